@@ -28,6 +28,7 @@ from trainyard.components.aws.image_cache import ImageCache
 from trainyard.components.aws.lustre import LustreFileSystem
 from trainyard.components.aws.managed.alarms import JobAlerts, SpendingBrake
 from trainyard.components.aws.managed.domain import ManagedDomain
+from trainyard.components.aws.managed.job_alarms import JobAlarms
 from trainyard.components.aws.managed.network import TrainingWall
 from trainyard.components.aws.managed.roles import ManagedRoles
 from trainyard.components.aws.managed.tracking import ManagedTracking, ModelRegistry
@@ -48,19 +49,23 @@ from trainyard.components.gcp.budget import ProjectBudget
 from trainyard.components.gcp.cluster import GkeCluster
 from trainyard.components.gcp.database import CloudSqlDatabase
 from trainyard.components.gcp.encryption import ProjectKeys
+from trainyard.components.gcp.fabric_networks import FabricNetworks
 from trainyard.components.gcp.google_apis import GoogleApis
 from trainyard.components.gcp.gpu_nodes import GkeNodePools
 from trainyard.components.gcp.identity import PodIdentity
-from trainyard.components.gcp.managed.alarms import JobAlarms
+from trainyard.components.gcp.image_cache import RemoteImages
+from trainyard.components.gcp.managed.alarms import VertexAlarms
 from trainyard.components.gcp.managed.ceilings import ClosedQuotas
 from trainyard.components.gcp.managed.editors import EditorTemplates
 from trainyard.components.gcp.managed.identities import CustomCodeAgent, ManagedIdentities
 from trainyard.components.gcp.managed.tracking import Experiments
 from trainyard.components.gcp.network import VpcNetwork
 from trainyard.components.gcp.on_cluster.block_storage import DiskStorage
+from trainyard.components.gcp.on_cluster.pod_networks import PodNetworks
 from trainyard.components.gcp.record import ProjectRecord, RecordAlarms
 from trainyard.components.gcp.services import ProjectServices
 from trainyard.components.gcp.storage import GcsStorageTiers
+from trainyard.components.k8s.checkpoint_check import CheckpointCheck
 from trainyard.components.k8s.checkpoint_drill import CheckpointDrill
 from trainyard.components.k8s.egress_proxy import EgressProxy
 from trainyard.components.k8s.gpu import GpuEnablement
@@ -86,6 +91,7 @@ COMPONENTS: tuple[type[pulumi.ComponentResource], ...] = (
     BreakGlass,
     Bucket,
     BudgetAlerts,
+    CheckpointCheck,
     CheckpointDrill,
     ClosedQuotas,
     CloudSqlDatabase,
@@ -100,6 +106,7 @@ COMPONENTS: tuple[type[pulumi.ComponentResource], ...] = (
     EnvironmentKey,
     ExistingNetwork,
     Experiments,
+    FabricNetworks,
     GcsBucket,
     GcsStorageTiers,
     GkeCluster,
@@ -122,12 +129,14 @@ COMPONENTS: tuple[type[pulumi.ComponentResource], ...] = (
     Monitoring,
     Network,
     PodIdentity,
+    PodNetworks,
     PodRole,
     ProjectBudget,
     ProjectKeys,
     ProjectRecord,
     ProjectServices,
     RecordAlarms,
+    RemoteImages,
     SecurityAlerts,
     SharedFileSystem,
     SmokeJob,
@@ -142,6 +151,7 @@ COMPONENTS: tuple[type[pulumi.ComponentResource], ...] = (
     TrainingProof,
     TrainingRuntimes,
     TrainingWall,
+    VertexAlarms,
     VpcNetwork,
     Watchdog,
 )

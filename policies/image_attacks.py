@@ -33,18 +33,20 @@ def _hub_walls() -> Iterator[Wall]:
 
 
 @lru_cache(maxsize=16)
-def walls(literals: frozenset[str], *, hub_is_chosen: bool) -> tuple[Wall, ...]:
+def walls(literals: frozenset[str], caches: frozenset[str], *, hub_is_chosen: bool) -> tuple[Wall, ...]:
     """Images of anybody's, in pods of every way to make or change one, and in the jobs that would wait for such pods.
 
     `literals` are the texts of the stack's guards: names that begin like what they allow, or have it elsewhere, are
-    tried too. The same again for the same texts: what guards say of a request is kept by whose it is.
+    tried too. `caches` are repositories that fetch whatever is published somewhere. The same again for the same texts:
+    what guards say of a request is kept by whose it is.
     """
-    return tuple(_walls(literals, hub_is_chosen=hub_is_chosen))
+    return tuple(_walls(literals, caches, hub_is_chosen=hub_is_chosen))
 
 
-def _walls(literals: frozenset[str], *, hub_is_chosen: bool) -> Iterator[Wall]:
+def _walls(literals: frozenset[str], caches: frozenset[str], *, hub_is_chosen: bool) -> Iterator[Wall]:
     images = (
         *_IMAGES,
+        *(f"{cache}/attacker/a:1" for cache in sorted(caches)),
         *(() if hub_is_chosen else _OF_HUB),
         *sorted({name for text in literals for name in _like(text)}),
     )

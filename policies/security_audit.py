@@ -6,11 +6,21 @@ from collections.abc import Iterator
 
 from pulumi_policy import Severity
 
+from trainyard.conventions.gcp import ROCE_NETWORK
 from trainyard.policies.rules import Config, StackViolation, resource_rule, stack_rule
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.read import is_set, list_at, number_at, value_at
 from trainyard.recorded.resources import Resources
-from trainyard.recorded.types import EKS_CLUSTER, FLOW_LOG, GCP_LOG_BUCKET, GCP_SUBNETWORK, GKE_CLUSTER, LOG_GROUP, VPC
+from trainyard.recorded.types import (
+    EKS_CLUSTER,
+    FLOW_LOG,
+    GCP_LOG_BUCKET,
+    GCP_NETWORK,
+    GCP_SUBNETWORK,
+    GKE_CLUSTER,
+    LOG_GROUP,
+    VPC,
+)
 
 GKE_CONTROL_PLANE = ("SYSTEM_COMPONENTS", "WORKLOADS", "APISERVER", "SCHEDULER", "CONTROLLER_MANAGER")
 CONTROL_PLANE = ("api", "audit", "authenticator", "controllerManager", "scheduler")
@@ -46,15 +56,19 @@ _WHO_TO_WHOM = ("srcaddr", "dstaddr", "dstport", "action")
 @stack_rule(
     "flow-logs-incomplete",
     "Every network logs all of its traffic, what was let through and what was refused.",
-    types=(VPC, FLOW_LOG, GCP_SUBNETWORK),
+    types=(VPC, FLOW_LOG, GCP_SUBNETWORK, GCP_NETWORK),
     severity=Severity.MEDIUM,
     controls=("CIS AWS 3.0.0 3.7", "NIST 800-53r5 AU-12", "ISO 27001:2022 A.8.16"),
     fix="Use the network as it is; its flow log has trafficType ALL.",
 )
 def flow_logs_incomplete(resources: Resources, _: Config) -> Iterator[StackViolation]:
-    """What was stolen went out through what was let through: a log of refusals does not show it."""
+    """What was stolen went out through what was let through: a log of refusals does not show it.
+
+    RDMA passes no place where Google logs flows, and no way leads out of its network.
+    """
     for subnetwork in resources.of(GCP_SUBNETWORK):
-        if value_at(subnetwork.inputs, "purpose", default="PRIVATE", unknown="PRIVATE") == "PRIVATE":
+        private = value_at(subnetwork.inputs, "purpose", default="PRIVATE", unknown="PRIVATE") == "PRIVATE"
+        if private and not _is_of_rdma(subnetwork, resources):
             if not is_set(subnetwork.inputs, "logConfig"):
                 yield subnetwork, "has no logConfig: no flow is logged"
             elif not number_at(subnetwork.inputs, "logConfig", "flowSampling", default=0.5):
@@ -71,6 +85,13 @@ def flow_logs_incomplete(resources: Resources, _: Config) -> Iterator[StackViola
         kinds = {str(value_at(log.inputs, "trafficType", default="ALL")) for log in logs}
         if "ALL" not in kinds and not {"ACCEPT", "REJECT"} <= kinds:
             yield vpc, f"its flow log has only trafficType {', '.join(sorted(kinds))}" if kinds else "has no flow log"
+
+
+def _is_of_rdma(subnetwork: RecordedResource, resources: Resources) -> bool:
+    return any(
+        ROCE_NETWORK.search(str(value_at(network.inputs, "networkProfile", default="", unknown="")))
+        for network in resources.referred(subnetwork, "network", GCP_NETWORK)
+    )
 
 
 @resource_rule(

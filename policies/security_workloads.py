@@ -9,6 +9,7 @@ from pulumi_policy import Severity
 
 from trainyard.catalog import pins
 from trainyard.conventions.aws import CACHED_REGISTRIES
+from trainyard.conventions.gcp import CACHED_REGISTRIES as CACHED_ON_GOOGLE
 from trainyard.policies import pods
 from trainyard.policies.network_peers import every_port, fenced_namespaces, from_anywhere
 from trainyard.policies.rules import Config, StackViolation, resource_rule, stack_rule
@@ -24,6 +25,8 @@ _VERSION = re.compile(r"v1\.(?P<minor>[0-9]+)")
 _FIRST_WHOLE = 25
 """The minor version of Kubernetes whose pod security is the first that is not a preview (Kubernetes 1.25)."""
 _DIGEST = re.compile(r".+@sha256:[0-9a-f]{64}")
+_OF_GOOGLE = r"[a-z0-9-]+-docker\.pkg\.dev/[^/]+/[a-z0-9-]+"
+"""The beginning of a name in a remote repository of a project, without the repository's suffix."""
 _OWN_REGISTRY = re.compile(r"\d{12}\.dkr\.ecr\.[a-z0-9-]+\.amazonaws\.com(\.cn)?/")
 
 
@@ -157,6 +160,9 @@ def _is(image: str, pinned: str) -> bool:
     registry, path = (head, rest) if "." in head else ("docker.io", pinned)
     _, prefix = CACHED_REGISTRIES.get(registry, ("", ""))
     if image == pinned or (prefix and _OWN_REGISTRY.match(image) and image.endswith(f"/{prefix}/{path}")):
+        return True
+    _, suffix = CACHED_ON_GOOGLE.get(registry, ("", ""))
+    if suffix and re.fullmatch(rf"{_OF_GOOGLE}-{suffix}/{re.escape(path)}", image):
         return True
     mirror = texts_of("images", "mirrors").get(registry)
     return mirror is not None and image == f"{mirror}/{path}"

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.advice import golden_examples, published
+from tests.floor_page import floor_page
 from tests.mistakes_page import mistakes_page
 from tests.settings_page import settings_page
 from tests.shared import ROOT
@@ -32,6 +33,7 @@ from trainyard.smoke_jobs import gates
 GOLDEN = ROOT / "tests" / "golden"
 EXAMPLES = tuple(stack_of(file) for file in stack_files(ROOT / "stacks"))
 TWINS = ROOT / "docs" / "explanation" / "twins.md"
+FLOOR = ROOT / "docs" / "explanation" / "idle-floor.md"
 LONGEST_TEXT = 2000
 _LEFT_OUT = {"propertyDependencies", "parent", "fromCheck"}
 
@@ -65,6 +67,14 @@ def readme_text() -> str:
     printed = as_text(lambda out: out.print(terminal.head(told)))
     prose, _, rest = after.partition("```\n")
     return f"{before}{title}{prose}```\n{printed}```\n{rest.partition('```' + chr(10))[2]}"
+
+
+def floor_text() -> str:
+    """What demo pays while no job runs, before and after it was made frugal."""
+    cost = review(ROOT, ROOT / "stacks" / "Pulumi.demo.yaml").cost
+    if cost is None:
+        raise ValueError("demo is not sound, and has no price")
+    return floor_page(cost.lines)
 
 
 def _undescribed(value: Any) -> Any:
@@ -102,6 +112,7 @@ def golden_texts() -> dict[Path, str]:
     texts |= {gates.FILE: gates.thresholds_text(), ROOT / "docs" / "smoke.md": gates.page()}
     texts[ROOT / "docs" / "monitoring.md"] = monitoring_page()
     texts[TWINS] = twins_page(rehearse(ROOT, "demo").resources, rehearse(ROOT, "demo-gcp").resources)
+    texts[FLOOR] = floor_text()
     texts |= {ROOT / "docs" / "runbooks" / file: text for file, text in runbook_pages().items()}
     for stack in EXAMPLES:
         texts[GOLDEN / f"{stack}.plan.json"] = plan_text(stack)

@@ -34,6 +34,7 @@ def mistakes() -> dict[str, Sequence[Mistake]]:
         for cloud in ("", "_gcp")
         if (folder / f"mistakes_{name}{cloud}.py").exists()
     }
+    titles |= {"told": "What programs are told and wait for", "watched": "What is watched"}
     return {title: import_module(f"tests.rehearsal.works.mistakes_{name}").MISTAKES for name, title in titles.items()}
 
 

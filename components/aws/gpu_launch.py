@@ -19,6 +19,7 @@ from trainyard.conventions import (
     GPU_RESOURCE,
     STANDING,
     gpu_node_labels,
+    mig_config,
     time_slices_config,
 )
 from trainyard.conventions.aws import EFA_HUGEPAGES_MIB, EFA_RESOURCE, RESERVATION_KINDS
@@ -58,6 +59,15 @@ class GpuNodeGroupArgs(TypedDict):
     """The reservation that `reserved` capacity is bound to; absent or None for the others."""
 
 
+class MigArgs(TypedDict):
+    """Into what each GPU of a node is partitioned."""
+
+    profile: str
+    """Size of the instances, NVIDIA's name of it: `1g.10gb`."""
+    instances: int
+    """How many of it each GPU holds."""
+
+
 class GpuPoolArgs(TypedDict):
     """GPU nodes of one instance family, in up to three capacities."""
 
@@ -69,6 +79,8 @@ class GpuPoolArgs(TypedDict):
     """GPUs of one node."""
     time_slices: NotRequired[int]
     """How many pods take turns on each GPU; they share its memory. Default 1: a GPU is one pod's."""
+    mig: NotRequired[MigArgs]
+    """The instances that each GPU is partitioned into, not beside `time_slices`. Default: GPUs are whole."""
     efa_interfaces: int
     """Elastic Fabric Adapters of one node; 0 for a pool without a fabric."""
     network_cards: int
@@ -120,6 +132,42 @@ of different things. It runs before the kubelet starts (awslabs/amazon-eks-ami, 
 cloud-final.service; its NewNvidiaRuntimeConfigMixin sets the runtime; NVIDIA/nvidia-container-toolkit, internal/config
 and internal/runtime/runtime_factory.go; all read 2026-11-22). The toolkit reads its configuration at every start of a
 container."""
+
+_PARTITIONED = """\
+--trainyard
+Content-Type: text/x-shellscript; charset="us-ascii"
+
+#!/bin/bash
+set -euo pipefail
+cat > /usr/local/sbin/partition-gpus <<'END'
+#!/bin/bash
+set -euo pipefail
+nvidia-smi -mig 1
+nvidia-smi mig -dci || true
+nvidia-smi mig -dgi || true
+nvidia-smi mig -cgi {profiles} -C
+END
+chmod 0755 /usr/local/sbin/partition-gpus
+cat > /etc/systemd/system/partition-gpus.service <<'END'
+[Unit]
+Description=Partitions the GPUs of this node
+Before=kubelet.service
+[Service]
+Type=oneshot
+RemainAfterExit=true
+ExecStart=/usr/local/sbin/partition-gpus
+[Install]
+RequiredBy=kubelet.service
+END
+systemctl daemon-reload
+systemctl enable --now partition-gpus.service
+
+"""
+"""Neither the mode of a GPU from Hopper on nor its instances outlive a restart, so a service makes them at each, and
+the kubelet does not start without it: a node whose GPUs could not be partitioned does not join, where otherwise it
+would tell pods of fewer GPUs than the queue hands out. There is nothing to take away at the first start, hence
+`|| true`. Source: NVIDIA MIG user guide, "Enable MIG mode" and "Creating GPU instances"; that scripts run before the
+kubelet, as above. Not run on a GPU."""
 
 _LOCAL_STORAGE = """\
   instance:
@@ -226,8 +274,17 @@ def user_data(pool: GpuPoolArgs) -> str:
     images, logs and scratch space of pods, and lets containers lock memory where there is a fabric."""
     spec = _LOCAL_STORAGE if pool["local_nvme_gb"] > 0 else ""
     spec += _CONTAINER_LIMITS if pool["efa_interfaces"] > 0 else ""
-    parts = _ONLY_GIVEN_GPUS + (_NODE_CONFIG.format(spec=spec) if spec else "")
+    mig = pool.get("mig")
+    parts = (
+        _ONLY_GIVEN_GPUS
+        + (_partitions(mig) if mig is not None else "")
+        + (_NODE_CONFIG.format(spec=spec) if spec else "")
+    )
     return base64.b64encode(_USER_DATA.format(parts=parts).encode()).decode()
+
+
+def _partitions(mig: MigArgs) -> str:
+    return _PARTITIONED.format(profiles=",".join([mig["profile"]] * mig["instances"]))
 
 
 def capacity_reservation(
@@ -263,11 +320,12 @@ def node_labels(pool: GpuPoolArgs, group: GpuNodeGroupArgs) -> dict[str, str]:
 
     Where pods share GPUs, a third names what the device plugin does there.
     """
-    slices = pool.get("time_slices", 1)
+    mig, slices = pool.get("mig"), pool.get("time_slices", 1)
+    shared = mig_config(mig["instances"], mig["profile"]) if mig is not None else time_slices_config(slices)
     return {
         **gpu_node_labels(pool["name"], group["capacity"]),
         ACCELERATOR_LABEL: f"nvidia-{pool['gpu'].lower().replace(' ', '-')}",
-        **({DEVICE_PLUGIN_LABEL: time_slices_config(slices)} if slices > 1 else {}),
+        **({DEVICE_PLUGIN_LABEL: shared} if mig is not None or slices > 1 else {}),
     }
 
 
@@ -285,7 +343,9 @@ def node_resources(pool: GpuPoolArgs) -> dict[str, str]:
         scratch = f"{int(pool['local_nvme_gb'] * USABLE_LOCAL_STORAGE)}G"
     else:
         scratch = f"{int(pool['root_disk_gib'] * USABLE_LOCAL_STORAGE)}Gi"
-    resources = {GPU_RESOURCE: str(pool["gpus_per_node"] * pool.get("time_slices", 1)), "ephemeral-storage": scratch}
+    mig = pool.get("mig")
+    pods = mig["instances"] if mig is not None else pool.get("time_slices", 1)
+    resources = {GPU_RESOURCE: str(pool["gpus_per_node"] * pods), "ephemeral-storage": scratch}
     if pool["efa_interfaces"] > 0:
         resources[EFA_RESOURCE] = str(pool["efa_interfaces"])
         # A pod that pins them starts a node from zero only if this says so.

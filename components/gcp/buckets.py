@@ -33,6 +33,17 @@ class GcsLifecycleRuleArgs(TypedDict):
     """Days after which the parts of an upload that was never completed are deleted."""
 
 
+class GcsNetworksArgs(TypedDict):
+    """From where a bucket is reached, whoever asks; agents of Google's services are let by beside it."""
+
+    network_id: pulumi.Input[str]
+    """The VPC network: `VpcNetwork.network_id`."""
+    cidrs: Sequence[pulumi.Input[str]]
+    """CIDR blocks of that network, at least one: of nodes and of pods."""
+    public_cidrs: Sequence[str]
+    """Public CIDR blocks besides: of whoever deploys, and of people."""
+
+
 class GcsBucketArgs(TypedDict):
     """What differs between the environment's buckets."""
 
@@ -48,6 +59,9 @@ class GcsBucketArgs(TypedDict):
     """Key of the default encryption, in the bucket's location. Default: Google's own."""
     log_bucket: NotRequired[pulumi.Input[str]]
     """Bucket that receives the access logs. Default: access is not logged (the log bucket itself)."""
+    networks: NotRequired[GcsNetworksArgs]
+    """From where it is reached. What was once said can be switched off, and never taken back. Default: from everywhere,
+    by who has a right."""
     folders: NotRequired[bool]
     """Whether folders are objects of their own, which are renamed at once and can have rights. Excludes versions.
     Default: no."""
@@ -105,12 +119,25 @@ class GcsBucket(pulumi.ComponentResource):
             encryption={"default_kms_key_name": key} if key is not None else None,
             logging={"log_bucket": logs, "log_object_prefix": name} if logs is not None else None,
             lifecycle_rules=[found for rule in args["lifecycle_rules"] for found in _rules(rule)],
+            ip_filter=_filter(args["networks"]) if "networks" in args else None,
             labels=args["labels"],
             force_destroy=False,
             opts=pulumi.ResourceOptions(parent=self, protect=args["protect"], depends_on=prerequisites(opts)),
         )
         self.bucket_name, self.url = bucket.name, bucket.url
         register(self)
+
+
+def _filter(networks: GcsNetworksArgs) -> storage.BucketIpFilterArgsDict:
+    """Google's own services come from no network: GKE counts objects, the log service writes."""
+    found: storage.BucketIpFilterArgsDict = {
+        "mode": "Enabled",
+        "allow_all_service_agent_access": True,
+        "vpc_network_sources": [{"network": networks["network_id"], "allowed_ip_cidr_ranges": list(networks["cidrs"])}],
+    }
+    if networks["public_cidrs"]:
+        found["public_network_source"] = {"allowed_ip_cidr_ranges": list(networks["public_cidrs"])}
+    return found
 
 
 def _rules(rule: GcsLifecycleRuleArgs) -> list[storage.BucketLifecycleRuleArgsDict]:

@@ -18,6 +18,8 @@ from trainyard.conventions import CAPACITY_LABEL, GPU_RESOURCE, gpu_node_labels
 from trainyard.conventions.gcp import (
     DRANET_FAMILIES,
     DRANET_LABEL,
+    FABRIC_INTERFACES,
+    GIB_TUNERS,
     GKE_ACCELERATORS,
     LOCAL_SSDS,
     LONGEST_FLEX_START_SECONDS,
@@ -40,6 +42,15 @@ class GkeReservationArgs(TypedDict):
     """NAME, projects/PROJECT/reservations/NAME, or that with /reservationBlocks/BLOCK."""
     zone: str
     """The zone that it is in."""
+
+
+class AdditionalNetworkArgs(TypedDict):
+    """A network that a node has an interface in besides the cluster's."""
+
+    network: pulumi.Input[str]
+    """Name of the VPC network."""
+    subnetwork: pulumi.Input[str]
+    """Name of its subnet, in the cluster's region."""
 
 
 class GkePoolArgs(TypedDict):
@@ -71,8 +82,13 @@ class GkePoolArgs(TypedDict):
     """Whether the nodes are placed close together. Default: no."""
     fast_network: NotRequired[bool]
     """Whether GKE sets the machine's fast interfaces up (DRANET). Default: no."""
+    additional_networks: NotRequired[Sequence[AdditionalNetworkArgs]]
+    """Networks of the machine's further interfaces, in their order, where GKE does not set them up. Default: none."""
     local_ssds: NotRequired[int]
     """Local SSDs for pods' scratch files, where the machine takes a choice. Default: what the machine always has."""
+    mig_profile: NotRequired[str]
+    """Size of the instances that each GPU is partitioned into, such as `1g.10gb`, not beside `time_slices`. Default:
+    GPUs are whole."""
     time_slices: NotRequired[int]
     """How many pods take turns on each GPU, at least 2; they share its memory. Default: a GPU is one pod's."""
     max_run_seconds: NotRequired[int]
@@ -122,6 +138,12 @@ class GkeNodePools(pulumi.ComponentResource):
         network: container.NodePoolNetworkConfigArgsDict | None = None
         if pool.get("fast_network"):
             network = {"accelerator_network_profile": "auto"}
+        elif further := pool.get("additional_networks"):
+            network = {
+                "additional_node_network_configs": [
+                    {"network": each["network"], "subnetwork": each["subnetwork"]} for each in further
+                ]
+            }
         return container.NodePool(
             f"{name}-{pool['name']}",
             name=pool["name"],
@@ -159,6 +181,8 @@ def node_config(pool: GkePoolArgs, args: GkeNodePoolsArgs) -> container.NodePool
         "count": pool["gpus"],
         "gpu_driver_installation_config": {"gpu_driver_version": "LATEST"},
     }
+    if "mig_profile" in pool:
+        gpus["gpu_partition_size"] = pool["mig_profile"]
     if "time_slices" in pool:
         gpus["gpu_sharing_config"] = {
             "gpu_sharing_strategy": "TIME_SHARING",
@@ -217,9 +241,20 @@ def check_pool(pool: GkePoolArgs) -> None:
         raise ValueError(f"{where}: runs {seconds} s at most; 600 to {LONGEST_FLEX_START_SECONDS}")
     if pool.get("fast_network") and not machine.startswith(DRANET_FAMILIES):
         raise ValueError(f"{where}: {machine} has no fast interfaces; {', '.join(DRANET_FAMILIES)}… have")
+    if pool.get("additional_networks"):
+        interfaces = 1 + FABRIC_INTERFACES[machine] if machine in GIB_TUNERS else 0
+        if pool.get("fast_network") or len(pool["additional_networks"]) != interfaces:
+            raise ValueError(
+                f"{where}: {len(pool['additional_networks'])} additional networks of {machine}; "
+                + (f"{interfaces}, or fast_network alone" if interfaces else f"only {', '.join(GIB_TUNERS)} take them")
+            )
+        if len(zones) != 1:
+            raise ValueError(f"{where}: zones {zones}; RDMA networks are of one")
     slices = pool.get("time_slices")
     if slices is not None and not 2 <= slices <= MOST_TIME_SLICES:
         raise ValueError(f"{where}: {slices} pods on a GPU; 2 to {MOST_TIME_SLICES}, or none of the setting")
+    if slices is not None and "mig_profile" in pool:
+        raise ValueError(f"{where}: {slices} pods on a GPU beside instances of {pool['mig_profile']}; one of the two")
     ssds, choices = pool.get("local_ssds"), local_ssd_choices(machine)
     if ssds is not None and ssds not in choices:
         takes = f"takes {' or '.join(map(str, choices))}" if choices else "is given no number of them"

@@ -48,6 +48,9 @@ class GpuEnablementArgs(TypedDict):
     """The chart `dcgm-exporter`. Default: there is one already."""
     device_plugins: NotRequired[Sequence[DevicePluginArgs]]
     """Further device plugins. Default: none."""
+    mig: NotRequired[Sequence[str]]
+    """Values of the label `nvidia.com/device-plugin.config` of nodes whose GPUs are partitioned: `mig-7-1g.10gb`. The
+    plugin tells of each instance as a GPU (its strategy `single`). Default: none."""
     time_slices: NotRequired[Sequence[int]]
     """Numbers of pods, each at least 2, that take turns on a GPU somewhere: on nodes whose label
     `nvidia.com/device-plugin.config` is `time-slices-N`. Default: a GPU is one pod's everywhere."""
@@ -75,7 +78,9 @@ class GpuEnablement(pulumi.ComponentResource):
             (
                 DEVICE_PLUGIN,
                 args.get("device_plugin_chart"),
-                device_plugin_values(args["pools"], args.get("gives_by_mounts", False), args.get("time_slices", ())),
+                device_plugin_values(
+                    args["pools"], args.get("gives_by_mounts", False), args.get("time_slices", ()), args.get("mig", ())
+                ),
             ),
             (METRICS, args.get("dcgm_exporter_chart"), dcgm_exporter_values(args["pools"], monitors)),
         )
@@ -97,10 +102,13 @@ class GpuEnablement(pulumi.ComponentResource):
 
 
 def device_plugin_values(
-    pools: Sequence[str], gives_by_mounts: bool = False, time_slices: Sequence[int] = ()
+    pools: Sequence[str],
+    gives_by_mounts: bool = False,
+    time_slices: Sequence[int] = (),
+    mig: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Values of `nvidia-device-plugin`. Where it gives by mounts, the chart gives it SYS_ADMIN: it sees GPUs itself."""
-    shared = {"config": _configurations(time_slices)} if time_slices else {}
+    shared = {"config": _configurations(time_slices, mig)} if time_slices or mig else {}
     return {
         **shared,
         "fullnameOverride": "nvidia-device-plugin",
@@ -138,8 +146,9 @@ def dcgm_exporter_values(pools: Sequence[str], service_monitor: bool = False) ->
     }
 
 
-def _configurations(time_slices: Sequence[int]) -> dict[str, Any]:
-    """What the plugin does by the label of a node: what it always does, or GPUs that are told of several times.
+def _configurations(time_slices: Sequence[int], mig: Sequence[str]) -> dict[str, Any]:
+    """What the plugin does by the label of a node: what it always does, or GPUs that are told of several times, by
+    turns or by the instances that they are partitioned into.
 
     The first has to be there: of one configuration alone the chart takes that for nodes without the label too.
     """
@@ -152,6 +161,9 @@ def _configurations(time_slices: Sequence[int]) -> dict[str, Any]:
             "resources": [{"name": GPU_RESOURCE, "replicas": slices}],
         }
         found[time_slices_config(slices)] = yaml.safe_dump({"version": "v1", "sharing": {"timeSlicing": sharing}})
+    for name in sorted(set(mig)):
+        # `single`: all instances of a node are alike, and each is one nvidia.com/gpu, as guards and queues ration it.
+        found[name] = yaml.safe_dump({"version": "v1", "flags": {"migStrategy": "single"}})
     return {"map": found, "default": _WHOLE_GPUS}
 
 

@@ -63,6 +63,9 @@ class PoolRuntimeArgs(TypedDict):
     fabric_claim: NotRequired[str]
     """ResourceClaimTemplate of the teams' namespaces that gives a pod all adapters of a node. Default: an extended
     resource gives them."""
+    pod_annotations: NotRequired[Mapping[str, str]]
+    """Annotations that give a pod the adapters, where neither a resource nor a claim does, besides those of the mounts.
+    Default: none."""
     fabric_interfaces: int
     """Adapters of a node, of which a pod takes all."""
     hugepages_mib: int
@@ -149,12 +152,14 @@ class TrainingRuntimes(pulumi.ComponentResource):
             parent=self,
             depends_on=[*before, *walls, jobset],  # the Trainer makes JobSets and watches them from its start
         )
-        runtimes = [("torch", TORCH_RUNTIME, pod)]
+        mounted = args.get("pod_annotations", {})
+        runtimes = [("torch", TORCH_RUNTIME, pod, mounted)]
         if (cpu_nodes := args.get("cpu_nodes", CPU_NODES)) is not None:
-            runtimes.append(("torch-cpu", TORCH_CPU_RUNTIME, _without_gpus(pod, cpu_nodes)))
+            runtimes.append(("torch-cpu", TORCH_CPU_RUNTIME, _without_gpus(pod, cpu_nodes), mounted))
         for of in args.get("pools", ()):
             own = training_pod(of["image"], args.get("mounts", {}), args.get("environment", {}))
-            runtimes.append((f"torch-{of['pool']}", pool_runtime(of["pool"]), on_fabric(own, of)))
+            annotations = {**mounted, **of.get("pod_annotations", {})}
+            runtimes.append((f"torch-{of['pool']}", pool_runtime(of["pool"]), on_fabric(own, of), annotations))
         of_torch = [
             cr.CustomResource(
                 f"{name}-{short}",
@@ -163,7 +168,7 @@ class TrainingRuntimes(pulumi.ComponentResource):
                     pod=spec,
                     max_restarts=args.get("max_restarts", 3),
                     permanent_exit_codes=PERMANENT_EXIT_CODES,
-                    pod_annotations=args.get("pod_annotations"),
+                    pod_annotations=annotations,
                     checked_by=[container["name"] for container in spec.get("initContainers", ())],
                 ),
                 pulumi.ResourceOptions(
@@ -172,7 +177,7 @@ class TrainingRuntimes(pulumi.ComponentResource):
                     delete_before_replace=True,
                 ),
             )
-            for short, runtime_name, spec in runtimes
+            for short, runtime_name, spec, annotations in runtimes
         ]
         self.runtime = named(of_torch[0], TORCH_RUNTIME)
         # Annotated here: a resource list at class level would be taken for an output of the component.
@@ -234,7 +239,8 @@ def training_pod(image: str, mounts: Mapping[str, str], environment: Mapping[str
 def on_fabric(pod: Mapping[str, Any], of: PoolRuntimeArgs) -> dict[str, Any]:
     """The same pod, a whole node of a pool with a fabric: GPUs, adapters and huge pages, and no network but the fast.
 
-    Adapters are an extended resource or a claim that both containers share; the Trainer merges claims by their name.
+    Adapters are an extended resource or a claim that both containers share, the Trainer merges claims by their name; or
+    annotations give them to the pod.
 
     GPUs, adapters and huge pages are limits, which are requests too where there are none. The Trainer merges what a
     TrainJob asks for over them, resource by resource (2.3.0, `MergeResourceRequirements`): one that names GPUs keeps

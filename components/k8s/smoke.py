@@ -84,7 +84,8 @@ class SmokeJobArgs(TypedDict):
     """ResourceClaimTemplate of the namespace that gives a pod all fast interfaces of a node, where no extended resource
     does. Default: there is none."""
     claimed_interfaces: NotRequired[int]
-    """How many interfaces that claim gives: the pod's first container counts them. Default 0: nobody counts."""
+    """How many interfaces that claim, or the pod's annotations, give: its first container counts them. Default 0:
+    nobody counts."""
     fabric: NotRequired[str]
     """How pods get the fast interfaces where no extended resource gives them, as a launcher names it: gib-dranet, gib
     or tcpxo (`smoke_jobs/launch/gcp_fabrics.py`). Default: by the extended resource, or there are none."""
@@ -101,7 +102,7 @@ class SmokeJobArgs(TypedDict):
     mounts: NotRequired[Mapping[str, str]]
     """Absolute mount path by PersistentVolumeClaim of the namespace. Default: none."""
     pod_annotations: NotRequired[Mapping[str, str]]
-    """What the mounts' driver wants on a pod. Default: nothing."""
+    """What the mounts' driver wants on a pod, and what gives it the node's networks. Default: nothing."""
     checkpoint_uri: NotRequired[pulumi.Input[str]]
     """The checkpoint tier: `s3://bucket/prefix` (needs boto3 in the image) or a folder below a mount that can rename
     files. Default: the pod's scratch, which proves nothing of the tier and is refused on several nodes."""

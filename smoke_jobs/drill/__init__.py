@@ -15,6 +15,15 @@ NEEDED = ("__init__.py", "checkpoints.py", "tier.py", "training.py")
 """Modules of the smoke job's worker that it imports."""
 
 
+LOOK = tuple(Path(__file__).with_name(name) for name in ("look.py", "exits.py"))
+"""What looks at a team's own checkpoints; it needs the standard library alone."""
+
+
+def files_of_look() -> dict[str, str]:
+    """Path below one folder to text, of the look at a team's own checkpoints."""
+    return {f"{path.parent.name}/{path.name}": path.read_text(encoding="utf-8") for path in LOOK}
+
+
 def files() -> dict[str, str]:
     """Path below one folder to text."""
     found = {f"{FOLDER}/{name}": (WORKER / name).read_text(encoding="utf-8") for name in NEEDED}

@@ -18,10 +18,11 @@ Sources: GKE documentation of DRANET; cluster-toolkit of 2026-06-25 and gpu-reci
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
+
+from trainyard.conventions.pod_networks import GVNIC_NETWORK, pod_networks, rdma_networks
 
 Manifest = dict[str, Any]
 
@@ -91,16 +92,6 @@ class Pod:
         self.worker["command"] = sourced(script, self.worker["command"])
 
 
-def _networks(first: tuple[str, ...], rest: str, start: int) -> dict[str, str]:
-    """The annotations by which a pod gets the node's networks: `first`, then eight that are numbered from `start`."""
-    names = [*first, *(f"{rest}{start + index}" for index in range(NICS))]
-    interfaces = [{"interfaceName": f"eth{index}", "network": network} for index, network in enumerate(names)]
-    return {
-        "networking.gke.io/default-interface": "eth0",
-        "networking.gke.io/interfaces": json.dumps(interfaces, separators=(",", ":")),
-    }
-
-
 def _gib_by_claim(pod: Pod) -> None:
     metadata = {"name": pod.name, "labels": dict(pod.labels)}
     if pod.namespace is not None:
@@ -121,14 +112,16 @@ def _gib_by_claim(pod: Pod) -> None:
 
 
 def _gib_by_networks(pod: Pod) -> None:
-    pod.annotate(_networks(("default", "gvnic-1"), "rdma-", 0))
+    pod.annotate(pod_networks([GVNIC_NETWORK, *rdma_networks(NICS)]))
     pod.mount("gib", _GIB_ON_NODE, _GIB)
     pod.with_variables({"NCCL_NET": "gIB"}, _GIB_SCRIPT)
 
 
 def _tcpxo(pod: Pod) -> None:
     devices = "".join(f"- path: {device}\n" for device in _TCPXO_DEVICES)
-    pod.annotate(_networks(("default",), "vpc", 1) | {"devices.gke.io/container.tcpxo-daemon": devices})
+    pod.annotate(
+        pod_networks([f"vpc{index + 1}" for index in range(NICS)]) | {"devices.gke.io/container.tcpxo-daemon": devices}
+    )
     pod.mount("nvidia-libraries", _NVIDIA_ON_NODE, _NVIDIA)
     pod.mount("aperture-devices", _APERTURES, _APERTURES, read_only=False)
     pod.spec["volumes"] += [

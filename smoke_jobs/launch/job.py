@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from trainyard.conventions.pod_networks import POD_INTERFACES
 from trainyard.smoke_jobs.ddp.options import Options, UsageError, from_document
 from trainyard.smoke_jobs.launch.gcp_fabrics import FABRICS, NICS, RDMA_FABRICS, TRANSPORT
 from trainyard.smoke_jobs.launch.payload import digest
@@ -75,7 +76,7 @@ class SmokeSpec:
     adapters: int = 0  # RDMA adapters of a node that its job has to use; 0: as many as those interfaces
     hugepages_mib: int = 0  # 2 MiB pages that the fabric pins; besides the memory
     fabric_claim: str = ""  # template, in the namespace, of a pod's claim on all fast interfaces of a node
-    claimed_interfaces: int = 0  # that the claim gives a pod
+    claimed_interfaces: int = 0  # that the claim, or the pod's annotations, give a pod
     fabric: str = ""  # how pods get the fast interfaces where no extended resource gives them: `gcp_fabrics.FABRICS`
 
     namespace: str = ""  # the team's
@@ -143,8 +144,11 @@ def check(spec: SmokeSpec, target: str, needs: Mapping[str, str]) -> None:
     elif spec.fabric and spec.transport != TRANSPORT:
         promised = spec.transport or "nothing"
         problems.append(f"transport is {promised}: over fabric {spec.fabric} the job has to prove {TRANSPORT}")
-    if spec.claimed_interfaces and not spec.fabric_claim:
-        problems.append(f"claimed_interfaces is {spec.claimed_interfaces}: a claim gives them, fabric_claim")
+    if spec.claimed_interfaces and not spec.fabric_claim and POD_INTERFACES not in dict(spec.pod_annotations):
+        problems.append(
+            f"claimed_interfaces is {spec.claimed_interfaces}: a claim gives them, fabric_claim, or an annotation, "
+            f"{POD_INTERFACES}"
+        )
     if spec.fabric and spec.fabric_claim:
         problems.append(f"fabric is {spec.fabric} and fabric_claim {spec.fabric_claim}: one of the two")
     if spec.fabric_claim and target != "kubernetes":

@@ -28,6 +28,7 @@ from trainyard.conventions import (
     OFF_PEAK_LOCAL_QUEUE,
     SMOKE_LOCAL_QUEUE,
     fabric_claim,
+    mig_config,
     team_prefix,
 )
 from trainyard.plan.parts import (
@@ -42,7 +43,7 @@ from trainyard.plan.parts import (
     TeamQueuePlan,
 )
 from trainyard.stacks.environment.ground import Ground, chart, resource_prefix
-from trainyard.stacks.environment.monitoring import checkpoint_drill, monitoring
+from trainyard.stacks.environment.monitoring import checkpoint_checks, checkpoint_drill, monitoring
 from trainyard.stacks.environment.smoke import SmokeProof, smoke_jobs
 from trainyard.stacks.environment.tracking import tracking_server
 
@@ -119,6 +120,7 @@ def build(plan: Plan, planned: ClusterPlan, ground: Ground) -> Workloads:
     # of all teams waited for the identities of all teams, a hundred teams would have a hundred thousand dependencies.
     needs = [*ground.jobs_wait_for, gpu, teams, volumes, queues, *([server] if server else [])]
     checkpoint_drill(plan, planned, ground, teams, needs)
+    checkpoint_checks(plan, planned, ground, teams, needs)
     return Workloads(
         tracking_uri=server.tracking_uri if server else None,
         queues=queues.local_queues,
@@ -141,7 +143,9 @@ def _gpu(plan: Plan, planned: ClusterPlan, ground: Ground) -> GpuEnablementArgs:
         "gives_by_mounts": planned.isolated_gpus,
     }
     if DEVICE_PLUGIN in ground.gpu_add_ons:
-        args["time_slices"] = sorted({pool.node.time_slices for pool in planned.pools} - {1})
+        shared = [pool.node for pool in planned.pools if pool.node.pods_per_gpu > 1]
+        args["time_slices"] = sorted({node.pods_per_gpu for node in shared if not node.mig_profile})
+        args["mig"] = sorted({mig_config(node.pods_per_gpu, node.mig_profile) for node in shared if node.mig_profile})
         args["device_plugin_chart"] = chart(plan, DEVICE_PLUGIN)
     if METRICS in ground.gpu_add_ons:
         args["dcgm_exporter_chart"] = chart(plan, METRICS)
@@ -354,10 +358,13 @@ def _pool_runtimes(planned: ClusterPlan) -> list[PoolRuntimeArgs]:
 class _Adapters(TypedDict, total=False):
     fabric_resource: str
     fabric_claim: str
+    pod_annotations: dict[str, str]
 
 
 def _adapters(pool: str, fabric: FabricPlan) -> _Adapters:
     """By what a pod gets the fast interfaces of a node."""
+    if fabric.pod_annotations:
+        return {"pod_annotations": dict(fabric.pod_annotations)}
     return {"fabric_claim": fabric_claim(pool)} if fabric.device_class else {"fabric_resource": fabric.resource}
 
 

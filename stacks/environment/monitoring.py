@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import pulumi
 
+from trainyard.components.k8s.checkpoint_check import CheckpointCheck
 from trainyard.components.k8s.checkpoint_drill import CheckpointDrill, CheckpointDrillArgs
 from trainyard.components.k8s.gpu import METRICS, NAMESPACE
 from trainyard.components.k8s.mlflow import MlflowServer
@@ -123,3 +124,34 @@ def checkpoint_drill(
     needs = [*after, *ground.team_identities[team.name].wait_for]
     opts = pulumi.ResourceOptions(providers=list(ground.providers), depends_on=needs)
     return CheckpointDrill(f"{prefix}checkpoint-drill", args, opts)
+
+
+def checkpoint_checks(
+    plan: Plan, planned: ClusterPlan, ground: Ground, teams: TeamNamespaces, after: Sequence[pulumi.Resource]
+) -> None:
+    """Makes the daily look at each team's own checkpoints, where the plan has one. `after`: as of the drill."""
+    own, monitored = planned.check, planned.monitoring
+    if own is None or monitored is None:
+        return
+    for name in own.teams:
+        team = planned.team(name)
+        CheckpointCheck(
+            f"{resource_prefix(plan, planned)}checkpoint-check-{name}",
+            {
+                "namespace": teams.namespaces[name],
+                "queue": team.local_queue,
+                "image": own.image,
+                "folder": own.folder,
+                "schedule": own.schedule,
+                "cpu": own.cpu,
+                "memory_gib": own.memory_gib,
+                "deadline_s": own.deadline_s,
+                "older_than_hours": monitored.thresholds.checkpoint_hours,
+                "pod_annotations": dict(planned.smoke.pod_annotations),
+                "cpu_nodes": ground.cpu_nodes,
+            },
+            pulumi.ResourceOptions(
+                providers=list(ground.providers),
+                depends_on=[*after, *ground.team_identities[name].wait_for],
+            ),
+        )

@@ -87,7 +87,7 @@ def test_default_kubernetes_version_is_supported():
     assert list(supported) == ["1.35", "1.36"]
     assert default == "1.35"
     assert supported["1.35"].standard_support_until == "2027-03-27"
-    assert supported["1.36"].standard_support_until is None
+    assert supported["1.36"].standard_support_until == "2027-08-02"
 
 
 def test_cluster_autoscaler_is_of_the_default_kubernetes_minor_version():

@@ -23,7 +23,7 @@ from tests.teardown.aws.test_prove import LACKING, seed_interface, seed_volume
 from tests.teardown.states import exported
 from trainyard.account import aws as account_aws
 from trainyard.cli.main import app
-from trainyard.teardown.aws import end
+from trainyard.teardown.aws import end, log_groups
 from trainyard.teardown.destroy import FOLDER
 
 NO_JOBS = out({"items": []})
@@ -54,6 +54,7 @@ def account(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     # moto lists a thousand snapshots of images as the account's own, which takes it seconds.
     with aws(monkeypatch, {**LACKING, "ec2.DescribeSnapshots": {"Snapshots": []}}) as found:
         monkeypatch.setattr(account_aws, "account_of", lambda *_: found)
+        monkeypatch.setattr(log_groups, "LOOK_SECONDS", 0.0)
         yield
 
 
@@ -123,6 +124,22 @@ def test_a_leftover_is_found_and_named_with_its_price(stack: Path) -> None:
     again = run(stack, "--prove-only")
     assert again.exit_code == 0, again.output
     assert calls(stack).count("destroy") == 1, "a proof deletes nothing"
+
+
+def test_a_log_group_that_eks_made_again_is_gone_before_the_proof(stack: Path) -> None:
+    """Not tagged, and one of the stack's own names; somebody else's, and one of a program, stay."""
+    logs = boto3.client("logs", REGION)
+    for name in ("/aws/eks/acme-demo/cluster", "/aws/eks/acme-demo-2/cluster"):
+        logs.create_log_group(logGroupName=name)
+    done = run(stack, "--yes")
+    assert "deleting log group /aws/eks/acme-demo/cluster, which a service made again" in done.output
+    assert [each["logGroupName"] for each in logs.describe_log_groups()["logGroups"]] == [
+        "/aws/eks/acme-demo-2/cluster"
+    ]
+    logs.create_log_group(logGroupName="/aws/eks/acme-demo/cluster")
+    again = run(stack, "--yes")
+    assert "the state is empty" in again.output
+    assert "deleting log group /aws/eks/acme-demo/cluster" in again.output, "the state before is known still"
 
 
 def test_what_was_kept_is_known_to_a_later_proof(stack: Path) -> None:

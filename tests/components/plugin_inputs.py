@@ -81,6 +81,19 @@ INPUTS: dict[str, dict[str, Any]] = {
         "triggers": ["{}"],
     },
     "ModelRegistry": {"groupNames": ["acme-demo-vision"], "protect": True},
+    "JobAlarms": {
+        "topicArn": f"arn:aws:sns:us-east-1:{ACCOUNT}:alerts",
+        "keyArn": f"arn:aws:kms:us-east-1:{ACCOUNT}:key/1",
+        "environmentName": "acme-demo",
+        "retentionDays": 365,
+        "runbooks": "docs/runbooks",
+        "gpuUsePercent": 50,
+        "gpusAtLeast": 1,
+        "idleMinutes": 45,
+        "failedPercent": 5,
+        "failedOf": 20,
+        "waitHours": 2,
+    },
     "JobAlerts": {
         "topicArn": f"arn:aws:sns:us-east-1:{ACCOUNT}:alerts",
         "region": "us-east-1",
@@ -152,6 +165,22 @@ INPUTS: dict[str, dict[str, Any]] = {
             }
         ],
     },
+    "FabricNetworks": {
+        "project": "acme",
+        "region": "europe-west4",
+        "zone": "europe-west4-b",
+        "gvnicCidr": "10.0.64.0/22",
+        "rdmaCidrs": ["10.0.68.0/22", "10.0.72.0/22"],
+    },
+    "RemoteImages": {
+        "project": "acme",
+        "location": "europe-west4",
+        "registries": [{"repository": "acme-k8s", "uri": "https://registry.k8s.io"}],
+        "keyId": GCP_KEY,
+        "labels": {"client": "acme"},
+        "protect": True,
+    },
+    "PodNetworks": {"networks": [{"name": "rdma-0", "vpc": "rdma", "subnet": "rdma-0", "deviceMode": "RDMA"}]},
     "GoogleApis": {"networkId": "projects/acme/global/networks/acme", "labels": {"client": "acme"}},
     "CloudSqlDatabase": {
         "region": "europe-west4",
@@ -246,7 +275,7 @@ INPUTS: dict[str, dict[str, Any]] = {
         "labels": {"client": "acme"},
         "protect": True,
     },
-    "JobAlarms": {
+    "VertexAlarms": {
         "project": "acme-ml",
         "subject": "acme-demo",
         "jobAccountEmail": "acme-demo-jobs@acme-ml.iam.gserviceaccount.com",
@@ -583,6 +612,17 @@ INPUTS: dict[str, dict[str, Any]] = {
         "directories": ["vision"],
         "keyArn": KEY,
         "protect": True,
+    },
+    "CheckpointCheck": {
+        "namespace": "team-vision",
+        "queue": "default",
+        "image": IMAGE,
+        "folder": "/checkpoints",
+        "schedule": "47 5 * * *",
+        "cpu": 1,
+        "memoryGib": 4,
+        "deadlineS": 3600,
+        "olderThanHours": 24,
     },
     "CheckpointDrill": {
         "namespace": "team-vision",

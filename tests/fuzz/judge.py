@@ -56,8 +56,17 @@ def planned(case: Case, folder: Path) -> Outcome:
 
 
 def rehearsed(case: Case, folder: Path) -> Outcome:
-    """The whole way: settings, rehearsal, policies, price."""
-    return _judged(case, folder, lambda file: _check_review(review(ROOT, file), case.values))
+    """The whole way: settings, rehearsal, policies, price. Nothing of a plausible file is even warned of."""
+
+    def check(file: Path) -> Iterator[str]:
+        found = review(ROOT, file)
+        yield from _check_review(found, case.values)
+        if case.style == "plausible":
+            for finding in found.rehearsal.findings:
+                if finding.level == "warning" and finding.rule != "logged":
+                    yield f"rehearsal: {finding}"
+
+    return _judged(case, folder, check)
 
 
 def spotless(case: Case, folder: Path) -> Outcome:

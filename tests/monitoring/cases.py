@@ -444,4 +444,75 @@ def _checkpoints() -> list[Case]:
     ]
 
 
-CASES: tuple[Case, ...] = (*_gpu_use(), *_hardware(), *_jobs(), *_checkpoints(), *_money(), *_platform())
+def _team_checkpoints() -> list[Case]:
+    """Every half hour for four days; a look each day, which ends at once."""
+    damaged, old, unseen = "TeamCheckpointDamaged", "TeamCheckpointOld", "TeamCheckpointUnchecked"
+    check, age, every = "checkpoint-check", "checkpoint-age", "30m"
+    half_hours, day = 200, 48
+
+    def looks(cron_job: str, *well: bool, space: str = "team-vision") -> dict[str, str]:
+        """One on each day, the first after a day."""
+        of_all = f'namespace="{space}", cronjob="{cron_job}", instance="ksm-1"'
+        series = {f"kube_cronjob_created{{{of_all}}}": f"0x{half_hours}"}
+        last = ["_"] * half_hours
+        for number, good in enumerate(well, 1):
+            of_it = f'namespace="{space}", job_name="{cron_job}-{number}", instance="ksm-1"'
+            begun, at = number * 24 * 3600, number * day
+            series[f"kube_job_created{{{of_it}}}"] = f"_x{at - 1} {begun}x{half_hours - at}"
+            series[f'kube_job_failed{{{of_it}, condition="true"}}'] = f"_x{at - 1} {int(not good)}x{half_hours - at}"
+            if good:
+                last[at:] = [str(begun + 60)] * (half_hours - at)
+        return series | {f"kube_cronjob_status_last_successful_time{{{of_all}}}": " ".join(last)}
+
+    def trains(owner: str = "Job", values: str = f"8x{half_hours}", phase: str = f"1x{half_hours}") -> dict[str, str]:
+        of_it = 'namespace="team-vision", pod="run-0", instance="ksm-1"'
+        return {
+            f'kube_pod_container_resource_requests{{{of_it}, container="node", resource="nvidia_com_gpu"}}': values,
+            f'kube_pod_status_phase{{{of_it}, phase="Running"}}': phase,
+            f'kube_pod_owner{{{of_it}, owner_kind="{owner}"}}': f"1x{half_hours}",
+        }
+
+    def case(alert: str, what: str, series: dict[str, str], fires: dict[str, int]) -> Case:
+        return Case(alert, what, series, fires, every, every)
+
+    return [
+        case(damaged, "none is", looks(check, True, True, True), {"26h": 0, "74h": 0}),
+        case(damaged, "the first that is looked at", looks(check, False), {"20h": 0, "26h": 1, "70h": 1}),
+        case(
+            damaged,
+            "the second, and the third is well",
+            looks(check, True, False, True),
+            {"26h": 0, "50h": 1, "75h": 0},
+        ),
+        case(damaged, "the newest is old, and whole", looks(check, True) | looks(age, False), {"50h": 0}),
+        case(damaged, "of another team", looks(check, False, space="team-nlp"), {"26h": 1}),
+        case(damaged, "nobody looks", {}, {"90h": 0}),
+        case(old, "it trained for a day", looks(age, False) | trains(), {"20h": 0, "26h": 1}),
+        case(old, "it trained and saved", looks(age, True, True) | trains(), {"26h": 0, "60h": 0}),
+        case(old, "nothing trains", looks(age, False, False), {"26h": 0, "60h": 0}),
+        case(old, "a notebook holds the GPU", looks(age, False) | trains("StatefulSet"), {"26h": 0, "60h": 0}),
+        case(
+            old,
+            "it trains since an hour ago",
+            looks(age, False, False) | trains(values="_x95 8x100", phase="_x95 1x100"),
+            {"50h": 0, "60h": 0},
+        ),
+        case(old, "its pods have ended", looks(age, False, False) | trains(phase="1x10 0x190"), {"26h": 0, "50h": 0}),
+        case(unseen, "nobody has for two weeks", {_MADE_CHECK: "0x840"}, {"350h": 0, "364h": 1}),
+        case(unseen, "one failed, which is a look", looks(check, False), {"90h": 0}),
+        case(unseen, "there is none", {}, {"90h": 0}),
+    ]
+
+
+_MADE_CHECK = 'kube_cronjob_created{namespace="team-vision", cronjob="checkpoint-check", instance="ksm-1"}'
+
+
+CASES: tuple[Case, ...] = (
+    *_gpu_use(),
+    *_hardware(),
+    *_jobs(),
+    *_checkpoints(),
+    *_team_checkpoints(),
+    *_money(),
+    *_platform(),
+)

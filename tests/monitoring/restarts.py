@@ -285,6 +285,35 @@ def _checkpoints() -> list[Case]:
             "1h",
             "1h",
         ),
+        *_team_checkpoints(),
+    ]
+
+
+def _team_checkpoints() -> list[Case]:
+    """Half-hourly; the restart is after 40 hours."""
+
+    def half_hourly(series: str, labels: str, value: int) -> dict[str, str]:
+        return restarted(series, f'namespace="team-vision", {labels}', f"{value}|{value}", 80, 200, away=-1)
+
+    def well(cron_job: str) -> dict[str, str]:
+        of_it, job = f'cronjob="{cron_job}"', f'job_name="{cron_job}-1"'
+        return (
+            half_hourly("kube_cronjob_created", of_it, 0)
+            | half_hourly("kube_cronjob_status_last_successful_time", of_it, 24 * 3600 + 60)
+            | half_hourly("kube_job_created", job, 24 * 3600)
+            | half_hourly("kube_job_failed", f'{job}, condition="true"', 0)
+        )
+
+    trains = (
+        half_hourly("kube_pod_container_resource_requests", 'pod="run-0", container="a", resource="nvidia_com_gpu"', 8)
+        | half_hourly("kube_pod_status_phase", 'pod="run-0", phase="Running"', 1)
+        | half_hourly("kube_pod_owner", 'pod="run-0", owner_kind="Job"', 1)
+    )
+    quiet, every = {"39h30m": 0, "40h": 0, "41h": 0, "60h": 0}, "30m"
+    return [
+        Case("TeamCheckpointDamaged", "they are whole", well("checkpoint-check"), quiet, every, every),
+        Case("TeamCheckpointOld", "it trains and saves", well("checkpoint-age") | trains, quiet, every, every),
+        Case("TeamCheckpointUnchecked", "looked at two days before", well("checkpoint-check"), quiet, every, every),
     ]
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.plan.stack_files import bought, gpu_pool, keys, node_range, plan_of
+from trainyard.plan.gcp.parts import GcpPlan
 from trainyard.plan.parts import Plan, PoolPlan
 from trainyard.plan.smoke import smoke_spec
 from trainyard.smoke_jobs.launch.job import worker_options
@@ -68,6 +69,55 @@ def test_a_pool_without_fast_interfaces_needs_no_image_of_its_own() -> None:
     assert train(plan_of(**{**GOOGLE, "smoke": None})).node.fabric is None
 
 
+NETWORKS = keys(project="acme-ml", project_number="123456789012", fast_network="networks")
+
+
+def test_networks_of_its_own_instead_of_claims() -> None:
+    plan = on_google(gcp=NETWORKS)
+    assert isinstance(plan.ground, GcpPlan)
+    fabric, networks = train(plan).node.fabric, plan.ground.fabric_networks
+    assert fabric is not None and networks is not None
+    assert (fabric.resource, fabric.device_class, fabric.interfaces) == ("", "", 8)
+    assert "rdma-7" in dict(fabric.pod_annotations)["networking.gke.io/interfaces"]
+    (zone,) = train(plan).node_groups[0].zones
+    assert (networks.zone, networks.gvnic_cidr, networks.rdma_cidrs[-1]) == (zone, "10.1.0.0/20", "10.1.128.0/20")
+    job = next(job for job in plan.clusters[0].smoke.jobs if job.pool == "train")
+    spec = smoke_spec(plan, plan.clusters[0], job)
+    assert (spec.fabric_claim, spec.claimed_interfaces) == ("", 8)
+    assert set(fabric.pod_annotations) <= set(spec.pod_annotations)
+    assert worker_options(spec, "kubernetes").expect_adapters == 8
+
+
+def test_by_default_gke_sets_the_interfaces_up() -> None:
+    ground = on_google().ground
+    assert isinstance(ground, GcpPlan)
+    assert ground.fabric_networks is None
+
+
+@pytest.mark.parametrize(
+    ("pools", "changes", "key", "told"),
+    [
+        ({"train": gpu_pool(fabric=False)}, {}, "gcp.fastNetwork", "no pool has a fabric"),
+        (
+            {"train": gpu_pool(instance_type="a3-ultragpu-8g"),
+             "more": gpu_pool(instance_type="a4-highgpu-8g", gang_nodes=1, spot=node_range(0, 2))},
+            {"region": "europe-west4"}, "gcp.fastNetwork", "more in europe-west4-b",
+        ),
+        (
+            {"train": gpu_pool(instance_type="a3-ultragpu-8g", spot=node_range(0, 300))},
+            {"network": keys(cidr="10.0.0.0/18")}, "network.cidr", "each of their networks has 252 addresses",
+        ),
+    ],
+    ids=["nothing to do", "two zones", "too many nodes"],
+)  # fmt: skip
+def test_networks_that_no_node_could_have_are_refused(
+    problems: Any, pools: dict[str, Any], changes: dict[str, Any], key: str, told: str
+) -> None:
+    found = problems(**{**GOOGLE, "gcp": NETWORKS, "gpuPools": pools, **changes})
+    assert key in found
+    assert told in str(found[key])
+
+
 @pytest.mark.parametrize(
     ("pool", "changes", "key", "told"),
     [
@@ -76,6 +126,7 @@ def test_a_pool_without_fast_interfaces_needs_no_image_of_its_own() -> None:
         ({"instance_type": "a3-highgpu-8g"}, {}, "gpuPools.train.fabric", "a3-ultragpu-8g and a4-highgpu-8g do"),
         ({"instance_type": "g2-standard-48", "fabric": True}, {}, "gpuPools.train.fabric", "no fast interfaces"),
         ({"zone": "us-central1-a"}, {}, "gpuPools.train.zone", "does not sell a3-ultragpu-8g"),
+        ({"instance_type": "ct6e-standard-4t"}, {}, "gpuPools.train.instanceType", "there are no pools of TPUs here"),
         (
             {"reserved": bought("r", 1, "us-central1-b"), "zone": "us-central1-a"},
             {},
@@ -83,7 +134,7 @@ def test_a_pool_without_fast_interfaces_needs_no_image_of_its_own() -> None:
             "us-central1-b",
         ),
     ],
-    ids=["no image", "TCPXO", "TCPX", "no interfaces", "a zone without it", "a zone beside the reservation's"],
+    ids=["no image", "TCPXO", "TCPX", "no interfaces", "a zone without it", "TPUs", "a zone beside the reservation's"],
 )
 def test_what_would_train_over_the_plain_network_is_refused(
     problems: Any, pool: dict[str, Any], changes: dict[str, Any], key: str, told: str

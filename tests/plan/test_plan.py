@@ -1,6 +1,7 @@
 """What a plan says for given requests, and where each value comes from."""
 
 import json
+from typing import Any
 
 import pytest
 
@@ -252,7 +253,33 @@ def test_what_can_be_switched_off():
     assert not any("Lustre" in item.what or "database" in item.what for item in plan.core.idle_floor.items)
     assert cluster.pools[0].node.fabric is None
     assert [len(group.zones) for pool in cluster.pools for group in pool.node_groups] == [1] * 5
-    assert not cluster.pools[0].whole_nodes_only, "small jobs share the nodes of a pool without a fabric"
+    assert cluster.pools[0].whole_nodes_only, "the pool trains on whole nodes, whatever joins them"
+
+
+@pytest.mark.parametrize(
+    ("name", "pool", "whole", "in_nodes"),
+    [
+        ("train", {"fabric": False}, True, True),
+        ("train", {"fabric": False, "instance_type": "g6.12xlarge"}, True, True),
+        ("train", {"fabric": False, "whole_nodes_only": False}, False, True),
+        ("train", {"fabric": False, "whole_nodes_only": False, "instance_type": "g6.12xlarge"}, False, False),
+        ("tune", {}, False, False),
+        ("tune", {"instance_type": "g6.48xlarge"}, False, True),
+        ("more", {"instance_type": "g6.48xlarge", "fabric": False, "onDemand": node_range(0, 2)}, True, True),
+        ("more", {"instance_type": "g6.12xlarge", "fabric": False, "onDemand": node_range(0, 2)}, False, False),
+        ("more", {"instance_type": "g6.48xlarge", "fabric": False, "onDemand": node_range(0, 2),
+                  "sharing": keys(time_slices=2, across_teams=True)}, False, False),
+    ],
+)  # fmt: skip
+def test_whole_machines_are_shared_out_in_nodes_with_a_fabric_or_without(
+    name: str, pool: dict[str, Any], whole: bool, in_nodes: bool
+):
+    (cluster,) = plan_of(gpuPools={name: gpu_pool(**pool)}).clusters
+    planned = cluster.pool(name)
+    assert (planned.whole_nodes_only, planned.is_shared_out_in_nodes) == (whole, in_nodes)
+    flavors = {group.name for group in planned.node_groups}
+    nodes = {quota.nodes is not None for team in cluster.teams for quota in team.quotas if quota.flavor in flavors}
+    assert nodes == {in_nodes}
 
 
 def test_nobody_named_is_one_team_of_everybody():

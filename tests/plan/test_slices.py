@@ -1,4 +1,4 @@
-"""GPUs that pods take turns on: what a queue hands out, what a turn costs, and where they are refused."""
+"""GPUs that pods take turns on or have an instance of: what a queue hands out, what it costs, where it is refused."""
 
 from __future__ import annotations
 
@@ -86,6 +86,48 @@ def test_fewer_than_two_are_no_turns_and_gke_allows_no_more_than_48() -> None:
         assert refused(teams=ONE_TEAM, gpuPools={"own": small(sharing=sharing(slices))})
 
 
+def h100(profile: str = "1g.10gb", **changes: Any) -> dict[str, Any]:
+    return small(gpu=None, instance_type="p5.48xlarge", fabric=False, sharing={"mig": profile}, **changes)
+
+
+@pytest.mark.parametrize(("profile", "instances", "gib"), [("1g.10gb", 7, 9), ("1g.20gb", 4, 18), ("3g.40gb", 2, 36)])
+def test_instances_are_handed_out_priced_and_proved_like_turns(profile: str, instances: int, gib: float) -> None:
+    plan = plan_of(gpuPools={"own": h100(profile)}, smoke={"level": "full"})
+    cluster = plan.clusters[0]
+    node = cluster.pool("own").node
+    assert (node.pods_per_gpu, node.mig_profile, node.gpus_offered, node.gpus_of_a_pod) == (
+        instances,
+        profile,
+        8 * instances,
+        1,
+    )
+    handed = sum(quota.gpus for team in cluster.teams for quota in team.quotas if quota.flavor == "own-on-demand")
+    assert handed == 2 * 8 * instances, "teams need not accept anything: memory is kept apart"
+    assert node.usd_per_hour and node.usd_per_gpu_hour == pytest.approx(node.usd_per_hour / 8 / instances)
+    spec = smoke_spec(plan, cluster, smoke_job(cluster, cluster.pool("own"), cluster.teams[0], "on-demand", 2))
+    assert (spec.nodes, spec.gpus_per_node, spec.level) == (1, 1, "quick")
+    assert spec.gpu_memory_gib == pytest.approx(gib)
+
+
+@pytest.mark.parametrize(
+    ("pool", "told"),
+    [
+        (h100("1g.5gb"), "1g.10gb"),
+        (small(sharing={"mig": "1g.10gb"}), "cannot be partitioned"),
+        (small(gpu=None, instance_type="p4d.24xlarge", fabric=False, sharing={"mig": "1g.5gb"}), "reset"),
+        (small(sharing={"mig": "1g.10gb", "timeSlices": 4}), "one of timeSlices and mig"),
+        (small(sharing={"acrossTeams": True}), "one of timeSlices and mig"),
+        (small(sharing={"mig": "all-1g.10gb"}), "like 1g.10gb"),
+        (h100() | {"fabric": True}, "whole"),
+        (h100() | {"wholeNodesOnly": True}, "wholeNodesOnly"),
+    ],
+)
+def test_instances_that_there_cannot_be_are_refused(pool: dict[str, Any], told: str) -> None:
+    with pytest.raises(SettingsError) as failed:
+        resolve(configuration(gpuPools={"own": pool}), STACK)
+    assert told in str(failed.value) and "gpuPools.own.sharing" in str(failed.value)
+
+
 def test_teams_share_no_memory_unless_the_stack_file_accepts_it() -> None:
     assert refused(gpuPools={"own": small()}) == ["gpuPools.own.sharing.acrossTeams"]
-    assert plan_of(gpuPools={"own": small(sharing=sharing(4, True))}).clusters[0].pool("own").node.time_slices == 4
+    assert plan_of(gpuPools={"own": small(sharing=sharing(4, True))}).clusters[0].pool("own").node.pods_per_gpu == 4

@@ -45,6 +45,15 @@ def budget(*alerts, units="5000", currency="USD", **inputs):
     return made(BUDGET, "b", {"amount": amount, "thresholdRules": list(alerts or ALERTS), **told, **inputs})
 
 
+PROFILES = "projects/acme/global/networkProfiles"
+
+
+def in_network(profile):
+    """A subnet without flow logs, in a network of a profile."""
+    network = made("gcp:compute/network:Network", "rdma", {"networkProfile": profile})
+    return [network, made("gcp:compute/subnetwork:Subnetwork", "rdma-0", {}, uses={"network": [network]})]
+
+
 def bucket(name="checkpoints", *rules, **inputs):
     return made(BUCKET, name, {"location": "europe-west4", "lifecycleRules": list(rules), **inputs})
 
@@ -506,6 +515,9 @@ CASES = [
         ("Google", OK, made(SUBNET, "s", {"logConfig": {"flowSampling": 0.5}})),
         ("Google, none", VIOLATED, made(SUBNET, "s", {})),
         ("Google, no sample", VIOLATED, made(SUBNET, "s", {"logConfig": {"flowSampling": 0}})),
+        ("Google, RDMA interfaces", OK, in_network(f"{PROFILES}/us-east4-b-vpc-roce")),
+        ("Google, another profile", VIOLATED, in_network(f"{PROFILES}/us-east4-b-vpc-falcon")),
+        ("Google, the profile unknown", VIOLATED, in_network(UNKNOWN)),
         ("Google, of proxies", OK, made(SUBNET, "s", {"purpose": "REGIONAL_MANAGED_PROXY"})),
     ),
     *table(

@@ -323,7 +323,7 @@ def test_every_policy_that_looks_at_google_cloud_is_tried() -> None:
         "ceiling-spend-over-budget", "gpu-model-outside-profile", "gpu-count-over-profile", "spot-share-below-target",
         "gpu-nodes-over-zones", "gang-only-on-spot", "idle-gpus-keep-running", "spot-pool-without-checkpoint-tier",
         "gpus-past-the-queue", "team-without-quotas", "gpus-by-a-variable", "quota-exceeds-pool",
-        "owner-cannot-reclaim", "idle-jobs-keep-their-gpus",
+        "owner-cannot-reclaim", "idle-jobs-keep-their-gpus", "team-images-from-anywhere",
         "pool-without-smoke-job", "state-outside-residency", "team-role-beyond-its-prefix", "logs-kept-too-short",
         "team-egress-reaches-network", "public-load-balancer",
         "platform-nodes-open-to-teams",

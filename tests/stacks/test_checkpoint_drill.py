@@ -20,7 +20,11 @@ def plan(**changes):
 
 @pytest.fixture(scope="module")
 def drill(rehearsed):
-    [made] = [item for item in rehearsed("demo").resources if item.type == "kubernetes:batch/v1:CronJob"]
+    [made] = [
+        item
+        for item in rehearsed("demo").resources
+        if item.type == "kubernetes:batch/v1:CronJob" and item.inputs["metadata"]["name"] == "checkpoint-drill"
+    ]
     return made.inputs
 
 

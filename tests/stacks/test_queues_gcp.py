@@ -1,7 +1,7 @@
 """What the queues of demo-gcp and large-gcp do where jobs meet, played by Kueue's rules.
 
-The scenarios are those of jobs larger than a team's quota of one flavor. On demo-gcp a pool has no fabric: its quotas
-are in GPUs, and no team owns a node whole. On large-gcp the pool with a fabric is shared out in whole nodes.
+The scenarios are those of jobs larger than a team's quota of one flavor. On demo-gcp the pool of whole machines has no
+fabric, on large-gcp it has one: both are shared out in whole nodes. Pools of parts of a machine have quotas in GPUs.
 """
 
 from __future__ import annotations
@@ -47,20 +47,26 @@ def waits(verdict: Verdict) -> bool:
 
 def test_a_whole_node_job_gets_its_own_teams_development_out_of_the_way(cluster: Callable[[str], Play]) -> None:
     submit = cluster("demo-gcp")
-    assert evicted(submit("trial", "vision", "train-on-demand", 8, "development")) == {}
-    assert evicted(submit("run", "vision", "train-on-demand", 8, "production")) == {"trial": "InClusterQueue"}
+    assert evicted(submit("trial", "tabular", "train-on-demand", 8, "development")) == {}
+    assert evicted(submit("run", "tabular", "train-on-demand", 8, "production")) == {"trial": "InClusterQueue"}
 
 
-def test_who_owns_gpus_gets_them_back_from_whoever_borrowed_them(cluster: Callable[[str], Play]) -> None:
+def test_the_owner_of_a_whole_machine_without_a_fabric_gets_it_back(cluster: Callable[[str], Play]) -> None:
     submit = cluster("demo-gcp")
-    submit("theirs", "language", "train-on-demand", 8, "production")
-    assert evicted(submit("own", "vision", "train-on-demand", 3, "standard")) == {"theirs": "InCohortReclamation"}
+    assert evicted(submit("theirs", "language", "train-on-demand", 8, "development")) == {}
+    assert evicted(submit("whole", "tabular", "train-on-demand", 8, "production")) == {"theirs": "InCohortReclamation"}
 
 
-def test_nobody_owns_a_node_of_a_pool_without_a_fabric_or_gets_one_back(cluster: Callable[[str], Play]) -> None:
+def test_what_another_team_owns_is_waited_for(cluster: Callable[[str], Play]) -> None:
     submit = cluster("demo-gcp")
-    submit("theirs", "language", "train-on-demand", 8, "development")
+    submit("theirs", "tabular", "train-on-demand", 8, "development")
     assert waits(submit("whole", "vision", "train-on-demand", 8, "production"))
+
+
+def test_gpus_of_parts_of_a_machine_are_given_back_by_the_gpu(cluster: Callable[[str], Play]) -> None:
+    submit = cluster("demo-gcp")
+    submit("theirs", "language", "tune-on-demand", 4, "production")
+    assert evicted(submit("own", "vision", "tune-on-demand", 2, "standard")) == {"theirs": "InCohortReclamation"}
 
 
 def test_no_small_development_of_another_team_ends_a_whole_node_run(cluster: Callable[[str], Play]) -> None:
@@ -69,11 +75,11 @@ def test_no_small_development_of_another_team_ends_a_whole_node_run(cluster: Cal
     assert waits(submit("small", "vision", "train-on-demand", 4, "development"))
 
 
-def test_idle_nodes_are_evened_out_and_a_teams_only_one_is_left_to_it(cluster: Callable[[str], Play]) -> None:
+def test_every_owner_of_a_spot_node_gets_its_own_and_no_more(cluster: Callable[[str], Play]) -> None:
     submit = cluster("demo-gcp")
     for name in ("first", "second"):
         assert evicted(submit(name, "language", "train-spot", 8, "standard")) == {}
-    assert evicted(submit("whole", "vision", "train-spot", 8, "standard")) == {"second": "InCohortFairSharing"}
+    assert evicted(submit("whole", "vision", "train-spot", 8, "standard")) == {"second": "InCohortReclamation"}
     assert waits(submit("late", "tabular", "train-spot", 8, "standard"))
 
 

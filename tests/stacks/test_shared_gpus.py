@@ -1,7 +1,9 @@
-"""A development pool on whose GPUs pods take turns, in a whole rehearsed stack of each cloud."""
+"""A development pool whose GPUs pods take turns on, or have instances of, in a whole rehearsed stack of each cloud."""
 
 from __future__ import annotations
 
+import base64
+import subprocess
 from typing import Any
 
 import pytest
@@ -89,3 +91,59 @@ def test_on_aws_the_plugin_knows_the_name_and_the_autoscaler_the_number(shared: 
     }
     of_dev = {value for name, value in told.items() if "-dev-" in name}
     assert of_dev == {str(4 * group.gpus_per_node) for group in groups(shared)}
+
+
+PARTITIONED: dict[str, tuple[str, dict[str, Any]]] = {
+    "demo": ("1g.20gb", {"instanceType": "p5.48xlarge", "fabric": False, "onDemand": {"maxNodes": 1}}),
+    "demo-gcp": ("2g.10gb", {"instanceType": "a2-highgpu-1g", "fabric": False, "onDemand": {"maxNodes": 2}}),
+}
+INSTANCES = {"demo": 4, "demo-gcp": 3}
+
+
+@pytest.fixture(scope="module", params=PARTITIONED)
+def partitioned(request: pytest.FixtureRequest) -> Rehearsal:
+    profile, pool = PARTITIONED[request.param]
+    pools = {**POOLS[request.param], "dev": {"enabled": False}, "parts": {**pool, "sharing": {"mig": profile}}}
+    found = rehearse(ROOT, request.param, config_overrides={"gpuPools": pools})
+    assert not found.errors, found.errors
+    return found
+
+
+def test_instances_of_gpus_are_handed_out_and_offered_alike(partitioned: Rehearsal) -> None:
+    of_pool = [group for group in gpu_node_groups(Resources(partitioned.resources)) if group.pool == "parts"]
+    instances = INSTANCES[partitioned.stack]
+    offered = {f"parts-{group.capacity}": instances * group.gpus_per_node * group.max_nodes for group in of_pool}
+    handed: dict[str, float] = {}
+    for queue in Resources(partitioned.resources).of(CLUSTER_QUEUE):
+        for flavor, gpus in gpu_quotas(queue):
+            handed[flavor] = handed.get(flavor, 0) + gpus
+    assert offered and {name: gpus for name, gpus in handed.items() if name.startswith("parts-")} == offered
+    assert all(group.pods_per_gpu == instances for group in of_pool)
+
+
+def test_a_node_is_told_how_its_gpus_are_partitioned(partitioned: Rehearsal) -> None:
+    profile, _ = PARTITIONED[partitioned.stack]
+    [group] = [group for group in gpu_node_groups(Resources(partitioned.resources)) if group.pool == "parts"]
+    if partitioned.stack == "demo-gcp":
+        (gpu,) = value_at(group.resource.inputs, "nodeConfig", "guestAccelerators")
+        assert gpu["gpuPartitionSize"] == profile and "gpuSharingConfig" not in gpu
+        return
+    assert group.labels["nvidia.com/device-plugin.config"] == f"mig-4-{profile}"
+    (plugin,) = (item for item in partitioned.resources if item.name == PLUGIN)
+    config = value_at(plugin.inputs, "values", "config")["map"]
+    assert yaml.safe_load(config[f"mig-4-{profile}"])["flags"] == {"migStrategy": "single"}
+    told = {
+        value_at(item.inputs, "tag", "value")
+        for item in partitioned.resources
+        if item.type == TAG
+        and "-parts-" in item.name
+        and str(value_at(item.inputs, "tag", "key")).endswith("resources/nvidia.com/gpu")
+    }
+    assert told == {"32"}
+    assert group.template is not None
+    script = base64.b64decode(str(value_at(group.template.inputs, "userData"))).decode()
+    assert f"nvidia-smi mig -cgi {','.join([profile] * 4)} -C" in script
+    parts = [part for part in script.split("--trainyard")[1:-1] if "#!/bin/bash" in part]
+    for part in parts:
+        checked = subprocess.run(["bash", "-n"], input=part.split("\n\n", 1)[1], text=True, capture_output=True)
+        assert checked.returncode == 0, checked.stderr

@@ -37,6 +37,10 @@ if "localqueues.kueue.x-k8s.io" in words:
 elif "workloads.kueue.x-k8s.io" in words:
     listed = cluster["workloads"]
     print(json.dumps({{"items": listed.pop(0) if listed else []}}))
+elif "patch" in words:
+    with open(here / "patched", "a") as patched:
+        patch = json.loads(sys.argv[sys.argv.index("--patch") + 1])
+        patched.write(json.dumps({{"name": words[words.index("patch") + 2], "patch": patch}}) + "\n")
 elif "apply" in words:
     given = json.loads(pathlib.Path(sys.argv[sys.argv.index("--filename") + 1]).read_text())
     with open(here / "applied", "a") as applied:
@@ -144,6 +148,12 @@ class Standing:
         """What was applied, a line each."""
         path = self.folder / "applied"
         return path.read_text().splitlines() if path.exists() else []
+
+    @property
+    def patched(self) -> list[dict[str, Any]]:
+        """What was patched, by name."""
+        path = self.folder / "patched"
+        return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
     @property
     def calls(self) -> list[str]:

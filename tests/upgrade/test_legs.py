@@ -15,7 +15,7 @@ from trainyard.rehearsal.change.model import Operation
 from trainyard.rehearsal.engine.project import read_stack
 from trainyard.settings.unseen import stand_in
 from trainyard.upgrade.legs import Leg, Versions, advanced, legs, way
-from trainyard.upgrade.words import lines
+from trainyard.upgrade.words import lines, standing_lines
 
 GOLDEN = ROOT / "tests" / "golden" / "upgrade" / "demo.txt"
 OLD = Versions("1.34", "1.34.9-20260625")
@@ -30,7 +30,8 @@ def demo() -> list[Leg]:
 
 def text(found: list[Leg]) -> str:
     """What is told of legs, without how many resources stay as they are: that is any other change's."""
-    return "".join(re.sub(r", \d+ as they are", "", line) + "\n" for leg in found for _, line in lines(leg))
+    told = [*standing_lines(found[0].before), *(line for leg in found for line in lines(leg))]
+    return "".join(re.sub(r", \d+ as they are", "", line) + "\n" for _, line in told)
 
 
 @pytest.fixture(scope="module")
@@ -51,6 +52,27 @@ def test_nothing_that_holds_data_is_replaced_and_nothing_would_be_refused(both: 
         assert leg.verdict.state.deployable
         assert [step.operation for step in leg.change.change.of_type(EKS_CLUSTER)] == [Operation.UPDATE]
         assert [step.operation for step in leg.change.change.of_type(DATABASE)] == [], "the database stays as it is"
+
+
+def test_all_three_are_rehearsed_and_each_leg_is_in_place_and_in_order(both: list[Leg]) -> None:
+    """1.34 as it stands, the change to 1.35, the change to 1.36: what is made before what."""
+    stood = both[0].before
+    assert (stood.versions, stood.errors) == (OLD, 0)
+    assert "until 2026-12-02" in stood.support
+    assert ["until 2027-03-27" in both[0].support, "until 2027-08-02" in both[1].support] == [True, True]
+    assert both[1].before.versions == both[0].now, "each leg begins where the one before it ended"
+    for leg in both:
+        assert leg.in_place == "the control plane, node groups, the tracking database, buckets"
+        assert leg.stages[0] == ("the control plane",)
+        at = {name: number for number, stage in enumerate(leg.stages) for name in stage}
+        pools = [name for name in at if name.startswith("pool ")]
+        assert len(pools) == 8
+        for pool in pools:
+            assert at["add-on kube-proxy"] < at[pool]
+        for job in (name for name in at if name.startswith("smoke job")):
+            assert at[job] > max(at[pool] for pool in pools if pool.startswith("pool train"))
+        pinned = {pin.what for pin in leg.pins}
+        assert {"control plane", "add-on vpc-cni", "add-on kube-proxy", "image of the nodes"} <= pinned
 
 
 def test_every_pool_is_named_that_is_drained(both: list[Leg]) -> None:

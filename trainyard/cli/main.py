@@ -34,6 +34,7 @@ from trainyard.cli import (
     report,
     schema,
     smoke,
+    tracking,
     upgrade,
     way_in,
 )
@@ -96,6 +97,7 @@ app.command("open")(way_in.open_)
 app.command("tunnel")(way_in.tunnel)
 app.add_typer(catalog.app, name="catalog")
 app.add_typer(images.app, name="images")
+app.add_typer(tracking.app, name="tracking")
 app.add_typer(fleet.app, name="fleet")
 
 

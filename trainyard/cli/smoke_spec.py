@@ -66,7 +66,7 @@ def of_stack(plan: Plan, target: Target, options: JobOptions, *, sweep: bool = F
             + ", and a job never spans two"
         )
     spec = smoke_spec(plan, cluster, job)
-    if sweep and spec.level == "quick" and chosen.node.time_slices == 1:  # of a turn on a GPU there is no measure
+    if sweep and spec.level == "quick" and chosen.node.pods_per_gpu == 1:  # of a turn on a GPU there is no measure
         spec = replace(spec, level=SWEEP_LEVEL)
     if on_cluster:
         # The bucket's name is known to the cluster only.

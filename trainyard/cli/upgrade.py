@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -23,8 +21,9 @@ from trainyard.cli.project import (
     progress,
     settings_of,
 )
+from trainyard.cli.upgrade_change import change
+from trainyard.cli.upgrade_steps import pulumi_of, say, stopping, tell_steps
 from trainyard.problems import SettingsError
-from trainyard.review.exit_codes import EXIT_STOPPED
 
 if TYPE_CHECKING:
     from trainyard.fleet.clients import Client
@@ -44,6 +43,15 @@ def upgrade(
         str | None,
         typer.Option(metavar="RELEASE", help="The nodes' image, as 1.35.7-20260903; `pinned`: the one pinned here."),
     ] = None,
+    since: Annotated[
+        str | None,
+        typer.Option(
+            "--from",
+            metavar="REF",
+            help="Instead of a version: bring what the stack file says since REF, behind held queues where it changes"
+            " machines, images or disks of pools. A git reference, or what `pulumi stack export` wrote.",
+        ),
+    ] = None,
     go: Annotated[
         bool, typer.Option("--run", help="Carry it out; without, it is told and nothing is changed.")
     ] = False,
@@ -61,11 +69,14 @@ def upgrade(
     pulumi: Annotated[str, typer.Option(metavar="PROGRAM", help="The Pulumi command.")] = "pulumi",
     project: ProjectOption = None,
 ) -> None:
-    """Bring a stack to another version of Kubernetes or image of its nodes: tell what that does, and with --run do it.
+    """Bring a stack to another version of Kubernetes, image or machine of its nodes: tell what that does, or --run it.
 
     Each minor version is a step of its own, with its pins of control plane, add-ons, nodes and autoscaler, rehearsed
     as a change of the one before. With --run, people's queues are held, jobs waited for, `pulumi up` brings each step
     with its smoke jobs, and the queues are let go. A run that failed or was killed is called again.
+
+    With --from, a change of the stack file: whose jobs run on the nodes that go or become others is told, and with
+    --run the queues are held, only those jobs are waited for, `pulumi up` brings the change, and the queues are let go.
 
     Exit codes: 0 it is done, or may be; 1 a mandatory policy is violated; 2 settings or options are wrong; 3 the
     program or a change is wrong, or it stopped on the way.
@@ -82,7 +93,14 @@ def upgrade(
         lock = read_lock(lock_path(file))
         under_way = read_ledger(folder_of(client))
     if release:
-        _release(under_way, _pulumi(pulumi, client))
+        _release(under_way, pulumi_of(pulumi, client))
+        return
+    if since is not None or (under_way is not None and under_way.target is None):
+        if kubernetes is not None or node_image is not None:
+            fail("--from brings what the stack file says, and a version is the lock's: one of them at a time")
+        if since is not None and under_way is not None:
+            fail("an upgrade is under way: finish it (`--run`), or end it where it is with --release")
+        change(client, since, under_way, json_file, wait_minutes, go=go, evict=evict, program=pulumi)
         return
     if lock is None:
         fail(f"{lock_path(file).name}: there is none; `trainyard plan {client.stack} --lock` writes it first")
@@ -97,7 +115,7 @@ def upgrade(
     worst = max((leg.verdict.state.exit_code for leg in legs), default=0)
     try:
         if go and not worst:
-            _run(under_way or _begun(client, steps), _pulumi(pulumi, client), wait_minutes, evict, with_changes)
+            _run(under_way or _begun(client, steps), pulumi_of(pulumi, client), wait_minutes, evict, with_changes)
     finally:  # how far each step came, wherever it stopped
         if json_file is not None:
             write_json(json_file, _document(client.stack, legs, steps))
@@ -109,16 +127,6 @@ def _client(folder: Path, file: Path) -> Client:
     from trainyard.fleet.clients import Entry, read_client
 
     return read_client(folder, file, Entry())
-
-
-def _pulumi(program: str, client: Client) -> Pulumi:
-    from trainyard.cli.programs import WHERE
-    from trainyard.fleet.pulumi import Pulumi
-    from trainyard.upgrade.run import folder_of
-
-    if shutil.which(program) is None:
-        fail(f"{program} is not on the path, and it brings the stack up: {WHERE['pulumi']}")
-    return Pulumi(program, client, folder_of(client))
 
 
 def _through(
@@ -184,18 +192,13 @@ def _document(stack: str, legs: Sequence[Leg], steps: Sequence[Step]) -> dict[st
 
 def _tell(stack: str, legs: Sequence[Leg], steps: Sequence[Step], under_way: Ledger | None) -> None:
     from trainyard.output import console
-    from trainyard.upgrade.words import lines
+    from trainyard.upgrade.words import lines, standing_lines
 
     out = console()
-    for leg in legs:
-        for style, line in lines(leg):
-            out.print(line, style=style, soft_wrap=True, markup=False, highlight=False)
-    done = sum(step.state == "done" for step in steps)
-    head = f"the steps, of which {done} are done" if under_way is not None else "the steps"
-    out.print(f"{head}, which `trainyard upgrade {stack} … --run` takes", style="bold", markup=False, soft_wrap=True)
-    for number, step in enumerate(steps, 1):
-        mark = " (done)" if step.state == "done" else ""
-        out.print(f"  {number}. {step.words}{mark}", soft_wrap=True, markup=False, highlight=False)
+    told = [*(standing_lines(legs[0].before) if legs else ()), *(line for leg in legs for line in lines(leg))]
+    for style, line in told:
+        out.print(line, style=style, soft_wrap=True, markup=False, highlight=False)
+    tell_steps(stack, steps, under_way is not None)
 
 
 def _run(ledger: Ledger, pulumi: Pulumi, wait_minutes: float, evict: bool, with_changes: bool) -> None:
@@ -204,9 +207,9 @@ def _run(ledger: Ledger, pulumi: Pulumi, wait_minutes: float, evict: bool, with_
 
     options = Options(wait_minutes, evict, with_changes)
     ledger.write()
-    with _stopping(), on_cluster(pulumi, "queues are held with it") as kubectl:
-        carry_out(ledger, pulumi, kubectl, _offered(pulumi.client), options, _say)
-    _say(f"{pulumi.client.stack} is upgraded; commit {lock_path(pulumi.client.file).name}, which has the new versions")
+    with stopping(), on_cluster(pulumi, "queues are held with it") as kubectl:
+        carry_out(ledger, pulumi, kubectl, _offered(pulumi.client), options, say)
+    say(f"{pulumi.client.stack} is upgraded; commit {lock_path(pulumi.client.file).name}, which has the new versions")
 
 
 def _offered(client: Client) -> Offered:
@@ -228,7 +231,7 @@ def _offered(client: Client) -> Offered:
         except NoCredentialsError as error:
             fail(f"{error}: {error.remedy}")
         except CannotAskError as error:
-            _say(f"not asked: {error}; {error.remedy}")
+            say(f"not asked: {error}; {error.remedy}")
             return []
 
     return ask
@@ -241,32 +244,9 @@ def _release(under_way: Ledger | None, pulumi: Pulumi) -> None:
     if under_way is None:
         fail(f"no upgrade of {pulumi.client.stack} is under way")
     begun = any(step.kind == "lock" and step.state != "waiting" for step in under_way.steps)
-    with _stopping(), on_cluster(pulumi, "queues are held with it") as kubectl:
+    with stopping(), on_cluster(pulumi, "queues are held with it") as kubectl:
         give_up(under_way, pulumi, kubectl)
     typer.echo(f"{len(under_way.held)} queues were let go; the upgrade has ended where it was")
     if begun:
         name = lock_path(pulumi.client.file).name
         typer.echo(f"{name} has versions already that the next `pulumi up` brings: put it back if they are not wanted")
-
-
-@contextmanager
-def _stopping() -> Iterator[None]:
-    """Ends the command where a step fails, and says what stays as it is."""
-    from trainyard.fleet.pulumi import PulumiError
-    from trainyard.upgrade.queues import QueuesError
-    from trainyard.upgrade.run import NotBegunError
-
-    try:
-        yield
-    except NotBegunError as error:
-        fail(str(error), code=EXIT_STOPPED)
-    except QueuesError as error:
-        fail(str(error), code=EXIT_STOPPED)
-    except PulumiError as error:
-        fail(f"{error}\nthe queues stay held; the same command goes on from here", code=EXIT_STOPPED)
-    except SettingsError as error:
-        fail(str(error))
-
-
-def _say(text: str) -> None:
-    typer.echo(text, err=True)

@@ -91,19 +91,37 @@ def time_slices_config(slices: int) -> str:
     return f"{_TIME_SLICES}{slices}"
 
 
-def time_slices_of(config: str) -> int:
-    """How many pods take turns on each GPU by a value of that label; 1 by any other name."""
-    slices = config.removeprefix(_TIME_SLICES)
-    return int(slices) if slices != config and slices.isdecimal() else 1
+_MIG: Final = "mig-"
 
 
-def taken_whole(gpus_per_node: int, fabric_interfaces: int) -> bool:
-    """Whether jobs take the nodes of a pool whole: several GPUs a node, and a fabric between the nodes.
+def mig_config(instances: int, profile: str) -> str:
+    """Value of that label where each GPU is partitioned into so many instances of a profile: `mig-7-1g.10gb`."""
+    return f"{_MIG}{instances}-{profile}"
+
+
+def pods_per_gpu_of(config: str) -> int:
+    """How many pods each GPU is for by a value of that label; 1 by any other name."""
+    for prefix in (_TIME_SLICES, _MIG):
+        count, _, _ = config.removeprefix(prefix).partition("-")
+        if config.startswith(prefix) and count.isdecimal():
+            return int(count)
+    return 1
+
+
+WHOLE_MACHINE_GPUS: Final = 8
+"""GPUs of a whole machine, at least: smaller ones are parts of it."""
+
+
+def taken_whole(gpus_per_node: int, fabric_interfaces: int, pods_per_gpu: int = 1) -> bool:
+    """Whether jobs take the nodes of a pool whole: several GPUs a node and a fabric between the nodes, or a whole
+    machine whose GPUs pods do not share (`pods_per_gpu` have a part or a turn of each).
 
     Quotas of such a pool are in whole nodes, because a queue gives nothing back to a job that is larger than what its
     team owns of a capacity. In every other pool small jobs share nodes, and quotas are in GPUs.
     """
-    return gpus_per_node > 1 and fabric_interfaces > 0
+    if pods_per_gpu > 1:
+        return False
+    return gpus_per_node >= WHOLE_MACHINE_GPUS or (gpus_per_node > 1 and fabric_interfaces > 0)
 
 
 SYSTEM_POOL: Final = "system"
@@ -181,6 +199,11 @@ TORCH_RUNTIME: Final = "torch-distributed"
 TORCH_CPU_RUNTIME: Final = f"{TORCH_RUNTIME}-{CPU_POOL}"
 """The runtime of TrainJobs without GPUs: its pods have the priority class that counts them, which a TrainJob itself
 cannot state. That each is used for what it is for, an admission policy asks of the TrainJob."""
+
+
+def tracking_database(environment: str) -> str:
+    """Name of the tracking database of an environment: `acme-demo-mlflow`."""
+    return f"{environment}-mlflow"
 
 
 def pool_runtime(pool: str) -> str:

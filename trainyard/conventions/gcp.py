@@ -133,6 +133,13 @@ def gib_environment(machine_type: str) -> dict[str, str]:
     return {**_GIB_VARIABLES, "NCCL_TUNER_CONFIG_PATH": GIB_TUNERS[machine_type]}
 
 
+ROCE_PROFILE: Final = "{}-vpc-roce"
+"""The network profile of a zone's RDMA networks, by the zone (cluster-toolkit, 2026-06-25)."""
+
+ROCE_NETWORK: Final = re.compile(r"networkProfiles/([a-z0-9-]+)-vpc-roce$")
+"""That profile as a network names it; the group is its zone."""
+
+
 DCGM_PODS: Final = ("gke-managed-system", "gke-managed-dcgm-exporter")
 """Namespace of GKE's own exporter of the GPUs' figures, and its label `app.kubernetes.io/name` (GKE's documentation of
 DCGM metrics, 2026); its port is called `metrics`."""
@@ -159,6 +166,18 @@ def label_value(text: str) -> str:
 GOOGLE_APIS_CIDR: Final = "199.36.153.8/30"
 """Addresses of private.googleapis.com, by which Google's services are reached from a network of one's own (Virtual
 Private Cloud, "Configure Private Google Access", as generally known)."""
+
+CACHED_REGISTRIES: Final[Mapping[str, tuple[str, str]]] = {
+    "docker.io": ("https://registry-1.docker.io", "hub"),
+    "ghcr.io": ("https://ghcr.io", "github"),
+    "nvcr.io": ("https://nvcr.io", "nvidia"),
+    "public.ecr.aws": ("https://public.ecr.aws", "ecr"),
+    "quay.io": ("https://quay.io", "quay"),
+    "registry.k8s.io": ("https://registry.k8s.io", "k8s"),
+}
+"""Registries that something of ours is pulled from and that Artifact Registry can stand in front of, none with a login:
+where each is, and the last part of its remote repository's name (Artifact Registry, "Remote repositories overview":
+any registry of the Docker API; as generally known)."""
 
 LOG_DELIVERY: Final = "cloud-storage-analytics@google.com"
 """The group of Google's that writes the logs of access to buckets into the bucket that is named for them: it needs

@@ -42,5 +42,9 @@ PLATFORM_NAMESPACES: Final = (
 )
 """Namespaces of the platform's own programs, which alerts on controllers are about."""
 
+CHECKPOINT_CHECK: Final = "checkpoint-check"
+"""The CronJob of each team that says whether its newest checkpoints can be read."""
+CHECKPOINT_AGE: Final = "checkpoint-age"
+"""The one beside it that says whether the newest is older than it should be."""
 CHECKPOINT_DRILL: Final = "checkpoint-drill"
 """The CronJob that restores a checkpoint each week; its Jobs are called so too, with a number behind."""

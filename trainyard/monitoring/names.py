@@ -49,6 +49,11 @@ PLATFORM_UP: Final = "trainyard:platform_up"
 CHECKPOINTS_RESTORABLE: Final = "trainyard:checkpoints_restorable"
 """Whether the last checkpoint drill restored what it should have, 1 or 0, by `namespace`; nothing before the second."""
 
+TEAM_CHECKPOINTS_READABLE: Final = "trainyard:team_checkpoints_readable"
+"""Whether a team's newest checkpoints could be read when they were last looked at, 1 or 0, by `namespace`."""
+TEAM_CHECKPOINTS_FRESH: Final = "trainyard:team_checkpoints_fresh"
+"""Whether the newest was then younger than it has to be, 1 or 0, by `namespace`."""
+
 FINISHED: Final = "trainyard:finished_workloads:increase5m"
 """Jobs that ended in five minutes, by `namespace`."""
 ADMITTED: Final = "trainyard:admitted_workloads:increase5m"

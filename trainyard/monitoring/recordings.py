@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from trainyard.conventions.monitoring import CHECKPOINT_DRILL
+from trainyard.conventions.monitoring import CHECKPOINT_AGE, CHECKPOINT_CHECK, CHECKPOINT_DRILL
 from trainyard.monitoring import names as n
 from trainyard.monitoring.model import Recording, group
 from trainyard.monitoring.resource_costs import RESOURCES
@@ -23,16 +23,48 @@ WEEK_SECONDS = 7 * 24 * 3600
 _POOL, _CAPACITY = "label_ml_platform_pool", "label_ml_platform_capacity"
 """Labels of nodes as kube-state-metrics spells them."""
 
-_DRILL, _DRILLS = f'cronjob="{CHECKPOINT_DRILL}"', f'job_name=~"{CHECKPOINT_DRILL}-.+"'
-DRILL_MADE = f"max by (namespace) (kube_cronjob_created{{{_DRILL}}})"
+
+def _made(cron_job: str) -> str:
+    """When a CronJob of a namespace was made, seconds since the epoch."""
+    return f'max by (namespace) (kube_cronjob_created{{cronjob="{cron_job}"}})'
+
+
+def _succeeded(cron_job: str) -> str:
+    """When a job of it last ended well."""
+    return f'max by (namespace) (kube_cronjob_status_last_successful_time{{cronjob="{cron_job}"}})'
+
+
+def _failed(cron_job: str) -> str:
+    """When the last that failed was made."""
+    jobs = f'job_name=~"{cron_job}-.+"'
+    return (
+        f"max by (namespace) (max by (namespace, job_name) (kube_job_created{{{jobs}}})"
+        " and on (namespace, job_name)"
+        f' (max by (namespace, job_name) (kube_job_failed{{{jobs}, condition="true"}}) == 1))'
+    )
+
+
+def _last_was_well(cron_job: str) -> str:
+    """1 where the last ended well, 0 where it failed; nothing before the first has ended."""
+    succeeded, failed = _succeeded(cron_job), _failed(cron_job)
+    return (
+        f"({succeeded} > bool on (namespace) {failed})"
+        f" or on (namespace) ({succeeded} * 0 + 1) or on (namespace) ({failed} * 0)"
+    )
+
+
+DRILL_MADE = _made(CHECKPOINT_DRILL)
 """When the checkpoint drill of a namespace was made, seconds since the epoch."""
-DRILL_RESTORED = f"max by (namespace) (kube_cronjob_status_last_successful_time{{{_DRILL}}})"
+DRILL_RESTORED = _succeeded(CHECKPOINT_DRILL)
 """When it last restored a checkpoint."""
-_DRILL_FAILED = (
-    f"max by (namespace) (max by (namespace, job_name) (kube_job_created{{{_DRILLS}}})"
-    " and on (namespace, job_name)"
-    f' (max by (namespace, job_name) (kube_job_failed{{{_DRILLS}, condition="true"}}) == 1))'
+_DRILL_FAILED = _failed(CHECKPOINT_DRILL)
+CHECKED = (
+    "max by (namespace) ("
+    f'label_replace({_made(CHECKPOINT_CHECK)}, "of", "made", "", "")'
+    f' or label_replace({_succeeded(CHECKPOINT_CHECK)}, "of", "succeeded", "", "")'
+    f' or label_replace({_failed(CHECKPOINT_CHECK)}, "of", "failed", "", ""))'
 )
+"""When a team's checkpoints were last looked at, however it ended, or the look was set up."""
 _FIRST_DRILL_SECONDS = 8 * 24 * 3600
 """A drill that is younger has had no second run: there was nothing that its first could have restored."""
 
@@ -91,6 +123,16 @@ USAGE: tuple[Recording, ...] = (
         f" or on (namespace) ({DRILL_RESTORED} * 0 + 1)"
         f" or on (namespace) ({_DRILL_FAILED} * 0 and on (namespace) (time() - {DRILL_MADE} > {_FIRST_DRILL_SECONDS}))",
         "Whether the last checkpoint drill restored what it should have.",
+    ),
+    Recording(
+        n.TEAM_CHECKPOINTS_READABLE,
+        _last_was_well(CHECKPOINT_CHECK),
+        "Whether a team's newest checkpoints could be read when they were last looked at.",
+    ),
+    Recording(
+        n.TEAM_CHECKPOINTS_FRESH,
+        _last_was_well(CHECKPOINT_AGE),
+        "Whether a team's newest checkpoint was younger than it has to be.",
     ),
 )
 """Every minute: what there is and what is used."""

@@ -14,6 +14,7 @@ class Thresholds:
     queue_hours: int = 2
     failed_jobs_percent: int = 5
     failed_jobs_of: int = 20
+    checkpoint_hours: int = 24
     cost_spike_percent: int = 50
     cost_spike_usd_per_day: int = 200
     budget_percents: tuple[int, int, int] = (50, 80, 100)
@@ -31,6 +32,7 @@ SOURCES = {
     "queue_hours": f"{GUIDE}: alert on queue times over 2 hours",
     "failed_jobs_percent": f"{GUIDE}: alert on a failure rate over 5 percent",
     "failed_jobs_of": "own choice: of fewer jobs in a day, one failure is 5 percent",
+    "checkpoint_hours": "own choice: a day of a run is the most that one failure should take with it",
     "cost_spike_percent": f"{GUIDE}: alert on cost spikes; own choice: half more than the week before",
     "cost_spike_usd_per_day": "own choice: a smaller rise is no spike, whatever it is a share of",
     "budget_percents": "as the budget's own alerts: half-time, warning and limit",

@@ -6,6 +6,7 @@ from typing import Literal
 
 from trainyard.plan.context import Context
 from trainyard.plan.parts import EgressPlan
+from trainyard.settings.way_out import is_closed, way_out_key
 
 
 def plan_egress(context: Context) -> EgressPlan:
@@ -15,6 +16,9 @@ def plan_egress(context: Context) -> EgressPlan:
     if mode == "internet" and own.allow is not None:
         allowed = "is read where network.egress.mode is allowlist"
         context.ledger.problem("network.egress.allow", own.allow, allowed, "leave one of them out")
+    if is_closed(context.settings):
+        why = f"{way_out_key(context.settings)} is none: nothing outside is reached"
+        return EgressPlan(mode=mode, allow=context.ledger.decide("network.egress_allow", (), why))
     allow = context.take("network.egress_allow", "network.egress.allow", own.allow) if mode == "allowlist" else ()
     return EgressPlan(mode=mode, allow=tuple(allow))
 

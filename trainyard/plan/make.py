@@ -21,8 +21,10 @@ from trainyard.plan.aws.parts import AwsPlan
 from trainyard.plan.budget import check_budget, plan_budget
 from trainyard.plan.context import Context
 from trainyard.plan.egress import no_wall, plan_egress
+from trainyard.plan.gcp.image_cache import cached as cached_on_google
 from trainyard.plan.gcp.make import plan_gcp
 from trainyard.plan.gcp.managed import plan_managed_gcp
+from trainyard.plan.gcp.parts import GcpPlan
 from trainyard.plan.images import plan_allowed_images
 from trainyard.plan.ledger import Ledger
 from trainyard.plan.lock import NOTHING, Lock
@@ -142,10 +144,12 @@ def _plan(context: Context, environment: str, stack: str) -> Plan:
         ground, floor = _managed_ground(name, environment, teams, context)
     else:
         ground, clusters, floor = _ground(name, environment, teams, mlflow, context)
-    cache = ground.image_cache if isinstance(ground, AwsPlan) else None
 
     def pulled(image: str) -> str:
-        return cached(mirrored(image, settings.images.mirrors), cache)
+        found = mirrored(image, settings.images.mirrors)
+        if isinstance(ground, AwsPlan):
+            return cached(found, ground.image_cache)
+        return cached_on_google(found, ground.image_cache) if isinstance(ground, GcpPlan) else found
 
     chart_mirror = plan_mirrors(context)
     return Plan(

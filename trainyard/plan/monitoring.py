@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any
 
+from trainyard.conventions import CHECKPOINTS_CLAIM
 from trainyard.conventions.monitoring import CHECKPOINT_DRILL
 from trainyard.monitoring.thresholds import SOURCES, Thresholds
 from trainyard.plan.context import LOCKED, Context
-from trainyard.plan.parts import CpuNodesPlan, DrillPlan, MonitoringPlan, SmokePlan, TeamQueuePlan
+from trainyard.plan.parts import CheckPlan, CpuNodesPlan, DrillPlan, MonitoringPlan, SmokePlan, TeamQueuePlan
 
 RUNBOOKS = "docs/runbooks"
 """What alerts name where nobody says where the pages are published: the folder of this project."""
@@ -86,6 +87,47 @@ def plan_drill(
         memory_gib=context.ledger.decide("drill.memory_gib", DRILL_MEMORY_GIB, "own choice: torch, and room"),
         deadline_s=context.ledger.decide(
             "drill.deadline_s", DRILL_DEADLINE_S, "own choice: a node from zero, an image of 10 GB, a minute of work"
+        ),
+    )
+
+
+CHECK_SCHEDULE = "47 5 * * *"
+"""Each morning, all teams at once: they share the nodes that come for it."""
+CHECK_CORES, CHECK_MEMORY_GIB = 1, 4
+
+
+def plan_check(
+    monitoring: MonitoringPlan | None,
+    smoke: SmokePlan,
+    queues: Sequence[TeamQueuePlan],
+    cpu_pool: CpuNodesPlan | None,
+    context: Context,
+) -> CheckPlan | None:
+    """The look at teams' own checkpoints; None where nobody would hear of it, or where it has no nodes."""
+    wanted = context.settings.monitoring.checkpoint_check
+    folder = dict(smoke.mounts).get(CHECKPOINTS_CLAIM)
+    room = tuple(
+        queue.name
+        for queue in queues
+        if queue.cpu_only_cores >= CHECK_CORES and queue.cpu_only_memory_gib >= CHECK_MEMORY_GIB
+    )
+    possible = monitoring is not None and cpu_pool is not None and folder is not None and bool(room)
+    if wanted and not possible:
+        allowed = f"needs monitoring, and a team that has {CHECK_CORES} core and {CHECK_MEMORY_GIB} GiB of the CPU pool"
+        context.ledger.problem("monitoring.checkpointCheck", wanted, allowed, "monitoring.enabled, cpuPool")
+    why = "own choice: a damaged checkpoint is found before it is needed; a core for minutes a day"
+    source = why if wanted is None else "setting monitoring.checkpointCheck"
+    if not context.ledger.decide("check.enabled", possible and wanted is not False, source) or folder is None:
+        return None
+    return CheckPlan(
+        teams=context.ledger.decide("check.teams", room, "those that have a core and 4 GiB of the CPU pool"),
+        image=context.ledger.decide("check.image", smoke.image, "the smoke job's: with torch, archives are loaded too"),
+        folder=folder,
+        schedule=context.ledger.decide("check.schedule", CHECK_SCHEDULE, "own choice: each day at 05:47, UTC"),
+        cpu=context.ledger.decide("check.cpu", CHECK_CORES, "own choice: it reads"),
+        memory_gib=context.ledger.decide("check.memory_gib", CHECK_MEMORY_GIB, "own choice: torch, and room"),
+        deadline_s=context.ledger.decide(
+            "check.deadline_s", DRILL_DEADLINE_S, "own choice: a node from zero, an image of 10 GB, 64 GiB to read"
         ),
     )
 

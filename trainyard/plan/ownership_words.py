@@ -54,7 +54,8 @@ def in_words(
         if pool.name in by_setting:
             sources.append(f"setting gpuPools.{pool.name}.owners")
     how = (
-        "whole nodes where jobs take nodes whole (several GPUs a node and a fabric), GPUs elsewhere; largest remainder"
+        "whole nodes where jobs take nodes whole (several GPUs a node and a fabric, or a whole machine), GPUs "
+        "elsewhere; largest remainder"
     )
     yield "owns", "; ".join(owns), "; ".join((*sources, source, how))
     yield "may_borrow", "; ".join(borrows), _BORROWED

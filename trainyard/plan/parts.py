@@ -212,6 +212,7 @@ class FabricPlan:
     interfaces: int  # of a node
     hugepages_mib: int  # 2 MiB pages that its driver pins on a node
     environment: tuple[tuple[str, str], ...]  # variables by which NCCL has no other network
+    pod_annotations: tuple[tuple[str, str], ...] = ()  # by which a pod gets the interfaces, where no claim does
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,19 +230,21 @@ class NodePlan:
     local_nvme_gb: int
     root_disk_gib: int
     usd_per_hour: float | None  # list price on demand; None: the catalogue has none
-    time_slices: int = 1  # pods that take turns on each GPU
+    pods_per_gpu: int = 1  # that take turns on it, or have an instance of it
+    mig_profile: str = ""  # the size of those instances, "1g.10gb"; empty: pods take turns, or have GPUs whole
     nvlinks: int = 0  # that every GPU must have up; 0: it has none, or a part of a machine may show fewer
     driver: str = ""  # oldest NVIDIA driver of the nodes' image; empty: the plan does not know
 
     @property
     def gpus_offered(self) -> int:
-        """GPUs that pods are told of: one that is shared counts as often as pods take turns on it."""
-        return self.gpus * self.time_slices
+        """GPUs that pods are told of: one that is shared counts as often as it has pods."""
+        return self.gpus * self.pods_per_gpu
 
     @property
     def gpus_of_a_pod(self) -> int:
-        """The most GPUs that a pod can have: one where they are shared, for two turns need not be on two GPUs."""
-        return self.gpus if self.time_slices == 1 else 1
+        """The most GPUs that a pod can have: one where they are shared. Two turns need not be on two GPUs, and a
+        program sees one instance of a GPU, whatever it is given."""
+        return self.gpus if self.pods_per_gpu == 1 else 1
 
     @property
     def fabric_interfaces(self) -> int:
@@ -256,7 +259,7 @@ class NodePlan:
     @property
     def is_taken_whole(self) -> bool:
         """Whether jobs take a node whole, so that quotas are in nodes."""
-        return taken_whole(self.gpus, self.fabric_interfaces)
+        return taken_whole(self.gpus, self.fabric_interfaces, self.pods_per_gpu)
 
 
 @dataclass(frozen=True, slots=True)
@@ -435,6 +438,19 @@ class DrillPlan:
 
 
 @dataclass(frozen=True, slots=True)
+class CheckPlan:
+    """The daily look at the teams' own checkpoints. Sizes are those of each of its two pods."""
+
+    teams: tuple[str, ...]  # whose; each has room for it on the nodes without GPUs
+    image: str  # by digest
+    folder: str  # where the claim of checkpoints is mounted
+    schedule: str  # cron's words, UTC
+    cpu: int
+    memory_gib: int
+    deadline_s: int
+
+
+@dataclass(frozen=True, slots=True)
 class FlavorPricePlan:
     """What an hour of one GPU of a flavor counts as."""
 
@@ -490,6 +506,7 @@ class ClusterPlan:
     isolated_gpus: bool  # its nodes show a container no GPU that it did not ask for, whatever its variables say
     monitoring: MonitoringPlan | None = None  # None: nothing of the platform's watches it
     drill: DrillPlan | None = None  # None: nobody tries whether checkpoints can be restored
+    check: CheckPlan | None = None  # None: nobody looks at the teams' own
     ledger: LedgerPlan | None = None  # None: nothing counts, because nothing watches
     idle_jobs: IdleJobsPlan | None = None  # None: a job keeps its GPUs whatever it does with them
     off_peak: OffPeakPlan | None = None  # None: work that can wait has no hours, and no queue

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
 from trainyard import catalog
-from trainyard.conventions import taken_whole
+from trainyard.conventions import WHOLE_MACHINE_GPUS, taken_whole
 from trainyard.plan.context import Context
-from trainyard.plan.slices import time_slices
+from trainyard.plan.slices import Sharing, plan_sharing
 from trainyard.problems import nearest
 from trainyard.settings.pools import FlexStart, GpuPool, NodeRange, Reserved
 
@@ -59,13 +59,9 @@ class Market(Protocol[Sold]):
         """The nodes that a job waits for in the cloud's own queue, where it has one."""
 
 
-WHOLE_MACHINE_GPUS = 8
-"""GPUs of a whole machine with an NVSwitch, at least. Smaller ones are parts of it, and what their GPUs show of its
-links is not on record."""
-
-
 def switched_nvlinks(gpu: str, gpus: int, nvlink: str) -> int:
-    """NVLinks that every GPU of a machine must have up; 0 where the catalogue does not say.
+    """NVLinks that every GPU of a machine must have up; 0 where the catalogue does not say, and for a part of a
+    machine: what its GPUs show of the links is not on record.
 
     Args:
         gpu: its model, as in the catalogue: A100-40GB.
@@ -101,7 +97,7 @@ class PoolDraft(Generic[Sold]):
     zone: str | None
     gang_nodes: int  # of a job that a capacity other than spot holds
     whole_nodes_only: bool
-    time_slices: int  # pods that take turns on each GPU
+    sharing: Sharing
 
     @property
     def key(self) -> str:
@@ -175,8 +171,8 @@ def _draft(name: str, pool: GpuPool, known: bool, market: Market[Sold], context:
         spot_types=market.spot_types(key, pool, item),
         zone=pool.zone,
         gang_nodes=gang,
-        whole_nodes_only=_whole_nodes_only(name, pool, item, fabric, context),
-        time_slices=time_slices(name, pool, fabric, flex_start is not None, context),
+        whole_nodes_only=_whole_nodes_only(name, pool, known, item, fabric, context),
+        sharing=plan_sharing(name, pool, item.gpu, fabric, flex_start is not None, context),
     )
 
 
@@ -207,14 +203,20 @@ def _check_gang(draft: PoolDraft[Sold], context: Context) -> None:
         context.ledger.problem(f"{draft.key}.gangNodes", given, allowed, hint)
 
 
-def _whole_nodes_only(name: str, pool: GpuPool, item: Sold, fabric: bool, context: Context) -> bool:
-    """Whether small jobs are kept off the pool: on a node each they would break up what a large one waits for."""
-    default = taken_whole(item.gpus, item.fabric_interfaces if fabric else 0)
+def _whole_nodes_only(name: str, pool: GpuPool, known: bool, item: Sold, fabric: bool, context: Context) -> bool:
+    """Whether small jobs are kept off the pool: on a node each they would break up what a large one waits for.
+
+    A pool of the profile that is meant for a fabric trains on whole nodes, whether or not the region's machine has one;
+    the profile's others are for small work, on whatever machine.
+    """
+    interfaces = item.fabric_interfaces if fabric else 0
+    for_large_jobs = bool(context.figure(f"gpu_pools.{name}.fabric")) if known else taken_whole(item.gpus, interfaces)
+    default = pool.sharing is None and item.gpus > 1 and (fabric or for_large_jobs)
     value = default if pool.whole_nodes_only is None else pool.whole_nodes_only
     source = (
         f"setting gpuPools.{name}.wholeNodesOnly"
         if pool.whole_nodes_only is not None
-        else "small jobs on a node each would break up the nodes that a job over several waits for"
+        else "small jobs on a node each would break up the nodes that a job of whole nodes waits for"
         if default
         else "small jobs share its nodes"
     )

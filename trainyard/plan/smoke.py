@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from trainyard import catalog
+from trainyard.catalog.mig import mig_profiles
 from trainyard.conventions import (
     CHECKPOINTS_CLAIM,
     DATA_CLAIM,
@@ -247,7 +248,7 @@ def _sized(
         (max_nodes, f"at most {max_nodes} nodes: two cross a network, and more only take quota away from people"),
         (max((group.max_nodes for group in groups), default=1), "nodes of the largest node group: no job spans two"),
     )
-    if node.time_slices > 1:
+    if node.pods_per_gpu > 1:
         nodes, nodes_source = 1, "pods that share a GPU are no ranks of one job: two of them could be on the same GPU"
     nodes = max(1, nodes)
     (cpu, cpu_source), (memory, memory_source) = _cores(node), _memory_gib(node)
@@ -269,7 +270,7 @@ def _sized(
         shared_memory_gib=max(1, memory // 4),
         hugepages_mib=node.fabric.hugepages_mib if node.fabric else 0,
         data_path=f"{scratch}/smoke-{name}" if scratch else "",
-        usd_per_node_hour=node.usd_per_hour if node.time_slices == 1 else node.usd_per_gpu_hour,
+        usd_per_node_hour=node.usd_per_hour if node.pods_per_gpu == 1 else node.usd_per_gpu_hour,
         rerun_on=tuple(sorted(facts.items())),
     )
     return job, {
@@ -284,15 +285,26 @@ def _sized(
     }
 
 
+def _gpu_memory_gib(node: NodePlan) -> float:
+    """What a pod's GPU has at least; of an instance of one, a driver keeps a little."""
+    if not node.mig_profile:
+        return node.gpu_memory_gib
+    return INSTANCE_USABLE * node.gpu_memory_gib * mig_profiles(node.gpu)[node.mig_profile].memory_eighths / 8
+
+
+INSTANCE_USABLE = 0.9
+"""Share of an instance's memory that programs get (own choice: 1g.5gb is told as 4.75 GiB)."""
+
+
 def _turn(node: NodePlan) -> str:
-    return f", 1/{node.gpus_offered} of it for a turn on one GPU" if node.time_slices > 1 else ""
+    return f", 1/{node.gpus_offered} of it for a part of one GPU" if node.pods_per_gpu > 1 else ""
 
 
 def smoke_spec(plan: Plan, cluster: ClusterPlan, job: SmokeJobPlan) -> SmokeSpec:
     """The job as its launchers take it, without what only the engine knows: where the checkpoint tier is."""
     node, team = cluster.pool(job.pool).node, cluster.team(job.team)
     # A turn on a GPU is no measure of it: what is proved is that a pod gets one, and that it computes.
-    level = cluster.smoke.level if node.time_slices == 1 else "quick"
+    level = cluster.smoke.level if node.pods_per_gpu == 1 else "quick"
     return SmokeSpec(
         name=job_name(job.pool, job.capacity or ""),
         stack=plan.core.stack,
@@ -303,7 +315,7 @@ def smoke_spec(plan: Plan, cluster: ClusterPlan, job: SmokeJobPlan) -> SmokeSpec
         gpus_per_node=node.gpus_of_a_pod,
         instance=node.instance_type,
         gpu=node.gpu.partition("-")[0],  # "A100-40GB" calls itself "NVIDIA A100-SXM4-40GB"
-        gpu_memory_gib=node.gpu_memory_gib,
+        gpu_memory_gib=_gpu_memory_gib(node),
         nvlinks=node.nvlinks,
         driver=node.driver,
         capacity=job.capacity or "",
@@ -318,13 +330,13 @@ def smoke_spec(plan: Plan, cluster: ClusterPlan, job: SmokeJobPlan) -> SmokeSpec
         fabric_interfaces=node.fabric_interfaces if node.fabric and node.fabric.resource else 0,
         adapters=node.fabric_interfaces,  # of every fabric: by an extended resource, or by a pod's claim
         fabric_claim=fabric_claim(job.pool) if node.fabric and node.fabric.device_class else "",
-        claimed_interfaces=node.fabric_interfaces if node.fabric and node.fabric.device_class else 0,
+        claimed_interfaces=node.fabric_interfaces if node.fabric and not node.fabric.resource else 0,
         hugepages_mib=job.hugepages_mib,
         namespace=team.namespace,
         queue=SMOKE_LOCAL_QUEUE,
         priority=cluster.smoke.priority,
         mounts=cluster.smoke.mounts,
-        pod_annotations=cluster.smoke.pod_annotations,
+        pod_annotations=(*cluster.smoke.pod_annotations, *(node.fabric.pod_annotations if node.fabric else ())),
         data_path=job.data_path,
         tracking_secret=MLFLOW_CREDENTIALS_SECRET if plan.tracks(cluster) else "",
         start_timeout_s=cluster.scheduling.pods_ready_timeout_minutes * 60,

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from trainyard.catalog import instance
-from trainyard.conventions import CAPACITY_LABEL, DEVICE_PLUGIN_LABEL, POOL_LABEL, Capacity, time_slices_of
+from trainyard.catalog.mig import mig_profiles
+from trainyard.conventions import CAPACITY_LABEL, DEVICE_PLUGIN_LABEL, POOL_LABEL, Capacity, pods_per_gpu_of
 from trainyard.conventions.gcp import FABRIC_INTERFACES, GKE_ACCELERATORS
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.read import is_on, is_set, length_at, list_at, mapping_at, mappings_at, number_at, value_at
@@ -43,7 +45,7 @@ class NodeGroup:
     capacity: Capacity
     in_capacity_block: bool  # paid for once, when the block is bought; its `capacity` is reserved
     from_queue: bool = False  # Google's flex-start: sold below the price on demand, for a time
-    time_slices: int = 1  # pods that take turns on each GPU
+    pods_per_gpu: int = 1  # that take turns on it, or have an instance of it
 
     @property
     def name(self) -> str:
@@ -63,7 +65,7 @@ class NodeGroup:
     @property
     def gpus_offered(self) -> int:
         """GPUs that the group tells pods of at most: one that is shared counts as often as pods take turns on it."""
-        return self.gpus * self.time_slices
+        return self.gpus * self.pods_per_gpu
 
 
 def node_group(resource: RecordedResource, resources: Resources) -> NodeGroup:
@@ -141,7 +143,7 @@ def _eks(resource: RecordedResource, resources: Resources) -> NodeGroup:
             labels=labels,
         ),
         in_capacity_block=block,
-        time_slices=time_slices_of(labels.get(DEVICE_PLUGIN_LABEL, "")),
+        pods_per_gpu=pods_per_gpu_of(labels.get(DEVICE_PLUGIN_LABEL, "")),
     )
 
 
@@ -178,10 +180,17 @@ def _gke(resource: RecordedResource) -> NodeGroup:
         ),
         in_capacity_block=False,
         from_queue=is_on(node, "flexStart"),
-        time_slices=int(
-            max((number_at(one, *_SHARED, default=1) for one in accelerators), default=1),
+        pods_per_gpu=int(
+            max((number_at(one, *_SHARED, default=1) * _instances(one) for one in accelerators), default=1)
         ),
     )
+
+
+def _instances(accelerator: Any) -> int:
+    """How many instances each of its GPUs is partitioned into."""
+    profile = str(value_at(accelerator, "gpuPartitionSize", default="") or "")
+    known = mig_profiles(GKE_ACCELERATORS.get(str(value_at(accelerator, "type", default="")), ""))
+    return known[profile].instances if profile in known else 1
 
 
 def _gke_fabric(pool: RecordedResource) -> int:

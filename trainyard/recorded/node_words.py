@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from trainyard.conventions import CPU_POOL, POOL_LABEL, SYSTEM_POOL
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.node_groups import GKE_NODE_POOL, node_group
@@ -24,6 +26,12 @@ def has_queues(group: RecordedResource, resources: Resources) -> bool:
         return node_group(group, resources).gpus_per_node > 0
     except UnreadableInput:
         return False
+
+
+MOVED: Final = (
+    "`trainyard upgrade STACK --from REF --run` holds the queues, waits until these jobs have ended, and goes on"
+)
+"""What empties the nodes of a pool that stays, before they become other ones."""
 
 
 def emptied(group: RecordedResource) -> str:

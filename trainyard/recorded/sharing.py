@@ -79,7 +79,9 @@ def _whole_nodes(resources: Resources) -> dict[str, int]:
     for flavor in resources.of(RESOURCE_FLAVOR):
         labels = mapping_at(flavor.inputs, "spec", "nodeLabels")
         fitting = [group for group in groups if labels and have_labels(group, labels)]
-        if fitting and all(taken_whole(group.gpus_per_node, group.fabric_interfaces) for group in fitting):
+        if fitting and all(
+            taken_whole(group.gpus_per_node, group.fabric_interfaces, group.pods_per_gpu) for group in fitting
+        ):
             found[str(value_at(flavor.inputs, "metadata", "name"))] = max(group.gpus_per_node for group in fitting)
     return found
 

@@ -146,6 +146,7 @@ GCP_FORWARDING_RULES: Final = (
 )
 FILESTORE: Final = "gcp:filestore/instance:Instance"
 GCP_IDENTITY_PROVIDER: Final = "gcp:iam/workloadIdentityPoolProvider:WorkloadIdentityPoolProvider"
+GCP_IMAGE_REPOSITORY: Final = "gcp:artifactregistry/repository:Repository"
 GCP_LUSTRE: Final = "gcp:lustre/instance:Instance"
 GCP_LOG_BUCKET: Final = "gcp:logging/projectBucketConfig:ProjectBucketConfig"
 GCP_PROJECT_MEMBER: Final = "gcp:projects/iAMMember:IAMMember"

@@ -125,6 +125,13 @@ class Aws(Model):
             "is made, changed or deleted, but for endpoints that it lacks and flow logs"
         ),
     )
+    way_out: Literal["nat", "none"] | None = Field(
+        default=None,
+        description=(
+            "none: neither an internet gateway nor a NAT is made, and AWS's endpoints are all that is reached; images "
+            "and charts come from mirrors. By default nat"
+        ),
+    )
     nat_per_zone: bool | None = Field(default=None, description="a NAT gateway in every zone instead of one in all")
     endpoint_zones: int | None = Field(
         default=None,

@@ -57,6 +57,7 @@ from trainyard.settings.types import (
     TextLikeNumber,
     matching,
 )
+from trainyard.settings.way_out import way_out_checks
 
 
 class Egress(Model):
@@ -210,6 +211,7 @@ def cross_checks(settings: Settings) -> Iterator[Problem]:
     if settings.cloud == "aws":  # elsewhere it is not read, and says so
         yield from api_access_checks(settings.api_access)
     yield from existing_network_checks(settings)
+    yield from way_out_checks(settings)
     yield from _address_checks(settings)
     for name, whose in ((SYSTEM_POOL, "the platform's own pods"), (CPU_POOL, "people's pods without GPUs")):
         if name in settings.gpu_pools:

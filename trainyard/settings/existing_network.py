@@ -28,7 +28,7 @@ EndpointService = Annotated[
     str, matching(r"[a-z0-9]+([.-][a-z0-9]+)*", "must be a service as its endpoint names it, like s3 or ecr.api")
 ]
 
-WayOut = Literal["nat", "transit-gateway"]
+WayOut = Literal["nat", "transit-gateway", "none"]
 
 SMALLEST_SUBNET = 28
 """Longest prefix of a subnet (VPC user guide, "Subnet CIDR blocks", 2026-11)."""
@@ -69,7 +69,12 @@ class ExistingNetwork(Model):
         max_length=20,
         description="ids of the subnets' route tables, which S3's gateway endpoint is made for; none where it is there",
     )
-    way_out: WayOut = Field(description="where the nodes' default route leads, and on to the internet")
+    way_out: WayOut = Field(
+        description=(
+            "where the nodes' default route leads, and on to the internet; none: there is no default route, and AWS's "
+            "endpoints are all that is reached"
+        )
+    )
     endpoints: list[EndpointService] = Field(
         default=[],
         max_length=50,

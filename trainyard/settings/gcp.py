@@ -83,6 +83,30 @@ class Gcp(Model):
             "reached by its DNS name alone, which IAM guards"
         ),
     )
+    bucket_networks: dict[Name, PublicCidr] | None = Field(
+        default=None,
+        description=(
+            "public networks, by a name for people, that reach data, checkpoints and artifacts besides the VPC, those "
+            "of whoever deploys among them; {} for the VPC alone. By default whoever has a right reaches them from "
+            "everywhere. It is never taken back, only switched off by hand"
+        ),
+    )
+    data_cache_hours: int | None = Field(
+        default=None,
+        ge=1,
+        le=168,
+        description=(
+            "hours that data stay in a cache on SSDs (Anywhere Cache) in each zone of the GPU pools after they were "
+            "read there; no cache by default, and none has a price in the catalogue"
+        ),
+    )
+    fast_network: Literal["dranet", "networks"] | None = Field(
+        default=None,
+        description=(
+            "how pods get the RDMA interfaces of A3 Ultra and A4: dranet, by claims, of which GKE sets up everything "
+            "(the default); networks, by annotations, over networks of the stack's own"
+        ),
+    )
     database_tier: (
         Annotated[str, matching(r"db-custom-[0-9]{1,2}-[0-9]{4,6}", "must look like db-custom-2-7680 (CPUs, MiB)")]
         | None

@@ -34,6 +34,9 @@ class MonitoringAlerts(Model):
     failed_jobs_of: Annotated[int, Field(ge=1, le=10_000)] | None = Field(
         default=None, description="jobs that have to have ended in the day for that to count"
     )
+    checkpoint_hours: Annotated[int, Field(ge=2, le=168)] | None = Field(
+        default=None, description="a team trained for so long and its newest checkpoint is older"
+    )
     cost_spike_percent: Annotated[int, Field(ge=1, le=1000)] | None = Field(
         default=None, description="the GPUs of a day cost so much more than those of the week before"
     )
@@ -77,5 +80,9 @@ class Monitoring(Model):
     checkpoint_drill: bool | None = Field(
         default=None,
         description="whether a job restores each week what it left on the checkpoint tier the week before",
+    )
+    checkpoint_check: bool | None = Field(
+        default=None,
+        description="whether jobs look each day if the teams' newest checkpoints can be read, and how old they are",
     )
     alerts: MonitoringAlerts = Field(default=MonitoringAlerts(), description="from when something is worth an alert")

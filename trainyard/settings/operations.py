@@ -153,8 +153,8 @@ class Images(Model):
     cache: bool = Field(
         default=False,
         description=(
-            "pull the platform's images through a cache in the account's own registry, in the region; needs "
-            "aws.accountId"
+            "pull the platform's images through a cache in the account's or project's own registry, in the region; on "
+            "AWS it needs aws.accountId, on Google Cloud images.allowedRegistries then names each own repository"
         ),
     )
     cache_logins: CacheLogins = Field(

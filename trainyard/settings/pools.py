@@ -69,9 +69,16 @@ class FlexStart(Model):
 
 
 class GpuSharing(Model):
-    """How pods share a GPU: they take turns, and nothing keeps the memory of one from another."""
+    """How pods share a GPU: they take turns on it, or each has an instance of it (one of the two)."""
 
-    time_slices: int = Field(ge=2, le=48, description="how many pods take turns on each GPU; one cannot be given two")
+    time_slices: Annotated[int, Field(ge=2, le=48)] | None = Field(
+        default=None,
+        description="how many pods take turns on each GPU, each one turn at most; nothing keeps their memory apart",
+    )
+    mig: Annotated[str, matching(r"[1-7]g\.[0-9]{1,3}gb", "must be a profile of MIG, like 1g.10gb")] | None = Field(
+        default=None,
+        description="size of the instances that each GPU is partitioned into, NVIDIA's name of it; keeps memory apart",
+    )
     across_teams: bool = Field(
         default=False,
         description="accepts that pods of different teams share a GPU, where there are several teams",
@@ -103,8 +110,8 @@ class GpuPool(Model):
     owners: dict[Name, Nodes] | None = Field(
         default=None,
         description=(
-            "how many whole nodes teams own, by team, of a pool with several GPUs a node and a fabric; the others "
-            "share the rest by their shares, which decide alone by default"
+            "how many whole nodes teams own, by team, of a pool with several GPUs a node and a fabric, or of whole "
+            "machines; the others share the rest by their shares, which decide alone by default"
         ),
     )
     gang_nodes: int | None = Field(
@@ -116,7 +123,8 @@ class GpuPool(Model):
     whole_nodes_only: bool | None = Field(
         default=None,
         description=(
-            "refuse jobs whose pods leave GPUs of a node to others; where a pool has several GPUs a node and a fabric"
+            "refuse jobs whose pods leave GPUs of a node to others; where a pool has several GPUs a node and a fabric, "
+            "or trains on nodes of several without one"
         ),
     )
     sharing: GpuSharing | None = Field(

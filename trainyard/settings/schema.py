@@ -139,6 +139,7 @@ def leaves(value: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, Any]
             "teamBudgets.gpuHourUsd",
             "images.mirrors",
             "gcp.apiNetworks",
+            "gcp.bucketNetworks",
         ):
             yield from leaves(item, here)
         elif isinstance(item, list) and item and isinstance(item[0], dict):

@@ -36,3 +36,10 @@ class Cloud(Protocol):
     def sweep(self, state: State, say: Say, /) -> int:
         """Deletes what controllers and services leave, and what holds up the rest; how much there was."""
         ...
+
+    def afterwards(self, state: State, say: Say, /) -> int:
+        """Deletes what services make again once the engine has deleted it; how much there was.
+
+        What cannot be asked for is told and left to the proof: by then everything else is gone.
+        """
+        ...

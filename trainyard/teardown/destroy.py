@@ -22,6 +22,7 @@ from trainyard.teardown.kinds import Group
 from trainyard.teardown.ledger import note_kept, write_private
 from trainyard.teardown.model import Kept
 from trainyard.teardown.state import Ending, State, ending
+from trainyard.user_files import LARGEST_OUTCOME_BYTES, read_json
 
 FOLDER: Final = ".trainyard-destroy"
 """A folder for each stack, beside Pulumi.yaml: the states before, what Pulumi said, and what was kept."""
@@ -73,6 +74,9 @@ def destroy(
         state = _state(pulumi, f"before-{begun}")
         if not state.made:
             say("the state is empty: nothing is left to delete")
+            before = _stood(pulumi.folder)
+            if before is not None:
+                cloud.afterwards(before, say)
             return note_kept(pulumi.folder, ())
         running = running_in(state)
         if options.freeze and (running.queues or running.namespaces):
@@ -96,7 +100,17 @@ def destroy(
             say("pulumi destroy, once more")
             pulumi.run(f"destroy-{begun}-again", DESTROY, lock)
         cloud.sweep(state, say)
+        cloud.afterwards(state, say)
     return found
+
+
+def _stood(folder: Path) -> State | None:
+    """The environment as an earlier run found it, which deleted it and was killed afterwards; None where none did."""
+    for path in sorted(folder.glob("before-*.json"), reverse=True):
+        found = State(read_json(path, path.name, LARGEST_OUTCOME_BYTES))
+        if found.made:
+            return found
+    return None
 
 
 def _now() -> str:

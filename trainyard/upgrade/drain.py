@@ -76,6 +76,11 @@ def release(kubectl: Kubectl, what: Leaving, folder: Path) -> None:
     let_go(kubectl, [each for each in queues if each.namespace in what.namespaces], folder, MANAGER)
     for flavor in what.flavors:
         _taint(kubectl, flavor, [], folder)
+    switch_on(kubectl)
+
+
+def switch_on(kubectl: Kubectl) -> None:
+    """Lets the jobs that were sent away from their nodes start again. Raises QueuesError."""
     for each in workloads(kubectl):
         if EVICTED in (each["metadata"].get("annotations") or {}):
             _switch(kubectl, (each["metadata"]["namespace"], each["metadata"]["name"]), on=True)

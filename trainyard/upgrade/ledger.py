@@ -24,9 +24,10 @@ _WORDS: Final = {
     "hold": "hold people's queues: nothing new starts, what runs goes on",
     "wait": "wait until no job of theirs runs",
     "lock": "write {} into the stack's lock",
-    "up": "pulumi up: control plane, add-ons, node groups one node after the other, smoke jobs on every pool",
     "release": "let the queues go",
 }
+_UPGRADES: Final = "control plane, add-ons, node groups one node after the other, smoke jobs on every pool"
+_CHANGES: Final = "what the stack file says; the nodes change, and a smoke job proves each pool of which they did"
 
 
 @dataclass(slots=True)
@@ -36,10 +37,15 @@ class Step:
     kind: Kind
     to: Versions | None = None  # of `lock` and `up`
     state: Literal["waiting", "running", "done"] = "waiting"
+    flavors: tuple[str, ...] = ()  # of `wait`: of the nodes that change; empty: all jobs of the queues are waited for
 
     @property
     def words(self) -> str:
         """What is done, for people."""
+        if self.kind == "wait" and self.flavors:
+            return f"wait until no job runs on {', '.join(self.flavors)}; jobs on other nodes go on"
+        if self.kind == "up":
+            return f"pulumi up: {_UPGRADES if self.to is not None else _CHANGES}"
         to = f"Kubernetes {self.to.kubernetes}, nodes {self.to.node_release}" if self.to is not None else ""
         return _WORDS[self.kind].format(to)
 
@@ -56,7 +62,7 @@ class Ledger:
 
     @property
     def target(self) -> Versions | None:
-        """Where the upgrade leads."""
+        """Where the upgrade leads; None: to what the stack file says."""
         found = [step.to for step in self.steps if step.to is not None]
         return found[-1] if found else None
 
@@ -97,6 +103,11 @@ def steps_of(through: Sequence[Versions]) -> list[Step]:
     ]
 
 
+def steps_of_change(flavors: Sequence[str]) -> list[Step]:
+    """The steps of a change of the stack file by which the nodes of some flavors become others."""
+    return [Step("hold"), Step("wait", flavors=tuple(flavors)), Step("up"), Step("release")]
+
+
 def _each(through: Sequence[Versions]) -> Iterator[Step]:
     for versions in through:
         yield Step("lock", versions)
@@ -112,13 +123,18 @@ def read_ledger(folder: Path) -> Ledger | None:
     try:
         if content["layout"] != _LAYOUT:
             raise ValueError(content["layout"])
-        steps = [Step(each["kind"], _versions(each["to"]), each["state"]) for each in content["steps"]]
+        steps = [_step(each) for each in content["steps"]]
         held = [LocalQueue(str(each["namespace"]), str(each["name"])) for each in content["held"]]
         found = Ledger(path, str(content["begun"]), steps, held, int(content["tries"]))
-    except (KeyError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
         allowed = "must be what `trainyard upgrade` wrote; take it away to begin anew"
         raise SettingsError([Problem(str(path), shown(str(error)), allowed)]) from None
     return found if found.left else None
+
+
+def _step(value: Any) -> Step:
+    flavors = tuple(str(name) for name in value.get("flavors", ()))
+    return Step(value["kind"], _versions(value["to"]), value["state"], flavors)
 
 
 def _versions(value: Any) -> Versions | None:

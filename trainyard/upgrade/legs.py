@@ -19,12 +19,13 @@ from trainyard.plan.resolve import resolve_config
 from trainyard.problems import Problem, SettingsError, nearest
 from trainyard.rehearsal.change.earlier import Earlier
 from trainyard.rehearsal.engine.project import StackConfig, read_stack
-from trainyard.rehearsal.rehearse import rehearse
+from trainyard.rehearsal.rehearse import Rehearsal, rehearse
 from trainyard.review.change.review import ChangeReview, review_change
 from trainyard.review.review import Review, review
 from trainyard.review.verdict import Verdict
 from trainyard.settings.common import Settings
 from trainyard.settings.unseen import stand_in
+from trainyard.upgrade.order import in_place, stages
 
 PINNED: Final = "pinned"
 """What `--node-image` is given for the release that this Trainyard pins."""
@@ -48,23 +49,47 @@ class Pin:
 
 
 @dataclass(frozen=True, slots=True)
-class Leg:
-    """From one version to the next: what it installs, and what that does to what stands."""
+class Standing:
+    """What stands before a leg, rehearsed as it is."""
 
-    was: Versions
-    now: Versions
-    pins: tuple[Pin, ...]
-    change: ChangeReview
-    verdict: Verdict
+    versions: Versions
+    pins: tuple[Pin, ...]  # with nothing before them
+    errors: int  # what would be refused of it, or would not work
     support: str  # until when the version is supported, in words
 
     def as_json(self) -> dict[str, Any]:
         """All of it, in plain values."""
         return {
-            "was": asdict(self.was),
+            "versions": asdict(self.versions),
+            "support": self.support,
+            "pins": [asdict(pin) for pin in self.pins],
+            "errors": self.errors,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Leg:
+    """From one version to the next: what it installs, and what that does to what stands."""
+
+    before: Standing
+    now: Versions
+    pins: tuple[Pin, ...]
+    change: ChangeReview
+    verdict: Verdict
+    support: str  # until when the version is supported, in words
+    stages: tuple[tuple[str, ...], ...]  # what `pulumi up` changes at the same time, stage after stage
+    in_place: str  # what stays itself, in words; empty where something of it goes
+
+    def as_json(self) -> dict[str, Any]:
+        """All of it, in plain values."""
+        return {
+            "was": asdict(self.before.versions),
+            "before": self.before.as_json(),
             "now": asdict(self.now),
             "support": self.support,
             "pins": [asdict(pin) for pin in self.pins],
+            "stages": [list(stage) for stage in self.stages],
+            "in_place": self.in_place,
             "verdict": self.verdict.as_json(),
             "change": self.change.as_json(),
         }
@@ -150,8 +175,22 @@ def legs(project: Path, config: StackConfig, lock: Lock, through: Sequence[Versi
             earlier = Earlier(f"Kubernetes {there.kubernetes}", tuple(before.known.resources))
             change = review_change(earlier, found.rehearsal)
             judged: Review = replace(found, change=change)
-            yield Leg(there, versions, tuple(pins(plan, then)), change, judged.verdict, support(versions.kubernetes))
+            yield Leg(
+                _standing(there, plan, before),
+                versions,
+                tuple(pins(plan, then)),
+                change,
+                judged.verdict,
+                support(versions.kubernetes),
+                stages(change),
+                in_place(change),
+            )
             before, plan, there = found.rehearsal, then, versions
+
+
+def _standing(versions: Versions, plan: Plan, rehearsal: Rehearsal) -> Standing:
+    own = tuple(Pin(what, "", version) for what, version in _of_the_cluster(plan).items())
+    return Standing(versions, own, len(rehearsal.errors), support(versions.kubernetes))
 
 
 def pins(before: Plan, after: Plan) -> Iterator[Pin]:
@@ -163,6 +202,12 @@ def pins(before: Plan, after: Plan) -> Iterator[Pin]:
 
 
 def _installed(plan: Plan) -> dict[str, str]:
+    charts = {f"chart {name}": pin.version for name, pin in plan.core.pins.charts}
+    return {**_of_the_cluster(plan), **charts}
+
+
+def _of_the_cluster(plan: Plan) -> dict[str, str]:
+    """What is another with another version of Kubernetes; charts are a release of Trainyard's."""
     if plan.ground.kind != "aws":
         return {}
     control_plane = plan.ground.control_plane(plan.clusters[0].name)
@@ -171,7 +216,6 @@ def _installed(plan: Plan) -> dict[str, str]:
         **{f"add-on {add_on.name}": add_on.version for add_on in control_plane.add_ons},
         "image of the nodes": control_plane.node_release,
         "cluster autoscaler": control_plane.autoscaler_image_tag,
-        **{f"chart {name}": pin.version for name, pin in plan.core.pins.charts},
     }
 
 

@@ -20,9 +20,10 @@ from trainyard.plan.lock import lock_path, lock_text, read_lock
 from trainyard.plan.relock import relocked
 from trainyard.teardown.freeze import Kubectl
 from trainyard.teardown.ledger import write_private
+from trainyard.upgrade.drain import Leaving, left, switch_on
 from trainyard.upgrade.ledger import Ledger, Step
 from trainyard.upgrade.legs import Versions, advanced
-from trainyard.upgrade.queues import Say, hold, let_go, open_queues, wait_until_idle
+from trainyard.upgrade.queues import Say, hold, let_go, open_queues, wait_until_idle, wait_until_none
 
 FOLDER: Final = ".trainyard-upgrade"
 """A folder for each stack, beside Pulumi.yaml: how far its upgrade is, and what Pulumi said."""
@@ -92,13 +93,13 @@ def carry_out(
             elif step.kind == "hold":
                 _hold(ledger, kubectl(), options, pulumi.folder)
             elif step.kind == "wait":
-                _wait(ledger, kubectl(), options, pulumi.folder, say)
+                _wait(ledger, step, kubectl(), options, pulumi.folder, say)
             elif step.kind == "lock":
                 write_lock(pulumi.client, step)
             elif step.kind == "up":
                 _up(pulumi, ledger, step, lock, again=again)
             else:
-                let_go(kubectl(), ledger.held, pulumi.folder)
+                _release(ledger, kubectl(), pulumi.folder)
             ledger.mark(step, "done")
 
 
@@ -106,7 +107,7 @@ def give_up(ledger: Ledger, pulumi: Pulumi, kubectl: Callable[[], Kubectl]) -> N
     """Lets the queues go and ends the upgrade where it is. Raises `QueuesError`."""
     with alone_in(pulumi.folder):
         if ledger.held:
-            let_go(kubectl(), ledger.held, pulumi.folder)
+            _release(ledger, kubectl(), pulumi.folder)
         ledger.path.unlink()
 
 
@@ -154,10 +155,26 @@ def _hold(ledger: Ledger, kubectl: Kubectl, options: Options, folder: Path) -> N
     known = {str(queue) for queue in ledger.held}
     ledger.held += [queue for queue in open_queues(kubectl) if str(queue) not in known]
     ledger.write()
-    hold(kubectl, ledger.held, "HoldAndDrain" if options.evict else "Hold", folder)
+    everybody = options.evict and not _flavors(ledger)
+    hold(kubectl, ledger.held, "HoldAndDrain" if everybody else "Hold", folder)
 
 
-def _wait(ledger: Ledger, kubectl: Kubectl, options: Options, folder: Path, say: Say) -> None:
+def _flavors(ledger: Ledger) -> tuple[str, ...]:
+    """The flavors whose nodes change; none: all nodes do."""
+    return tuple(name for step in ledger.steps for name in step.flavors)
+
+
+def _release(ledger: Ledger, kubectl: Kubectl, folder: Path) -> None:
+    if _flavors(ledger):
+        switch_on(kubectl)
+    let_go(kubectl, ledger.held, folder)
+
+
+def _wait(ledger: Ledger, step: Step, kubectl: Kubectl, options: Options, folder: Path, say: Say) -> None:
+    if step.flavors:
+        there = Leaving((), step.flavors)
+        wait_until_none(lambda: left(kubectl, there, evict=options.evict), say, minutes=options.wait_minutes)
+        return
     if options.evict:
         hold(kubectl, ledger.held, "HoldAndDrain", folder)
     wait_until_idle(kubectl, ledger.held, say, minutes=options.wait_minutes)

@@ -14,8 +14,8 @@ FAILED: Final = 'resource.type="ml_job" AND resource.labels.task_name="service" 
 AI, "View training logs", as generally known)."""
 
 
-class JobAlarmsArgs(TypedDict):
-    """What `JobAlarms` needs."""
+class VertexAlarmsArgs(TypedDict):
+    """What `VertexAlarms` needs."""
 
     project: pulumi.Input[str]
     """Id of the project."""
@@ -29,11 +29,11 @@ class JobAlarmsArgs(TypedDict):
     """Labels of channels and policies, which Google calls the user's."""
 
 
-class JobAlarms(pulumi.ComponentResource):
+class VertexAlarms(pulumi.ComponentResource):
     """The alarms. `depends_on` is what they wait for: services."""
 
-    def __init__(self, name: str, args: JobAlarmsArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__("trainyard:index:JobAlarms", name, None, opts)
+    def __init__(self, name: str, args: VertexAlarmsArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("trainyard:index:VertexAlarms", name, None, opts)
         child = pulumi.ResourceOptions(parent=self, depends_on=prerequisites(opts))
         labels = dict(args["labels"])
         channels = email_channels(name, args["project"], f"Jobs of {args['subject']}", args["emails"], child, labels)

@@ -82,7 +82,7 @@ def _managed(
     if plan.ground.managed is None:
         return {}
     made = managed.make_managed(plan, plan.ground.managed, account, network, storage, keys, opts)
-    managed.make_alarms(plan, made, account, budget.topic_arn, budget.budget_name, opts)
+    managed.make_alarms(plan, made, budget, keys.platform.key_arn, account, opts)
     managed.make_proof(plan, made, storage, opts)
     return made.outputs
 

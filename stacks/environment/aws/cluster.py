@@ -27,7 +27,7 @@ from trainyard.components.k8s.monitoring_values import MESSAGE, SUBJECT, AlertRo
 from trainyard.conventions import CPU_NODES, INGEST_GROUP, SYSTEM_NODES, gpu_node_labels, team_group
 from trainyard.conventions.aws import RESERVATION_KINDS, tunnel_port
 from trainyard.plan.aws.parts import AwsPlan
-from trainyard.plan.parts import ClusterPlan, NodeGroupPlan, Plan
+from trainyard.plan.parts import ClusterPlan, NodeGroupPlan, Plan, PoolPlan
 from trainyard.stacks.environment.aws import on_cluster as aws_on_cluster
 from trainyard.stacks.environment.aws.account import token_options
 from trainyard.stacks.environment.aws.addresses import direct_names, network_addresses
@@ -287,20 +287,25 @@ def _gpu_nodes(
 
 
 def _pools(planned: ClusterPlan) -> list[GpuPoolArgs]:
-    return [
-        {
-            "name": pool.name,
-            "gpu": pool.node.gpu,
-            "gpus_per_node": pool.node.gpus,
-            "time_slices": pool.node.time_slices,
-            "efa_interfaces": pool.node.fabric_interfaces,
-            "network_cards": pool.node.network_cards,
-            "local_nvme_gb": pool.node.local_nvme_gb,
-            "root_disk_gib": pool.node.root_disk_gib,
-            "node_groups": [_node_group(group) for group in pool.node_groups],
-        }
-        for pool in planned.pools
-    ]
+    return [_pool(pool) for pool in planned.pools]
+
+
+def _pool(pool: PoolPlan) -> GpuPoolArgs:
+    args: GpuPoolArgs = {
+        "name": pool.name,
+        "gpu": pool.node.gpu,
+        "gpus_per_node": pool.node.gpus,
+        "efa_interfaces": pool.node.fabric_interfaces,
+        "network_cards": pool.node.network_cards,
+        "local_nvme_gb": pool.node.local_nvme_gb,
+        "root_disk_gib": pool.node.root_disk_gib,
+        "node_groups": [_node_group(group) for group in pool.node_groups],
+    }
+    if pool.node.mig_profile:
+        args["mig"] = {"profile": pool.node.mig_profile, "instances": pool.node.pods_per_gpu}
+    else:
+        args["time_slices"] = pool.node.pods_per_gpu
+    return args
 
 
 def _node_group(group: NodeGroupPlan) -> GpuNodeGroupArgs:

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 
 import pulumi
 
+from trainyard.components.aws.budget import BudgetAlerts
 from trainyard.components.aws.existing_network import AnyNetwork
 from trainyard.components.aws.managed.alarms import JobAlerts, SpendingBrake, rule_name
 from trainyard.components.aws.managed.domain import ManagedDomain
+from trainyard.components.aws.managed.job_alarms import JobAlarms
 from trainyard.components.aws.managed.network import TrainingWall
 from trainyard.components.aws.managed.roles import TRACKING_PREFIX, ManagedRoles, role_name
 from trainyard.components.aws.managed.tracking import ManagedTracking, ModelRegistry
@@ -221,25 +223,44 @@ def make_proof(
 def make_alarms(
     plan: Plan[AwsPlan],
     made: Managed,
+    budget: BudgetAlerts,
+    key_arn: pulumi.Input[str],
     account: pulumi.Input[str],
-    topic_arn: pulumi.Input[str],
-    budget_name: pulumi.Input[str],
     opts: pulumi.ResourceOptions,
 ) -> None:
-    """Makes what tells of jobs that end badly, and what holds people at their budget."""
+    """Makes what tells of jobs that end badly or waste GPUs, and what holds people at their budget."""
     JobAlerts(
         _ALERTS,
-        {"topic_arn": topic_arn, "region": plan.ground.region, "dashboard_name": plan.core.name},
+        {"topic_arn": budget.topic_arn, "region": plan.ground.region, "dashboard_name": plan.core.name},
         opts,
     )
+    alarms = made.planned.alarms
+    if alarms is not None:
+        JobAlarms(
+            _ALERTS,
+            {
+                "topic_arn": budget.topic_arn,
+                "key_arn": key_arn,
+                "environment_name": plan.core.name,
+                "retention_days": plan.ground.network.flow_log_retention_days,
+                "runbooks": alarms.runbooks,
+                "gpu_use_percent": alarms.gpu_use_percent,
+                "gpus_at_least": alarms.gpus_at_least,
+                "idle_minutes": alarms.idle_minutes,
+                "failed_percent": alarms.failed_percent,
+                "failed_of": alarms.failed_of,
+                "wait_hours": alarms.wait_hours,
+            },
+            opts,
+        )
     if not made.planned.deny_over_budget:
         return
     SpendingBrake(
         "managed",
         {
             "account_id": account,
-            "budget_name": budget_name,
-            "topic_arn": topic_arn,
+            "budget_name": budget.budget_name,
+            "topic_arn": budget.topic_arn,
             "role_names": [made.roles.people_role_name, made.roles.job_role_name],
             "role_arns": [made.roles.people_role_arn, made.roles.job_role_arn],
         },

@@ -14,7 +14,7 @@ from trainyard.components.aws.on_cluster.volumes import StorageVolumesArgs
 from trainyard.components.aws.perimeter import BoundToArgs
 from trainyard.components.aws.storage import BucketReference, StorageTiers
 from trainyard.components.k8s.mlflow_args import MlflowDatabaseArgs
-from trainyard.conventions import team_prefix
+from trainyard.conventions import team_prefix, tracking_database
 from trainyard.plan.aws.parts import AwsPlan
 from trainyard.plan.parts import Plan
 from trainyard.stacks.environment.aws.keys import Keys
@@ -98,7 +98,7 @@ def make_database(
     if planned is None or not any(plan.tracks(cluster) for cluster in plan.clusters):
         return None
     return Database(
-        f"{plan.core.name}-mlflow",
+        tracking_database(plan.core.name),
         {
             "account_id": account,
             "vpc_id": network.vpc_id,

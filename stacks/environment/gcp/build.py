@@ -13,7 +13,10 @@ import pulumi_gcp
 import pulumi_random
 
 from trainyard.components.gcp.budget import ProjectBudget
+from trainyard.components.gcp.encryption import ProjectKeys
+from trainyard.components.gcp.fabric_networks import FabricNetworks
 from trainyard.components.gcp.google_apis import GoogleApis
+from trainyard.components.gcp.image_cache import RemoteImages
 from trainyard.components.gcp.network import VpcNetwork, VpcNetworkArgs
 from trainyard.components.gcp.services import ProjectServices
 from trainyard.plan.gcp.parts import GcpPlan
@@ -68,10 +71,12 @@ def build(plan: Plan[GcpPlan]) -> Foundation:
         )
     keys = make_keys(plan, services, gcp)
     make_record(plan, keys, services, gcp)
-    storage = make_storage(plan, keys, services, gcp)
+    storage = make_storage(plan, network, keys, services, gcp)
     database = make_database(plan, network, keys, gcp)
     budget = _budget(plan, after(gcp, services.ready))
-    shared = Shared(network, keys, storage, database, services.ready, apis.ready if apis else [])
+    fabric = _fabric(plan, after(gcp, services.ready))
+    images = _images(plan, keys, after(gcp, [*services.ready, *keys.granted["platform"]]))
+    shared = Shared(network, keys, storage, database, services.ready, [*(apis.ready if apis else []), *images], fabric)
     training = _managed(plan, shared, gcp)
     return Foundation(
         clusters={planned.name: make_ground(plan, planned, shared, gcp) for planned in plan.clusters},
@@ -98,6 +103,8 @@ def _services(plan: Plan[GcpPlan], gcp: pulumi.ResourceOptions) -> ProjectServic
         *billed,
     ]
     agents = [*AGENTS, *(AGENTS_OF_CLUSTERS if clusters else ()), *(AGENTS_OF_MANAGED if managed else ())]
+    if own.image_cache and not managed:
+        agents.append("artifactregistry")
     return ProjectServices("services", {"services": used, "agents": agents}, gcp)
 
 
@@ -124,6 +131,44 @@ def _network(plan: Plan[GcpPlan], opts: pulumi.ResourceOptions) -> VpcNetwork:
         args["private_services_prefix"] = private.prefixlen
         args["private_services_address"] = str(private.network_address)
     return VpcNetwork("network", args, opts)
+
+
+def _images(plan: Plan[GcpPlan], keys: ProjectKeys, opts: pulumi.ResourceOptions) -> list[pulumi.Resource]:
+    """The cache of images; what pods wait for that are of them."""
+    own = plan.ground
+    if own.image_cache is None:
+        return []
+    made = RemoteImages(
+        "images",
+        {
+            "project": own.project,
+            "location": own.region,
+            "registries": [{"repository": each.repository, "uri": each.uri} for each in own.image_cache.upstreams],
+            "key_id": keys.key_ids["platform"],
+            "labels": dict(own.labels),
+            "protect": plan.core.protect,
+        },
+        opts,
+    )
+    return made.ready
+
+
+def _fabric(plan: Plan[GcpPlan], opts: pulumi.ResourceOptions) -> FabricNetworks | None:
+    """Networks of the fast interfaces, where GKE does not set them up itself."""
+    own = plan.ground.fabric_networks
+    if own is None:
+        return None
+    return FabricNetworks(
+        "fabric-networks",
+        {
+            "project": plan.ground.project,
+            "region": plan.ground.region,
+            "zone": own.zone,
+            "gvnic_cidr": own.gvnic_cidr,
+            "rdma_cidrs": own.rdma_cidrs,
+        },
+        opts,
+    )
 
 
 def _budget(plan: Plan[GcpPlan], opts: pulumi.ResourceOptions) -> ProjectBudget | None:

@@ -16,9 +16,11 @@ from trainyard.components.gcp.alerts import AlertMetrics, AlertPolicies
 from trainyard.components.gcp.cluster import GkeCluster, GkeClusterArgs
 from trainyard.components.gcp.database import CloudSqlDatabase
 from trainyard.components.gcp.encryption import ProjectKeys
+from trainyard.components.gcp.fabric_networks import FabricNetworks
 from trainyard.components.gcp.gpu_nodes import GkeNodePools, GkePoolArgs
 from trainyard.components.gcp.network import VpcNetwork
 from trainyard.components.gcp.on_cluster.block_storage import DiskStorage
+from trainyard.components.gcp.on_cluster.pod_networks import PodNetworkArgs, PodNetworks
 from trainyard.components.gcp.on_cluster.volumes import ingest_volume, team_volumes
 from trainyard.components.gcp.storage import GcsStorageTiers
 from trainyard.components.k8s.network_rules import AddressesArgs
@@ -33,6 +35,7 @@ from trainyard.conventions.gcp import (
     QUEUED_TAINT,
     kubeconfig_document,
 )
+from trainyard.conventions.pod_networks import GVNIC_NETWORK
 from trainyard.plan.gcp.market import accelerator
 from trainyard.plan.gcp.parts import GcpNetworkPlan, GcpPlan
 from trainyard.plan.parts import ClusterPlan, NodeGroupPlan, Plan, PoolPlan
@@ -55,6 +58,8 @@ class Shared:
     """What everything waits for that asks an API of the project's."""
     ready: Sequence[pulumi.Resource]
     """What a job needs of the network: names that are answered with the addresses that its walls let by."""
+    fabric: FabricNetworks | None
+    """Networks of the fast interfaces, where GKE does not set them up itself."""
 
 
 def make_ground(plan: Plan[GcpPlan], planned: ClusterPlan, shared: Shared, gcp: pulumi.ResourceOptions) -> Ground:
@@ -73,7 +78,7 @@ def make_ground(plan: Plan[GcpPlan], planned: ClusterPlan, shared: Shared, gcp: 
             "node_account_email": cluster.node_account_email,
             "key_id": shared.keys.key_ids["platform"],
             "labels": dict(own.labels),
-            "pools": [_pool(pool, group, own) for pool in planned.pools for group in pool.node_groups],
+            "pools": [_pool(pool, group, own, shared.fabric) for pool in planned.pools for group in pool.node_groups],
         },
         after(gcp, cluster.nodes_wait_for),
     )
@@ -88,6 +93,7 @@ def make_ground(plan: Plan[GcpPlan], planned: ClusterPlan, shared: Shared, gcp: 
         cluster_identifier=planned.name,
         opts=pulumi.ResourceOptions(depends_on=list(cluster.ready)),
     )
+    asked_for = _pod_networks(prefix, shared.fabric, kubernetes)
     volumes = mounted(plan, storage)
     watched = planned.monitoring is not None
     if watched:
@@ -113,7 +119,11 @@ def make_ground(plan: Plan[GcpPlan], planned: ClusterPlan, shared: Shared, gcp: 
         addresses=addresses(own.network),
         direct_names=["storage.googleapis.com", ".storage.googleapis.com", "metadata.google.internal"],
         environment=dict(planned.smoke.environment),
-        own_registries=[f"{own.region}-docker.pkg.dev/{own.project}", *FUSE_REGISTRIES],
+        own_registries=[
+            # Through a cache comes whatever anybody publishes: repositories of the project are then named one by one.
+            *([] if own.image_cache else [f"{own.region}-docker.pkg.dev/{own.project}"]),
+            *FUSE_REGISTRIES,
+        ],
         system_nodes=SYSTEM_NODES,
         cpu_nodes=CPU_NODES,
         node_labels={group.name: gpu_node_labels(group.pool, group.capacity) for group in planned.node_groups},
@@ -130,7 +140,7 @@ def make_ground(plan: Plan[GcpPlan], planned: ClusterPlan, shared: Shared, gcp: 
         unrationed_resources=[],
         autoscaled_groups={},
         node_images={group.name: cluster.version for group in planned.node_groups},
-        jobs_wait_for=list(shared.ready),
+        jobs_wait_for=[*shared.ready, *asked_for],
         block_storage_class=disks.storage_class,
         alerts_by_log=watched,
         gpu_exporter={"namespace": DCGM_PODS[0], "labels": {"app.kubernetes.io/name": DCGM_PODS[1]}},
@@ -227,7 +237,26 @@ def account_id(cluster: str) -> str:
     return f"{cluster[: LONGEST_ACCOUNT_ID - len('-nodes')].rstrip('-')}-nodes"
 
 
-def _pool(pool: PoolPlan, group: NodeGroupPlan, own: GcpPlan) -> GkePoolArgs:
+def _pod_networks(
+    prefix: str, fabric: FabricNetworks | None, kubernetes: pulumi_kubernetes.Provider
+) -> list[pulumi.Resource]:
+    """Makes what pods ask for by annotation, where the fast interfaces have networks of the stack's own."""
+    if fabric is None:
+        return []
+    networks: list[PodNetworkArgs] = [
+        {
+            "name": name,
+            "vpc": vpc,
+            "subnet": fabric.subnetworks[name],
+            "device_mode": "NetDevice" if name == GVNIC_NETWORK else "RDMA",
+        }
+        for name, vpc in fabric.networks.items()
+    ]
+    made = PodNetworks(f"{prefix}pod-networks", {"networks": networks}, pulumi.ResourceOptions(providers=[kubernetes]))
+    return made.ready
+
+
+def _pool(pool: PoolPlan, group: NodeGroupPlan, own: GcpPlan, fabric: FabricNetworks | None) -> GkePoolArgs:
     run_hours, local_ssds = dict(own.run_hours), dict(own.local_ssds)
     args: GkePoolArgs = {
         "name": group.name,
@@ -241,10 +270,17 @@ def _pool(pool: PoolPlan, group: NodeGroupPlan, own: GcpPlan) -> GkePoolArgs:
         "zones": group.zones,
         "disk_gib": pool.node.root_disk_gib,
     }
-    if pool.node.fabric is not None:
+    if pool.node.fabric is not None and fabric is None:
         args["fast_network"] = True
-    if pool.node.time_slices > 1:
-        args["time_slices"] = pool.node.time_slices
+    elif pool.node.fabric is not None and fabric is not None:
+        names = list(fabric.networks)[: 1 + pool.node.fabric.interfaces]
+        args["additional_networks"] = [
+            {"network": fabric.networks[name], "subnetwork": fabric.subnetworks[name]} for name in names
+        ]
+    if pool.node.mig_profile:
+        args["mig_profile"] = pool.node.mig_profile
+    elif pool.node.pods_per_gpu > 1:
+        args["time_slices"] = pool.node.pods_per_gpu
     if pool.name in local_ssds:
         args["local_ssds"] = local_ssds[pool.name]
     if group.placement_group:

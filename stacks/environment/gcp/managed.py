@@ -12,7 +12,7 @@ import pulumi_gcp.artifactregistry as artifactregistry
 
 from trainyard.catalog import gcp as catalog
 from trainyard.components.gcp.encryption import ProjectKeys
-from trainyard.components.gcp.managed.alarms import JobAlarms
+from trainyard.components.gcp.managed.alarms import VertexAlarms
 from trainyard.components.gcp.managed.ceilings import ClosedQuotas
 from trainyard.components.gcp.managed.editors import EditorMachineArgs, EditorTemplates
 from trainyard.components.gcp.managed.identities import CustomCodeAgent, CustomCodeAgentArgs, ManagedIdentities
@@ -123,7 +123,7 @@ def make_managed(
             after(gcp, [*services, *keys.granted["tracking"]]),
         )
         outputs["tensorboard"] = experiments.tensorboard_name
-    JobAlarms(
+    VertexAlarms(
         "managed-jobs",
         {
             "project": own.project,

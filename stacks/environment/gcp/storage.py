@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypedDict
 
 import pulumi
 
+from trainyard.components.gcp.buckets import GcsNetworksArgs
 from trainyard.components.gcp.database import DATABASE, USER, CloudSqlDatabase
 from trainyard.components.gcp.encryption import ProjectKeys
 from trainyard.components.gcp.network import VpcNetwork
 from trainyard.components.gcp.on_cluster.volumes import BucketVolumesArgs
 from trainyard.components.gcp.record import ProjectRecord, RecordAlarms
 from trainyard.components.gcp.services import ProjectServices
-from trainyard.components.gcp.storage import GcsStorageTiers, GcsStorageTiersArgs
+from trainyard.components.gcp.storage import GcsDataCacheArgs, GcsStorageTiers, GcsStorageTiersArgs
 from trainyard.components.k8s.mlflow_args import MlflowDatabaseArgs
+from trainyard.conventions import tracking_database
 from trainyard.plan.gcp.parts import GcpPlan
 from trainyard.plan.parts import Plan
 
@@ -49,7 +52,8 @@ def make_keys(plan: Plan[GcpPlan], services: ProjectServices, gcp: pulumi.Resour
         "platform": {
             **({"container": agent("container")} if clusters else {}),
             "disks": disks,
-            **({"vertex": agent("aiplatform"), "images": agent("artifactregistry")} if managed else {}),
+            **({"vertex": agent("aiplatform")} if managed else {}),
+            **({"images": agent("artifactregistry")} if managed or own.image_cache else {}),
         },
         "record": {"storage": storage, **({"logging": agent("logging")} if own.record.by_stack else {})},
     }
@@ -91,11 +95,12 @@ def make_record(plan: Plan[GcpPlan], keys: ProjectKeys, services: ProjectService
 
 
 def make_storage(
-    plan: Plan[GcpPlan], keys: ProjectKeys, services: ProjectServices, gcp: pulumi.ResourceOptions
+    plan: Plan[GcpPlan], network: VpcNetwork, keys: ProjectKeys, services: ProjectServices, gcp: pulumi.ResourceOptions
 ) -> GcsStorageTiers:
     """Makes the storage tiers."""
     tiers = plan.core.storage
     args: GcsStorageTiersArgs = {
+        **_reached(plan.ground, network, services),
         "location": plan.ground.region,
         "key_ids": {
             "data": keys.key_ids["data"],
@@ -115,10 +120,30 @@ def make_storage(
         "multipart_cleanup_days": tiers.multipart_cleanup_days,
         "protect": plan.core.protect,
     }
-    if plan.ground.control_planes:
-        args["counter_email"] = services.agent_emails["container"]
     granted = [grant for kind in ("data", "checkpoints", "tracking", "record") for grant in keys.granted[kind]]
     return GcsStorageTiers(plan.core.name, args, after(gcp, granted))
+
+
+class _Reached(TypedDict, total=False):
+    networks: GcsNetworksArgs
+    data_cache: GcsDataCacheArgs
+    counter_email: pulumi.Input[str]
+
+
+def _reached(own: GcpPlan, network: VpcNetwork, services: ProjectServices) -> _Reached:
+    """From where the tiers are reached, what is kept of the data beside the nodes, and who counts for their pods."""
+    found: _Reached = {}
+    if own.control_planes:
+        found["counter_email"] = services.agent_emails["container"]
+    if own.bucket_networks is not None:
+        found["networks"] = {
+            "network_id": network.network_id,
+            "cidrs": [own.network.node_cidr, own.network.pod_cidr],
+            "public_cidrs": [cidr for _, cidr in own.bucket_networks],
+        }
+    if own.data_cache is not None:
+        found["data_cache"] = {"zones": own.data_cache.zones, "hours": own.data_cache.hours}
+    return found
 
 
 def make_database(
@@ -129,7 +154,7 @@ def make_database(
     if own is None or not any(plan.tracks(cluster) for cluster in plan.clusters):
         return None
     return CloudSqlDatabase(
-        f"{plan.core.name}-mlflow",
+        tracking_database(plan.core.name),
         {
             "region": plan.ground.region,
             "network_id": network.network_id,

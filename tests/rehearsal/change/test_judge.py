@@ -296,3 +296,22 @@ def test_a_pool_that_goes_is_emptied_by_its_name(demo):
     for change in (LOOKED_AT["another machine"][0], LOOKED_AT["a pool goes"][0]):
         (finding,) = findings(changed(demo, change), "change-ends-jobs")
         assert "`trainyard drain STACK --pool train` waits until nothing runs there" in finding.hint
+
+
+def test_whose_jobs_end_is_told_and_what_waits_for_them(demo):
+    """Another machine and another image: the queues of the pool's flavors, and no other pool's."""
+    for what, rule in (("another machine", "change-ends-jobs"), ("a newer node image", "change-rolls-nodes")):
+        (finding,) = findings(changed(demo, LOOKED_AT[what][0]), rule)
+        assert "those of team-language/default, team-tabular/default, team-vision/default" in finding.message
+        assert "(flavor train-" in finding.message
+        assert "`trainyard upgrade STACK --from REF --run` holds the queues" in finding.hint
+    (gone,) = findings(changed(demo, LOOKED_AT["a pool goes"][0]), "change-ends-jobs")
+    assert "trainyard upgrade" not in gone.hint, "nothing takes its place"
+
+
+def test_nodes_without_queues_have_nobodys_jobs(demo):
+    (finding,) = findings(
+        changed(demo, naming(NODE_GROUP, "cluster-system", "instanceTypes[0]", "m7i.2xlarge")), "change-ends-jobs"
+    )
+    assert "those of" not in finding.message
+    assert "trainyard upgrade" not in finding.hint

@@ -13,6 +13,7 @@ from trainyard.rehearsal.refusals import check_values
 
 CONTEXT = ValueContext("1.35", "europe-west4")
 VPC, SUBNET, CLUSTER = "projects/p/global/networks/vpc", "projects/p/regions/europe-west4/subnetworks/s", "p/clusters/c"
+RDMA = "projects/p/global/networks/rdma"
 ROUTER = "projects/p/regions/europe-west4/routers/r"
 
 
@@ -81,7 +82,34 @@ def record(kind: str, *data: Any, name: str = "www.acme.example.") -> RecordedRe
     return resource("gcp:dns/recordSet:RecordSet", "www", given)
 
 
+def bucket(network_id: Any = VPC, **ip_filter: Any) -> RecordedResource:
+    given = {
+        "mode": "Enabled",
+        "allowAllServiceAgentAccess": True,
+        "vpcNetworkSources": [{"network": network_id, "allowedIpCidrRanges": ["10.0.0.0/20"]}],
+        **ip_filter,
+    }
+    kept = {key: value for key, value in given.items() if value is not None}
+    return resource("gcp:storage/bucket:Bucket", "data", {"location": "europe-west4", "ipFilter": kept})
+
+
 STACK = [network(), subnet(), cluster(), pool()]
+MULTI = {"enableMultiNetworking": True, "datapathProvider": "ADVANCED_DATAPATH"}
+
+
+def rdma(profile: Any = "projects/p/global/networkProfiles/europe-west4-b-vpc-roce") -> RecordedResource:
+    given = {"autoCreateSubnetworks": False, "networkProfile": profile}
+    return resource("gcp:compute/network:Network", "rdma", given, id_=RDMA)
+
+
+def fast(zone: str = "europe-west4-b", **network_config: Any) -> RecordedResource:
+    config = {"additionalNodeNetworkConfigs": [{"network": RDMA, "subnetwork": "rdma-0"}], **network_config}
+    return pool(nodeLocations=[zone], networkConfig=config)
+
+
+def rule_in(network_id: str) -> RecordedResource:
+    given = {"network": network_id, "allows": [{"protocol": "tcp"}], "sourceRanges": ["10.0.0.0/20"]}
+    return resource("gcp:compute/firewall:Firewall", "inside", {"direction": "INGRESS", **given})
 
 
 @pytest.mark.parametrize(
@@ -107,6 +135,19 @@ STACK = [network(), subnet(), cluster(), pool()]
         [zone(), record("A", "192.0.2.1", "192.0.2.2"), record("AAAA", "2001:db8::1"), record("TXT", '"v=spf1 -all"')],
         [zone(), record("MX", "10 mail.acme.example."), record("CNAME", "acme.example."), record("A", UNKNOWN)],
         [zone(), record("NS", "a.example.", "b.example.", name="acme.example."), zone(dnsName=UNKNOWN)],
+        # Buckets of the cluster's network, of somebody else's network, of none where there is no cluster, of everybody.
+        [*STACK, bucket()],
+        [*STACK, bucket("projects/p/global/networks/shared")],
+        [*STACK, bucket(UNKNOWN)],
+        [*STACK, bucket(RDMA, mode="Disabled", allowAllServiceAgentAccess=None)],
+        [bucket(vpcNetworkSources=None, publicNetworkSource={"allowedIpCidrRanges": ["203.0.113.0/24"]})],
+        # Further networks of nodes: of the pool's zone, of somebody else's, or not known yet.
+        [network(), subnet(), rdma(), cluster(**MULTI), fast()],
+        [network(), subnet(), cluster(**MULTI), fast()],
+        [network(), subnet(), rdma(UNKNOWN), cluster(**MULTI), fast("europe-west4-a")],
+        [network(), subnet(), rdma(None), cluster(**MULTI), fast("europe-west4-a"), rule_in(RDMA)],
+        [network(), subnet(), rdma(), cluster(enableMultiNetworking=UNKNOWN, datapathProvider=UNKNOWN), fast()],
+        [network(), subnet(), rdma(), rule_in(VPC)],
     ],
 )  # fmt: skip
 def test_what_is_right_is_left_alone(stack: list[RecordedResource]) -> None:
@@ -128,6 +169,22 @@ def test_what_is_right_is_left_alone(stack: list[RecordedResource]) -> None:
         ),
         ([network(), subnet(), cluster(networkingMode="ROUTES")], "gke-networking"),
         ([*STACK, webhooks("172.16.1.0/28")], "gke-webhooks"),
+        ([network(), subnet(), rdma(), cluster(**MULTI), fast("europe-west4-a")], "gke-fast-network"),
+        (
+            [network(), subnet(), rdma(), cluster(**{**MULTI, "enableMultiNetworking": False}), fast()],
+            "gke-fast-network",
+        ),
+        ([network(), subnet(), rdma(), cluster(enableMultiNetworking=True), fast()], "gke-fast-network"),
+        ([network(), subnet(), rdma(), cluster(**MULTI), fast(acceleratorNetworkProfile="auto")], "gke-fast-network"),
+        ([rdma(), rule_in(RDMA)], "gcp-firewall"),
+        ([*STACK, rdma(), bucket(RDMA)], "gcs-ip-filter"),
+        ([*STACK, bucket(allowAllServiceAgentAccess=None)], "gcs-ip-filter"),
+        ([*STACK, bucket(mode="ENABLED")], "gcs-ip-filter"),
+        ([*STACK, bucket(vpcNetworkSources=None)], "gcs-ip-filter"),
+        (
+            [*STACK, bucket(vpcNetworkSources=None, publicNetworkSource={"allowedIpCidrRanges": ["203.0.113.0/24"]})],
+            "gcs-ip-filter",
+        ),
         ([zone(dnsName="acme.example")], "gcp-dns"),
         ([zone(), record("A", "192.0.2.1", name="www.acme.example")], "gcp-dns"),
         ([zone(), record("A", "192.0.2.1", name="www.acme.test.")], "gcp-dns"),

@@ -394,6 +394,16 @@ MISTAKES = [
         "placement-drain",
     ),
     Mistake(
+        "what mounts a bucket requests more than its node has left",
+        "a pod is placed, and the pods that mount its volumes wait for room without end",
+        edit(
+            VOLUME,
+            "volumes-vision-data-volume",
+            put("spec.csi.volumeAttributes.mountpointContainerResourcesRequestsCpu", "200"),
+        ),
+        "placement-no-node",
+    ),
+    Mistake(
         "a volume in a zone without nodes",
         "the disk is where no GPU node of the pool may start",
         edit(

@@ -74,6 +74,22 @@ def alarm(resource: RecordedResource, context: PriceContext) -> Iterator[CostEnt
     yield context.line(resource, "alarm", "cloudwatch.alarm", always(1))
 
 
+def metric_filter(resource: RecordedResource, context: PriceContext) -> Iterator[CostEntry]:
+    """The metric that a filter counts in is paid by the month in which it has figures, and ten of an account are free.
+
+    Filters that count in one metric share its price.
+    """
+    counted = _metric(resource)
+    sharing = [each for each in context.resources.of(resource.type) if _metric(each) == counted]
+    amount = Amounts(0, 0, 1 / len(sharing))
+    yield context.line(resource, "metric", "cloudwatch.metric", amount, note="free for the account's first ten")
+
+
+def _metric(resource: RecordedResource) -> tuple[object, object]:
+    transformed = "metricTransformation"
+    return value_at(resource.inputs, transformed, "namespace"), value_at(resource.inputs, transformed, "name")
+
+
 def dashboard(resource: RecordedResource, context: PriceContext) -> Iterator[CostEntry]:
     """Three dashboards are free in an account; others may have taken them."""
     yield context.line(resource, "dashboard", "cloudwatch.dashboard", Amounts(0, 0, 1), note="free for the first three")

@@ -18,7 +18,7 @@ def alerts_by_room(at: Thresholds, namespaces: Sequence[str]) -> dict[str, tuple
     return {
         "gpu": gpu_alerts(at),
         "jobs": job_alerts(at),
-        "checkpoints": checkpoint_alerts(),
+        "checkpoints": checkpoint_alerts(at),
         "money": money_alerts(at),
         "platform": platform_alerts(at, namespaces),
     }

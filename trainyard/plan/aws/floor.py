@@ -8,6 +8,7 @@ from trainyard import catalog
 from trainyard.catalog import Instance, service_price
 from trainyard.conventions import HOURS_A_MONTH
 from trainyard.conventions.aws import BASTION_DISK_GIB
+from trainyard.plan.aws.job_alarms import JOB_ALARMS
 from trainyard.plan.aws.parts import KEY_CLASSES, AwsPlan
 from trainyard.plan.context import Context
 from trainyard.plan.parts import CpuNodesPlan, FloorItem, IdleFloor, MonitoringPlan, PoolPlan
@@ -60,6 +61,7 @@ def plan_floor(
         size = monitoring.storage_gib
         items.append(_item(f"volume of Prometheus ({size} GiB)", size, 1, "ebs.gp3", "monitoring.storageGib"))
         items.append(_item("alarm on the watchdog", 1, 1, "cloudwatch.alarm", "monitoring.enabled"))
+    items += _job_alarms(ground)
     return _told(items, context)
 
 
@@ -68,7 +70,13 @@ def plan_managed_floor(ground: AwsPlan, context: Context) -> IdleFloor:
 
     Disks of editors come on top: they stay until somebody deletes the space.
     """
-    return _told([*_network_items(ground), *_key_items(ground)], context)
+    return _told([*_network_items(ground), *_key_items(ground), *_job_alarms(ground)], context)
+
+
+def _job_alarms(ground: AwsPlan) -> Iterator[FloorItem]:
+    """Their metrics cost while jobs begin and end, and no longer."""
+    if ground.managed is not None and ground.managed.alarms is not None:
+        yield _item(f"alarms on jobs ({JOB_ALARMS})", JOB_ALARMS, 1, "cloudwatch.alarm", "monitoring.enabled")
 
 
 def _network_items(ground: AwsPlan) -> Iterator[FloorItem]:

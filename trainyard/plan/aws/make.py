@@ -20,7 +20,7 @@ from trainyard.plan.aws.training import plan_managed_beside
 from trainyard.plan.context import Context
 from trainyard.plan.idle_jobs import plan_idle_jobs
 from trainyard.plan.mirrors import mirrored
-from trainyard.plan.monitoring import plan_drill, plan_monitoring
+from trainyard.plan.monitoring import plan_check, plan_drill, plan_monitoring
 from trainyard.plan.off_peak import plan_off_peak
 from trainyard.plan.parts import ClusterPlan, IdleFloor, MlflowPlan
 from trainyard.plan.people import weights_of
@@ -111,6 +111,7 @@ def plan_aws(
         isolated_gpus=True,  # the nodes' launch template sees to it
         monitoring=monitoring,
         drill=plan_drill(monitoring, smoke, queues, cpu_pool, context),
+        check=plan_check(monitoring, smoke, queues, cpu_pool, context),
         ledger=plan_ledger(pools, teams, node_hour_usd((system_nodes, cpu_pool)), volume_gib_month_usd(), context)
         if monitoring
         else None,

@@ -8,6 +8,7 @@ from typing import Final
 from trainyard.plan.aws.audit import plan_audit
 from trainyard.plan.aws.floor import plan_managed_floor
 from trainyard.plan.aws.growth import PREMIUM, PRICES, premiums
+from trainyard.plan.aws.job_alarms import OF_PROMETHEUS
 from trainyard.plan.aws.make import check_bucket_names, plan_alerts, plan_aws, plan_deployers
 from trainyard.plan.aws.network import plan_network
 from trainyard.plan.aws.parts import AwsPlan, LoginPlan, RolesPlan
@@ -23,6 +24,7 @@ OF_A_CLUSTER: Final = (
     "logRetentionDays",
     "aws.adminPrincipals", "aws.createAutoscalingRole", "aws.natPerZone", "aws.endpointZones",
     "aws.databaseInstanceClass", "aws.nodeRelease", "aws.nodeSessions",
+    *(f"monitoring.alerts.{key}" for key in OF_PROMETHEUS),
 )  # fmt: skip
 """Settings that say something of a cluster on AWS, besides those of every cloud."""
 

@@ -9,12 +9,14 @@ from ipaddress import IPv4Network
 from trainyard.plan.aws.cidr import LARGEST_PREFIX, SMALLEST_PREFIX, plan_zones, usable_addresses
 from trainyard.plan.aws.existing_network import check_lock, check_small_subnets, plan_existing, zones_of
 from trainyard.plan.aws.logs import retention
+from trainyard.plan.aws.no_way_out import PRIVATE_SERVICES, check_no_way_out
 from trainyard.plan.aws.parts import DnsFirewall, ExistingNetworkPlan, NetworkPlan
 from trainyard.plan.context import Context
 from trainyard.plan.lock import LockedNetwork
 from trainyard.plan.parts import CpuNodesPlan, NodeGroupPlan, PoolPlan
 from trainyard.settings.existing_network import KEY
 from trainyard.settings.types import PRIVATE, SPECIAL
+from trainyard.settings.way_out import is_closed, way_out_key
 
 
 def plan_network(
@@ -36,6 +38,10 @@ def plan_network(
         zones = zones_of(there, zone_names, context)
     else:
         zones = plan_zones(cidr if good else str(context.figure("network.cidr")), zone_names, context.lock.slots)
+    if is_closed(context.settings):
+        why = f"{way_out_key(context.settings)} is none: endpoints are all that is reached"
+        nat_gateways = ledger.decide("network.nat_gateways", 0, why)
+        check_no_way_out(context)
     if nat_gateways is None:
         per_zone = context.take("network.nat_per_zone", "aws.natPerZone", aws.nat_per_zone)
         nat_gateways = len(zones) if per_zone else 1
@@ -106,6 +112,8 @@ def _interface_endpoints(mlflow: bool, existing: ExistingNetworkPlan | None, con
     """The tracking server alone reads secrets; without it nobody needs the way there, which costs by the hour."""
     path = "network.interface_endpoints"
     wanted = tuple(name for name in context.figure(path) if mlflow or name != "secretsmanager")
+    if is_closed(context.settings):
+        wanted = tuple(dict.fromkeys((*wanted, *PRIVATE_SERVICES)))
     return _missing(path, wanted, existing, context)
 
 

@@ -23,8 +23,8 @@ DnsFirewall = Literal["block", "alert", "off"]
 """What becomes of lookups of names that nothing in the network needs."""
 
 
-WayOut = Literal["nat", "transit-gateway"]
-"""Where the default route of an existing network's nodes leads."""
+WayOut = Literal["nat", "transit-gateway", "none"]
+"""Where the default route of an existing network's nodes leads; `none`: they have none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,6 +226,19 @@ class ManagedSmokePlan:
 
 
 @dataclass(frozen=True, slots=True)
+class JobAlarmsPlan:
+    """From when the jobs of managed training are worth an alarm, and where it says what to do."""
+
+    runbooks: str
+    gpu_use_percent: int
+    gpus_at_least: int  # GPUs of the smallest machine that a job may have; figures are of whole machines
+    idle_minutes: int
+    failed_percent: int
+    failed_of: int
+    wait_hours: int
+
+
+@dataclass(frozen=True, slots=True)
 class ManagedPlan:
     """Managed training in place of clusters: SageMaker, which spells instance types `ml.g5.xlarge`."""
 
@@ -241,6 +254,7 @@ class ManagedPlan:
     tracking: bool  # whether there is an MLflow App
     deny_over_budget: bool  # whether nobody starts anything new over the budget
     smoke: ManagedSmokePlan | None
+    alarms: JobAlarmsPlan | None  # None: the settings go without
 
 
 @dataclass(frozen=True, slots=True)

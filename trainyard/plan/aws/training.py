@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from trainyard import catalog
 from trainyard.catalog.managed import listed_price
+from trainyard.plan.aws.job_alarms import plan_job_alarms
 from trainyard.plan.aws.parts import AwsPlan, ManagedPlan, ManagedSmokePlan, SeatPlan
 from trainyard.plan.context import Context
 from trainyard.plan.managed import beside, camel, plan_private, refuse_managed_settings
@@ -80,6 +81,7 @@ def plan_training(teams: Sequence[Team], context: Context, *, smoke: bool) -> Ma
         tracking=bool(tracking),
         deny_over_budget=over == "deny",
         smoke=_smoke(training, context) if smoke else None,
+        alarms=plan_job_alarms(training, context),
     )
 
 

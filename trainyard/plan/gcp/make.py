@@ -11,18 +11,19 @@ from trainyard.plan.gcp.allocatable import check_system_nodes, cpu_room
 from trainyard.plan.gcp.cluster import kubernetes_version, plan_control_plane, plan_cpu_pool, plan_system_nodes
 from trainyard.plan.gcp.database import plan_database
 from trainyard.plan.gcp.floor import plan_floor
+from trainyard.plan.gcp.image_cache import cached, plan_image_cache
 from trainyard.plan.gcp.market import GcpMarket
-from trainyard.plan.gcp.network import check_addresses, plan_network
-from trainyard.plan.gcp.parts import BillingPlan, GcpPlan
+from trainyard.plan.gcp.network import check_addresses, plan_fabric_networks, plan_network
+from trainyard.plan.gcp.parts import BillingPlan, DataCachePlan, GcpPlan
 from trainyard.plan.gcp.placement import choose_zones, local_ssds, place, run_hours
 from trainyard.plan.gcp.record import plan_record
 from trainyard.plan.gcp.resource_prices import node_hour_usd, volume_gib_month_usd
 from trainyard.plan.gcp.training import plan_managed_beside
 from trainyard.plan.idle_jobs import plan_idle_jobs
 from trainyard.plan.mirrors import mirrored
-from trainyard.plan.monitoring import plan_drill, plan_monitoring
+from trainyard.plan.monitoring import plan_check, plan_drill, plan_monitoring
 from trainyard.plan.off_peak import plan_off_peak
-from trainyard.plan.parts import ClusterPlan, IdleFloor, MlflowPlan
+from trainyard.plan.parts import ClusterPlan, IdleFloor, MlflowPlan, PoolPlan
 from trainyard.plan.people import weights_of
 from trainyard.plan.pools import draft_pools
 from trainyard.plan.sharing import plan_queues, plan_scheduling
@@ -64,6 +65,7 @@ def plan_gcp(
     weights, source = weights_of(teams)
     queues = plan_queues(teams, weights, source, pools, scheduling, context, room=cpu_room(cpu_pool))
     project = settings.gcp.project or UNKNOWN_PROJECT
+    cache = plan_image_cache(name, context)
     smoke = plan_smoke(
         pools,
         queues,
@@ -71,7 +73,7 @@ def plan_gcp(
         mounts=training_mounts(scratch=False, home=False),
         environment=(("GOOGLE_CLOUD_PROJECT", project),),
         pod_annotations=FUSE_ANNOTATIONS,
-        pulled_as=lambda image: mirrored(image, context.settings.images.mirrors),
+        pulled_as=lambda image: cached(mirrored(image, context.settings.images.mirrors), cache),
         context=context,
     )
     ground = GcpPlan(
@@ -82,7 +84,11 @@ def plan_gcp(
         labels=plan_labels(tags, context),
         zones=zones,
         network=network,
+        fabric_networks=plan_fabric_networks(network, pools, context),
         control_planes=(plan_control_plane(name, context),),
+        bucket_networks=_bucket_networks(context),
+        data_cache=_data_cache(pools, context),
+        image_cache=cache,
         database=plan_database(context),
         record=plan_record(context),
         run_hours=run_hours(drafts, context),
@@ -104,6 +110,7 @@ def plan_gcp(
         runtimes=plan_runtimes(pools, smoke, context),
         monitoring=monitoring,
         drill=plan_drill(monitoring, smoke, queues, cpu_pool, context),
+        check=plan_check(monitoring, smoke, queues, cpu_pool, context),
         ledger=plan_ledger(
             pools,
             teams,
@@ -133,6 +140,30 @@ def plan_labels(tags: Sequence[tuple[str, str]], context: Context) -> tuple[tupl
     """The environment's tags as labels."""
     labels = tuple((key, label_value(value)) for key, value in tags)
     return context.ledger.decide("labels", labels, "the tags in lower case, with _ for what a label takes not")
+
+
+def _bucket_networks(context: Context) -> tuple[tuple[str, str], ...] | None:
+    """Public networks from which buckets are reached besides the VPC; None where they are from everywhere."""
+    given, ledger = context.settings.gcp.bucket_networks, context.ledger
+    if given is None:
+        ledger.decide("storage.bucket_networks", None, "no gcp.bucketNetworks: from everywhere, by who has a right")
+        return None
+    told = [f"{name}: {cidr}" for name, cidr in sorted(given.items())]
+    ledger.decide("storage.bucket_networks", told, "setting gcp.bucketNetworks, besides the VPC's nodes and pods")
+    return tuple(sorted((name, str(cidr)) for name, cidr in given.items()))
+
+
+def _data_cache(pools: Sequence[PoolPlan], context: Context) -> DataCachePlan | None:
+    """Caches in the zones of the nodes with GPUs, where the stack file wants them."""
+    hours, ledger = context.settings.gcp.data_cache_hours, context.ledger
+    if hours is None:
+        ledger.decide("storage.data_cache", None, "off unless gcp.dataCacheHours: it pays where data are read again")
+        return None
+    zones = tuple(sorted({zone for pool in pools for group in pool.node_groups for zone in group.zones}))
+    return DataCachePlan(
+        zones=ledger.decide("storage.data_cache.zones", zones, "those of the GPU pools"),
+        hours=ledger.decide("storage.data_cache.hours", hours, "setting gcp.dataCacheHours"),
+    )
 
 
 def _group(context: Context) -> str | None:

@@ -25,7 +25,11 @@ from trainyard.plan.parts import IdleFloor
 from trainyard.plan.tracking import plan_mlflow
 from trainyard.settings.people import Team
 
-OF_A_CLUSTER: Final = ("gcp.releaseChannel", "gcp.apiNetworks", "gcp.databaseTier", "network.egress")
+OF_A_CLUSTER: Final = (
+    "gcp.releaseChannel", "gcp.apiNetworks", "gcp.databaseTier", "gcp.dataCacheHours", "network.egress",
+    "monitoring.enabled", "monitoring.alerts",
+    "gcp.bucketNetworks",  # jobs stand in a network of Google's, which no list of networks lets by
+)  # fmt: skip
 """Settings that say something of a cluster on Google Cloud, besides those of every cloud."""
 
 PREMIUM: Final = "Vertex AI asks more than Compute Engine does"
@@ -52,6 +56,10 @@ def plan_managed_gcp(
         zones=choose_zones((), context),
         network=plan_network(context, nat=nat),
         control_planes=(),
+        fabric_networks=None,
+        bucket_networks=None,
+        data_cache=None,
+        image_cache=None,
         database=None,
         record=plan_record(context),
         run_hours=(),

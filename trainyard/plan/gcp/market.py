@@ -19,6 +19,10 @@ _RESERVATION = re.compile(
 )
 
 
+_TPU_FAMILIES = ("ct5lp-", "ct5p-", "ct6e-", "tpu7x-")
+"""Machines with TPUs and no GPU (cluster-toolkit, 2026-06-25)."""
+
+
 @dataclass(frozen=True, slots=True)
 class GcpMarket:
     """The machines with GPUs of one region (`plan.pools.Market`)."""
@@ -86,6 +90,13 @@ class GcpMarket:
         region, ledger = self.context.region, self.context.ledger
         known = [item.type for item in catalog.instances()]
         here = ", ".join(item.type for item in _sold_in(region))
+        if type_.startswith(_TPU_FAMILIES):
+            allowed = (
+                "is a slice of TPUs: a pool's queue, images and smoke job are of NVIDIA's GPUs, and there are no pools "
+                "of TPUs here"
+            )
+            ledger.problem(key, type_, allowed, f"{region} sells {here}")
+            return None
         if type_ not in known:
             hint = nearest(type_, known) or f"{region} sells {here}"
             ledger.problem(key, type_, "no such machine type with GPUs in the catalogue", hint)

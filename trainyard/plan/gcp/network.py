@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from ipaddress import IPv4Network
 
 from trainyard.plan.context import Context
-from trainyard.plan.gcp.parts import GcpNetworkPlan
+from trainyard.plan.gcp.parts import FabricNetworksPlan, GcpNetworkPlan
 from trainyard.plan.lock import LockedNetwork
 from trainyard.plan.parts import CpuNodesPlan, PoolPlan
 from trainyard.settings.types import PRIVATE, SPECIAL
@@ -80,3 +80,51 @@ def check_addresses(
     if need > have:
         allowed = f"too small: {need} nodes at most need a /24 of pods each, {network.pod_cidr} has {have}"
         context.ledger.problem("network.cidr", network.cidr, allowed, f"take a larger range, up to /{LARGEST_PREFIX}")
+
+
+_OF_GOOGLE = 4
+"""Addresses of a subnet that Google keeps (VPC, "Subnets", as generally known)."""
+
+
+def plan_fabric_networks(
+    network: GcpNetworkPlan, pools: Sequence[PoolPlan], context: Context
+) -> FabricNetworksPlan | None:
+    """Networks of the fast interfaces, where the stack file asks for networks of its own and a pool has a fabric.
+
+    Their ranges are parts of the second quarter of `network.cidr`, which nothing else has: sixteenths of it, so that a
+    node has an address in each.
+    """
+    fast = [pool for pool in pools if pool.node.fabric is not None]
+    key, how = "gcp.fastNetwork", context.settings.gcp.fast_network
+    context.ledger.decide(
+        "network.fast_network",
+        how or "dranet",
+        f"setting {key}" if how else "GKE sets the fast interfaces up itself, and pods claim them (DRANET)",
+    )
+    if how != "networks":
+        return None
+    if not fast:
+        allowed = "no pool has a fabric, which is what the networks are for"
+        context.ledger.problem(key, how, allowed, "leave it out, or add a pool of a3-ultragpu-8g or a4-highgpu-8g")
+        return None
+    zones = {zone: pool for pool in fast for group in pool.node_groups for zone in group.zones}
+    if len(zones) > 1:
+        where = ", ".join(f"{pool.name} in {zone}" for zone, pool in sorted(zones.items()))
+        allowed = f"RDMA networks are of one zone, which all pools with a fabric share; here {where}"
+        context.ledger.problem(key, how, allowed, "give these pools one zone, or take dranet")
+    _, quarter, *_ = IPv4Network(network.cidr).subnets(prefixlen_diff=2)
+    interfaces = max(pool.node.fabric_interfaces for pool in fast)
+    gvnic, *rdma = [
+        str(part) for part, _ in zip(quarter.subnets(prefixlen_diff=4), range(1 + interfaces), strict=False)
+    ]
+    nodes = sum(group.max_nodes for pool in fast for group in pool.node_groups)
+    have = IPv4Network(gvnic).num_addresses - _OF_GOOGLE
+    if nodes > have:
+        allowed = f"too small: {nodes} nodes with a fabric at most; each of their networks has {have} addresses"
+        context.ledger.problem("network.cidr", network.cidr, allowed, f"take a larger range, up to /{LARGEST_PREFIX}")
+    split = "of network.cidr: sixteenths of the second quarter, one an interface"
+    return FabricNetworksPlan(
+        zone=context.ledger.decide("network.fabric.zone", min(zones), "that of the pools with a fabric"),
+        gvnic_cidr=context.ledger.decide("network.fabric.gvnic_cidr", gvnic, split),
+        rdma_cidrs=context.ledger.decide("network.fabric.rdma_cidrs", tuple(rdma), split),
+    )

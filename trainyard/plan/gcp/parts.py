@@ -26,6 +26,15 @@ class GcpNetworkPlan:
 
 
 @dataclass(frozen=True, slots=True)
+class FabricNetworksPlan:
+    """Networks of the fast interfaces of A3 Ultra and A4, in one zone: CIDR blocks, disjoint from all others."""
+
+    zone: str
+    gvnic_cidr: str  # of the second ordinary interface
+    rdma_cidrs: tuple[str, ...]  # one an interface
+
+
+@dataclass(frozen=True, slots=True)
 class GkePlan:
     """What GKE asks of a cluster besides what every cluster has."""
 
@@ -33,6 +42,31 @@ class GkePlan:
     release_channel: ReleaseChannel
     deletion_protection: bool
     api_networks: tuple[tuple[str, str], ...]  # that reach the API by its address: name and CIDR block
+
+
+@dataclass(frozen=True, slots=True)
+class DataCachePlan:
+    """Caches of the data bucket beside the nodes that read it."""
+
+    zones: tuple[str, ...]
+    hours: int  # that something is kept after it was read
+
+
+@dataclass(frozen=True, slots=True)
+class CachedRegistryPlan:
+    """A registry whose images are pulled through the project's own."""
+
+    name: str  # docker.io, as images name it
+    uri: str  # https://registry-1.docker.io
+    repository: str  # acme-demo-hub: the remote repository's name
+
+
+@dataclass(frozen=True, slots=True)
+class ImageCachePlan:
+    """The images of the platform in the project's own registry, in the region."""
+
+    registry: str  # us-central1-docker.pkg.dev/acme-ml
+    upstreams: tuple[CachedRegistryPlan, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +138,11 @@ class GcpPlan:
     labels: tuple[tuple[str, str], ...]  # the environment's tags, as Google takes them
     zones: tuple[str, ...]  # that nodes may stand in
     network: GcpNetworkPlan
+    fabric_networks: FabricNetworksPlan | None  # None: GKE sets up the fast interfaces itself, or there are none
     control_planes: tuple[GkePlan, ...]  # one a cluster
+    bucket_networks: tuple[tuple[str, str], ...] | None  # public ones besides the VPC; None: from everywhere
+    data_cache: DataCachePlan | None
+    image_cache: ImageCachePlan | None  # None: images come from where they are published
     database: CloudSqlPlan | None  # None: nothing of the environment needs one
     record: RecordPlan
     run_hours: tuple[tuple[str, int], ...]  # after which nodes of flex-start are taken away, by node group

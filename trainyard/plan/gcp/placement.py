@@ -19,6 +19,7 @@ from trainyard.conventions.gcp import (
     gib_environment,
     local_ssd_choices,
 )
+from trainyard.conventions.pod_networks import GVNIC_NETWORK, pod_networks, rdma_networks
 from trainyard.plan.context import LOCKED, Context
 from trainyard.plan.gcp.market import usd_per_hour
 from trainyard.plan.parts import FabricPlan, NodeGroupPlan, NodePlan, PoolPlan, ReservationPlan
@@ -95,12 +96,13 @@ def place(draft: PoolDraft[GcpInstance], zones: Sequence[str], context: Context)
             gpu_memory_gib=item.gpu_memory_gib,
             vcpus=item.vcpus,
             memory_gib=item.memory_gib,
-            fabric=_rdma(item) if draft.fabric else None,
+            fabric=_rdma(item, context) if draft.fabric else None,
             network_cards=1,
             local_nvme_gb=round(_ssds(draft, context) * LOCAL_SSD_GIB * 1.073741824),
             root_disk_gib=draft.root_disk_gib,
             usd_per_hour=usd_per_hour(item, region),
-            time_slices=draft.time_slices,
+            pods_per_gpu=draft.sharing.pods_per_gpu,
+            mig_profile=draft.sharing.mig_profile,
             nvlinks=switched_nvlinks(item.gpu, item.gpus, item.nvlink),
         ),
         node_groups=_node_groups(draft, spread, own, context),
@@ -124,8 +126,11 @@ def _fabric_zone(draft: PoolDraft[GcpInstance], own: str | None, sold: tuple[str
     return context.ledger.decide(f"pools.{draft.name}.zone", own or sold[0], f"a fabric needs one zone: {why}")
 
 
-def _rdma(item: GcpInstance) -> FabricPlan:
+def _rdma(item: GcpInstance, context: Context) -> FabricPlan:
     environment = tuple(gib_environment(item.type).items()) if item.type in GIB_TUNERS else ()
+    if context.settings.gcp.fast_network == "networks":
+        networks = pod_networks([GVNIC_NETWORK, *rdma_networks(item.fabric_interfaces)])
+        return FabricPlan("gpudirect", "", "", item.fabric_interfaces, 0, environment, tuple(networks.items()))
     return FabricPlan("gpudirect", "", RDMA_DEVICE_CLASS, item.fabric_interfaces, 0, environment)
 
 

@@ -35,6 +35,12 @@ def plan_managed_beside(context: Context) -> ManagedPlan | None:
     if not context.settings.managed.beside:
         refuse_managed_settings(context)
         return None
+    networks = context.settings.gcp.bucket_networks
+    if networks is not None:
+        allowed = "shuts managed jobs out of the buckets: they stand in a network of Google's"
+        context.ledger.problem(
+            "gcp.bucketNetworks", sorted(networks), allowed, "leave it out while managed.beside is true"
+        )
     return plan_training(beside(context), smoke=False)
 
 

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from trainyard.account import aws
-from trainyard.account.aws import Account
+from trainyard.account.aws import Account, CannotAskError
+from trainyard.account.marks import MARKS
 from trainyard.plan.parts import Plan
 from trainyard.teardown.aws.lift import stop_apps, unprotect, write_back
+from trainyard.teardown.aws.log_groups import sweep_log_groups
 from trainyard.teardown.aws.sweep import sweep_groups, sweep_interfaces
 from trainyard.teardown.cloud import Say
 from trainyard.teardown.kinds import CLUSTER, DOMAIN, Group
@@ -47,3 +49,11 @@ class AwsEnd:
         clusters = [str(each["id"]) for each in state.of(CLUSTER)]
         domains = [str(each["id"]) for each in state.of(DOMAIN)]
         return sweep_interfaces(clusters, self.account, say) + sweep_groups(domains, self.account, say)
+
+    def afterwards(self, state: State, say: Say) -> int:
+        """Log groups that services make again."""
+        try:
+            return sweep_log_groups(state, MARKS, self.account, say)
+        except CannotAskError as error:
+            say(f"log groups that services make again were not looked for: {error}; {error.remedy}")
+            return 0

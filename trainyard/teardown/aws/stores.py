@@ -204,6 +204,8 @@ def _log_group(search: Search, each: dict[str, Any], name: str, arn: str) -> Lef
     lasts = f"kept {retention} days" if retention else "kept for ever"
     command = f"aws logs delete-log-group --log-group-name {name} --region {search.region}"
     found = "tag" if arn in search.tagged else "name"
+    if found == "name":
+        lasts += "; made again by a service that wrote its last lines: it stays deleted once nothing writes any more"
     # An empty one that is kept for ever costs nothing today, and is written to by whoever made it.
     price = usd("logs.storage", size / GB)
     return Left(

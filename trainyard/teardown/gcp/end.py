@@ -81,6 +81,10 @@ class GcpEnd:
         """None: what GKE's controllers make goes with its Service or claim, and the proof tells what did not."""
         return 0
 
+    def afterwards(self, _state: State, _say: Say) -> int:
+        """None: a bucket of logs stays deleted; what is written after its sink is gone is the project's own."""
+        return 0
+
     def _database(self, name: str) -> dict[str, Any] | None:
         try:
             found: dict[str, Any] = ask("sql", "instances", "describe", name, f"--project={self.project}")

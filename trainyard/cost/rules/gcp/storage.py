@@ -64,6 +64,12 @@ def filestore(resource: RecordedResource, context: PriceContext) -> Iterator[Cos
     yield context.line(resource, f"{gib:g} GiB provisioned", f"filestore.{tier}", always(gib))
 
 
+def anywhere_cache(resource: RecordedResource, context: PriceContext) -> Iterator[CostEntry]:
+    """What it holds, takes in and is read, none of whose prices was read."""
+    del context
+    yield unpriced(resource, "a cache of the data", "Anywhere Cache, by what it holds and takes in: no price was read")
+
+
 def image_repository(resource: RecordedResource, context: PriceContext) -> Iterator[CostEntry]:
     """Stored images, an assumption; nodes of the region pull them for nothing."""
     yield context.line(resource, "stored images", "registry.storage", context.usage("repository_images_gb"))

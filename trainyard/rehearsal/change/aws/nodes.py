@@ -13,9 +13,9 @@ from collections.abc import Iterator
 
 from trainyard.recorded.model import Finding, RecordedResource
 from trainyard.recorded.node_groups import EKS_NODE_GROUP
-from trainyard.recorded.node_words import emptied
 from trainyard.recorded.read import as_number, follow, value_at
 from trainyard.rehearsal.change.model import Change, Operation, Step
+from trainyard.rehearsal.change.occupants import leaves, standing
 from trainyard.rehearsal.change.words import several, verb
 
 ROLLING = ("launchTemplate.version", "releaseVersion", "version")
@@ -29,13 +29,14 @@ def check(change: Change) -> Iterator[Finding]:
             yield Finding.of(
                 step.resource,
                 "change-ends-jobs",
-                f"would be {verb(step)}: the old nodes go, and with them every job that runs there",
+                f"would be {verb(step)}: the old nodes go, and with them every job that runs there"
+                f"{standing(step, change).words}",
                 path=step.forced_by[0] if step.forced_by else "",
-                hint=f"{emptied(step.was or step.resource)}; where it is to be other nodes: first a pool beside it",
+                hint=leaves(step, change),
                 level="warning",
             )
         elif step.operation is Operation.UPDATE:
-            yield from _rolled(step)
+            yield from _rolled(step, change)
             yield from _versions(step)
             yield from _sizes(step, change)
 
@@ -45,7 +46,7 @@ def rolling(step: Step) -> list[str]:
     return [path for path in ROLLING if step.operation is Operation.UPDATE and step.changed(path) is not None]
 
 
-def _rolled(step: Step) -> Iterator[Finding]:
+def _rolled(step: Step, change: Change) -> Iterator[Finding]:
     paths = rolling(step)
     if paths:
         differing = [found for path in paths if (found := step.changed(path)) is not None]
@@ -53,9 +54,9 @@ def _rolled(step: Step) -> Iterator[Finding]:
             step.resource,
             "change-rolls-nodes",
             f"every node is drained and replaced, one after the other ({several(differing)}): a job that runs there"
-            " is moved or ended",
+            f" is moved or ended{standing(step, change).words}",
             path=paths[0],
-            hint="hold the queues and let the jobs end first",
+            hint=leaves(step, change),
             level="warning",
         )
 

@@ -14,9 +14,9 @@ from typing import Final
 
 from trainyard.recorded.model import Finding
 from trainyard.recorded.node_groups import GKE_NODE_POOL
-from trainyard.recorded.node_words import emptied
 from trainyard.recorded.read import as_number, follow, value_at
 from trainyard.rehearsal.change.model import Change, Operation, Step
+from trainyard.rehearsal.change.occupants import leaves, standing
 from trainyard.rehearsal.change.words import several, verb
 
 ROLLING: Final = (
@@ -53,14 +53,15 @@ def check(change: Change) -> Iterator[Finding]:
             yield Finding.of(
                 step.resource,
                 "change-ends-jobs",
-                f"would be {verb(step)}: the old nodes go, and with them every job that runs there",
+                f"would be {verb(step)}: the old nodes go, and with them every job that runs there"
+                f"{standing(step, change).words}",
                 path=step.forced_by[0] if step.forced_by else "",
-                hint=f"{emptied(step.was or step.resource)}; where it is to be other nodes: first a pool beside it",
+                hint=leaves(step, change),
                 level="warning",
             )
         elif step.operation is Operation.UPDATE:
-            yield from _rolled(step)
-            yield from _zones(step)
+            yield from _rolled(step, change)
+            yield from _zones(step, change)
             yield from _sizes(step)
 
 
@@ -80,29 +81,31 @@ def zones_lost(step: Step) -> list[str]:
     return [zone for zone in before if zone not in after]
 
 
-def _rolled(step: Step) -> Iterator[Finding]:
+def _rolled(step: Step, change: Change) -> Iterator[Finding]:
     paths = rolling(step)
     if paths:
         differing = [found for path in paths if (found := step.changed(path)) is not None]
         yield Finding.of(
             step.resource,
             "change-rolls-nodes",
-            f"every node is drained and made anew ({several(differing)}): a job that runs there has an hour to leave",
+            f"every node is drained and made anew ({several(differing)}): a job that runs there has an hour to leave"
+            f"{standing(step, change).words}",
             path=paths[0],
-            hint="hold the queues and let the jobs end first",
+            hint=leaves(step, change),
             level="warning",
         )
 
 
-def _zones(step: Step) -> Iterator[Finding]:
+def _zones(step: Step, change: Change) -> Iterator[Finding]:
     lost = zones_lost(step)
     if lost:
         yield Finding.of(
             step.resource,
             "change-ends-jobs",
-            f"leaves {', '.join(lost)}: its nodes there go, and with them every job that runs on them",
+            f"leaves {', '.join(lost)}: its nodes there go, and with them every job that runs on them"
+            f"{standing(step, change).words}",
             path="nodeLocations",
-            hint="let the jobs end first; a pool more in the zones that are left takes new ones",
+            hint=f"{leaves(step, change)}; a pool more in the zones that are left takes new ones",
             level="warning",
         )
 

@@ -139,3 +139,8 @@ def operation(service: str, name: str) -> Shape:
         return Shape(service, _document(service)["operations"][name]["input"]["shape"])
     except KeyError:
         raise ModelMissingError(f"botocore's {service} has no operation {name}") from None
+
+
+def operations(service: str) -> frozenset[str]:
+    """The names of a service's calls."""
+    return frozenset(_document(service)["operations"])

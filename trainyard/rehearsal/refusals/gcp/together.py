@@ -13,12 +13,13 @@ from collections.abc import Iterator
 from typing import Final
 
 from trainyard.catalog import gcp as catalog
-from trainyard.conventions.gcp import DRANET_LABEL, RDMA_DEVICE_CLASS
+from trainyard.conventions.gcp import DRANET_LABEL, RDMA_DEVICE_CLASS, ROCE_NETWORK
 from trainyard.problems import nearest
 from trainyard.recorded.read import as_number, follow
 from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.refusals.gcp.compute import FIREWALL, GLOBAL_ADDRESS, NAT, NETWORK, SUBNETWORK
 from trainyard.rehearsal.refusals.gcp.container import CLUSTER, NODE_POOL
+from trainyard.rehearsal.refusals.gcp.storage import BUCKET
 from trainyard.rehearsal.refusals.rules import Rules
 
 ROUTER: Final = "gcp:compute/router:Router"
@@ -150,6 +151,7 @@ def node_pool(view: View) -> None:
             if not view.is_unknown(path) and not view.blurred(path) and not view.is_unknown("nodeConfig"):
                 words = f"without {DRANET_LABEL}: no driver runs there, and no claim of the fast network is met"
                 view.error("gke-fast-network", path, words, allowed=f"{DRANET_LABEL}: 'true'")
+    _further_networks(view)
     machine = view.text("nodeConfig.machineType")
     if machine is None or machine not in {item.type for item in catalog.instances()}:
         return
@@ -164,6 +166,41 @@ def node_pool(view: View) -> None:
             view.warning("gke-machine-zone", f"nodeLocations[{index}]", words, allowed=allowed)
 
 
+def _further_networks(view: View) -> None:
+    """Networks of a node's further interfaces: the cluster is made for them, and RDMA is of the pool's zone."""
+    path = "networkConfig.additionalNodeNetworkConfigs"
+    if not view.entries(path):
+        return
+    if view.has("networkConfig.acceleratorNetworkProfile"):
+        words = "GKE sets the fast interfaces up itself (acceleratorNetworkProfile)"
+        view.error("gke-fast-network", path, words, allowed="one of the two")
+    of = view.referred("cluster", CLUSTER)
+    for key, wanted in (("enableMultiNetworking", True), ("datapathProvider", "ADVANCED_DATAPATH")):
+        if of is not None and not of.is_unknown(key) and of.value(key) != wanted:
+            text = "true" if wanted is True else str(wanted)
+            words = f"{show(of.value(key))}; {view.name} has {path}"
+            of.error("gke-fast-network", key, words, allowed=f"{text}, from the cluster's creation on")
+    zones = [zone for zone in view.entries("nodeLocations") if isinstance(zone, str)]
+    for index, _ in enumerate(view.entries(path)):
+        for network in view.stack.of_type(NETWORK):
+            if view.referred(f"{path}[{index}].network", NETWORK) is not network:
+                continue
+            profile = ROCE_NETWORK.search(network.text("networkProfile") or "")
+            if profile and zones and zones != [profile[1]] and not view.blurred("nodeLocations"):
+                words = f"{network.name} is of {profile[1]}; the pool stands in {', '.join(zones)}"
+                view.error(
+                    "gke-fast-network", f"{path}[{index}].network", words, allowed=f"a pool in {profile[1]} alone"
+                )
+
+
+def fast_network_rule(view: View) -> None:
+    """A network of RDMA interfaces takes no rule of a firewall."""
+    network = view.referred("network", NETWORK)
+    if network is not None and ROCE_NETWORK.search(network.text("networkProfile") or ""):
+        words = f"{network.name} is of RDMA interfaces, which no firewall sees"
+        view.error("gcp-firewall", "network", words, allowed="a network without a RoCE profile")
+
+
 def _claimed(view: View) -> bool:
     """Whether pods of the stack claim the fast network."""
     for template in view.stack.of_type(_CLAIMS):
@@ -171,6 +208,33 @@ def _claimed(view: View) -> bool:
             if follow(request, "exactly", "deviceClassName") == RDMA_DEVICE_CLASS:
                 return True
     return False
+
+
+def ip_filter(view: View) -> None:
+    """From where a bucket is reached: its own networks, and the cluster's among them.
+
+    Source: the provider's description of `ip_filter` (pulumi_gcp 10.2.0).
+    """
+    if not view.has("ipFilter") or view.is_unknown("ipFilter"):
+        return
+    mode, path = view.text("ipFilter.mode"), "ipFilter.vpcNetworkSources"
+    if mode is not None and mode not in ("Enabled", "Disabled"):
+        view.error("gcs-ip-filter", "ipFilter.mode", show(mode), allowed="Enabled, Disabled")
+    if mode != "Enabled":
+        return
+    if not view.has("ipFilter.allowAllServiceAgentAccess"):
+        allowed = "true or false, beside mode Enabled"
+        view.error("gcs-ip-filter", "ipFilter.allowAllServiceAgentAccess", "is missing", allowed=allowed)
+    if not view.entries(path) and not view.has("ipFilter.publicNetworkSource") and not view.blurred(path):
+        view.error("gcs-ip-filter", "ipFilter", "nobody reaches the bucket", allowed="vpcNetworkSources of the cluster")
+        return
+    named = [view.referred(f"{path}[{index}].network", NETWORK) for index, _ in enumerate(view.entries(path))]
+    clusters = view.stack.of_type(CLUSTER)
+    of = {id(found) for cluster in clusters if (found := cluster.referred("network", NETWORK)) is not None}
+    if of and None not in named and not view.blurred(path) and not of & {id(each) for each in named}:
+        told = ", ".join(each.name for each in named if each is not None) or "no VPC network"
+        words = f"reached from {told}, where no cluster of the stack stands: its pods are refused"
+        view.error("gcs-ip-filter", path, words, allowed="the cluster's network")
 
 
 def address(view: View) -> None:
@@ -246,6 +310,8 @@ RULES: Rules = {
     region_of_nat: (NAT,),
     cluster: (CLUSTER,),
     node_pool: (NODE_POOL,),
+    fast_network_rule: (FIREWALL,),
+    ip_filter: (BUCKET,),
     address: (GLOBAL_ADDRESS,),
     zone: (ZONE,),
     records: (RECORDS,),

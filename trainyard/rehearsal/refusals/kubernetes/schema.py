@@ -19,6 +19,7 @@ from typing import Any, Final
 from trainyard.problems import nearest
 from trainyard.recorded.model import UNKNOWN
 from trainyard.rehearsal.context import View, show
+from trainyard.rehearsal.refusals.kubernetes.gke_kinds import KINDS
 
 QUANTITY: Final = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)(([KMGTPE]i)|[numkMGTPE]|[eE][+-]?\d+)?")
 QUANTITY_TEXT = "a number with one of n u m k M G T P E Ki Mi Gi Ti Pi Ei or an exponent, like 500m or 16Gi"
@@ -114,9 +115,10 @@ def _kinds(version: str) -> dict[tuple[str, str], str]:
 
 @cache
 def custom_resources() -> dict[str, Any]:
-    """The table of custom resources: `apiVersion kind` -> {scope, schema, source}."""
+    """The table of custom resources: `apiVersion kind` -> {scope, schema, source}; GKE's own kinds among them."""
     text = files("trainyard.rehearsal.refusals.data").joinpath("custom_resources.json").read_text(encoding="utf-8")
     table: dict[str, Any] = json.loads(text)
+    table["kinds"] |= KINDS
     return table
 
 

@@ -6,6 +6,7 @@ start, and which flags it knows, stands in `programs.yaml` with its source.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
@@ -19,7 +20,7 @@ from trainyard.problems import nearest
 from trainyard.recorded.quantities import quantity
 from trainyard.recorded.read import follow
 from trainyard.recorded.types import ADD_ON, EKS_CLUSTER, HELM_RELEASE
-from trainyard.rehearsal.context import Stack, View, show
+from trainyard.rehearsal.context import Stack, View, listed, show
 from trainyard.rehearsal.works.charts.managers import check_leaders, check_ports
 from trainyard.rehearsal.works.charts.values import check_budgets, check_choices
 
@@ -43,7 +44,7 @@ def check(stack: Stack) -> None:
         _required(release, known.get("required", ()))
         _place(release, known.get("region"), stack.context.region)
         _cluster(release, known.get("cluster"), stack)
-        _flags(release, known.get("flags", {}))
+        _flags(release, known.get("flags", {}), _listed(known.get("inventory")))
         check_leaders(release, known)
         check_ports(release, known)
         _limits(release, release.mapping("values"), "values")
@@ -54,6 +55,7 @@ def check(stack: Stack) -> None:
         else:
             _repository(release)
     for add_on in stack.of_type(ADD_ON):
+        _arguments(add_on)
         if stack.context.ours:
             _add_on(add_on, stack.context.kubernetes_version)
 
@@ -106,16 +108,28 @@ def _cluster(release: View, path: str | None, stack: Stack) -> None:
         )
 
 
-def _flags(release: View, known: Mapping[str, Any]) -> None:
+@cache
+def _listed(inventory: str | None) -> frozenset[str]:
+    """Every flag of a program, where its own documents list them; empty where none do."""
+    if inventory is None:
+        return frozenset()
+    folder = files("trainyard.rehearsal.works.inventories")
+    return frozenset(json.loads(folder.joinpath(f"{inventory}.json").read_text())["flags"])
+
+
+def _flags(release: View, known: Mapping[str, Any], listed_flags: frozenset[str]) -> None:
     """Flags of a program: one that it does not know ends it."""
     for path, flags in known.items():
         for place, flag, value in _given(release, f"values.{path}"):
-            if flag not in flags:
-                hint = nearest(flag, flags, cutoff=_NEAR)
-                if hint:
+            if flag not in flags and flag.replace("_", "-") not in listed_flags:
+                every = listed_flags | set(flags)
+                hint = nearest(flag, every, cutoff=_NEAR)
+                if hint or listed_flags:
                     release.error(
-                        "charts-flag", place, f"the program has no flag --{flag}, and would not start", allowed=hint
-                    )
+                        "charts-flag", place, f"the program has no flag --{flag}, and would not start",
+                        allowed=hint or "a flag of its own",
+                    )  # fmt: skip
+            if flag not in flags:
                 continue
             kind = flags[flag]
             if isinstance(kind, list) and isinstance(value, str):
@@ -128,6 +142,29 @@ def _flags(release: View, known: Mapping[str, Any]) -> None:
                 release.error(
                     "charts-flag", place, f"--{flag} is {show(value)}", allowed="a duration with its unit: 10m"
                 )
+
+
+def _arguments(add_on: View) -> None:
+    """Arguments that an add-on's configuration gives its program."""
+    known = _programs().get(add_on.text("addonName") or "", {}).get("arguments", {})
+    try:
+        told = json.loads(add_on.text("configurationValues") or "{}") if known else {}
+    except ValueError:
+        return  # told by the check of the format
+    for path, flags in known.items():
+        for text in listed(follow(told, *path.split("."))) if isinstance(told, Mapping) else ():
+            name, _, value = str(text).removeprefix("--").partition("=")
+            if flags.get(name) == "duration" and not _DURATION.fullmatch(value):
+                add_on.error(
+                    "charts-flag", "configurationValues", f"{path}: --{name} is {show(value)}",
+                    allowed="a duration with its unit: 15s",
+                )  # fmt: skip
+            hint = nearest(name, flags, cutoff=_NEAR) if name not in flags else ""
+            if str(text).startswith("--") and hint:
+                add_on.error(
+                    "charts-flag", "configurationValues",
+                    f"{path}: the program has no flag --{name}, and would not start", allowed=hint,
+                )  # fmt: skip
 
 
 def _given(release: View, path: str) -> Iterator[tuple[str, str, Any]]:

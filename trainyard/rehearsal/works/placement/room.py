@@ -53,13 +53,15 @@ def _held(verdict: Verdict, nodes: Nodes, world: World) -> int | None:
     labels = verdict.workload.labels or {}
     if alone_on_a_node(verdict.workload.spec, labels):
         return nodes.most
-    each = most_on_a_node(verdict.requests, nodes, world.offer(nodes), world.taken[nodes.name])
+    each = most_on_a_node(verdict.requests, nodes, world.offer(nodes), world.taken[nodes.name], verdict.places)
     return None if each is None else nodes.most * each
 
 
-def most_on_a_node(requests: Mapping[str, float], nodes: Nodes, offer: Offer, taken: Mapping[str, float]) -> int | None:
+def most_on_a_node(
+    requests: Mapping[str, float], nodes: Nodes, offer: Offer, taken: Mapping[str, float], places: int = 1
+) -> int | None:
     """How many pods the largest machine of a group holds; None where it is not known."""
-    counts = [per_node(requests, machine, taken, offer) for machine in nodes.machines]
+    counts = [per_node(requests, machine, taken, offer, places) for machine in nodes.machines]
     return None if None in counts or not counts else max(count for count in counts if count is not None)
 
 
@@ -122,7 +124,7 @@ def unpacked(world: World, verdicts: Sequence[Verdict], surge: bool) -> list[tup
     left = []
     for verdict, count in sorted(pods, key=lambda pair: _size(pair[0]), reverse=True):
         names = {nodes.name for nodes in verdict.groups}
-        missing = sum(not _put(verdict.requests, bins, names) for _ in range(count))
+        missing = sum(not _put(verdict, bins, names) for _ in range(count))
         if missing:
             left.append((verdict, missing))
     return left
@@ -162,8 +164,8 @@ def _size(verdict: Verdict) -> tuple[float, float]:
     )
 
 
-def _put(requests: Mapping[str, float], bins: list[tuple[str, dict[str, float]]], names: set[str]) -> bool:
-    wanted = {**{name: requests.get(name, 0.0) for name in COUNTED}, "pods": 1.0}
+def _put(verdict: Verdict, bins: list[tuple[str, dict[str, float]]], names: set[str]) -> bool:
+    wanted = {**{name: verdict.requests.get(name, 0.0) for name in COUNTED}, "pods": float(verdict.places)}
     for name, free in bins:
         if name in names and all(free.get(key, amount) >= amount - 1e-9 for key, amount in wanted.items()):
             for key, amount in wanted.items():

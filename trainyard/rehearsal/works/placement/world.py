@@ -16,6 +16,7 @@ from trainyard.rehearsal.works.placement.aws.nodes import nodes_of as nodes_of_e
 from trainyard.rehearsal.works.placement.gcp.nodes import nodes_of as nodes_of_gke
 from trainyard.rehearsal.works.placement.kubernetes.flavors import PLAIN, Flavors, Way
 from trainyard.rehearsal.works.placement.kubernetes.images import architectures
+from trainyard.rehearsal.works.placement.kubernetes.mounts import NO_MOUNTS, Mounts, mounts_of
 from trainyard.rehearsal.works.placement.kubernetes.nodes import Nodes
 from trainyard.rehearsal.works.placement.kubernetes.requests import requested
 from trainyard.rehearsal.works.placement.kubernetes.scheduler import Ask, Miss, Offer, keeps_off, misses
@@ -60,6 +61,12 @@ class Verdict:
     fits: tuple[tuple[Nodes, Way], ...]
     refusals: tuple[Refusal, ...]  # nearest first
     drivers: frozenset[str]
+    mounts: Mounts = NO_MOUNTS  # that come beside each pod; `requests` holds what is requested for them
+
+    @property
+    def places(self) -> int:
+        """How many of a node's pods one of them takes, with those that mount its volumes."""
+        return 1 + self.mounts.pods
 
     @property
     def groups(self) -> tuple[Nodes, ...]:
@@ -170,8 +177,10 @@ class World:
         if ways is None or self.nodes is None:
             return None
         terms, drivers = self._volumes.of(workload)
+        mounts = mounts_of(workload, self._volumes.mounted(workload))
+        needs = mounts.with_pod(requests)
         images = architectures(workload.spec)
-        asks = [(way, _ask(workload, way, requests, terms, images)) for way in ways]
+        asks = [(way, _ask(workload, way, needs, terms, images, mounts)) for way in ways]
         fits: list[tuple[Nodes, Way]] = []
         refused: list[Refusal] = []
         for nodes in self.nodes:
@@ -188,7 +197,7 @@ class World:
             if best is not None and not taker:
                 refused.append(best)
         refused.sort(key=lambda one: (one.farness, len(one.misses)))
-        return Verdict(workload, requests, tuple(fits), tuple(refused), drivers)
+        return Verdict(workload, needs, tuple(fits), tuple(refused), drivers, mounts)
 
 
 def _ask(
@@ -197,9 +206,10 @@ def _ask(
     requests: Mapping[str, float],
     terms: tuple[Terms, ...] = (),
     images: Mapping[str, str] | None = None,
+    mounts: Mounts = NO_MOUNTS,
 ) -> Ask:
     tolerations = (*way.tolerations, *(_OF_DAEMONS if workload.every_node else ()))
-    return Ask(workload.spec, requests, way.labels, tolerations, terms, workload.only_values, images or {})
+    return Ask(workload.spec, requests, way.labels, tolerations, terms, workload.only_values, images or {}, mounts)
 
 
 def _is_here(workload: Workload, resources: Resources, providers: Resources) -> bool:

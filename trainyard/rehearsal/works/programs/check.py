@@ -3,19 +3,37 @@
 from __future__ import annotations
 
 from trainyard.rehearsal.context import Stack
-from trainyard.rehearsal.works.programs import buckets, databases, enforced
-from trainyard.rehearsal.works.programs.aws import alarms, file_systems, keys, messages
-from trainyard.rehearsal.works.programs.gcp import alerts
-from trainyard.rehearsal.works.programs.kubernetes import certificates, listening, options, writing
+from trainyard.rehearsal.works.programs import buckets, databases, enforced, kept, money, watchdog
+from trainyard.rehearsal.works.programs.aws import alarms, file_systems, groups, keys, messages, patterns
+from trainyard.rehearsal.works.programs.gcp import alerts, places
+from trainyard.rehearsal.works.programs.kubernetes import (
+    addresses,
+    certificates,
+    deadlines,
+    fluent_bit,
+    listening,
+    options,
+    schemes,
+    sizes,
+    squid,
+    surroundings,
+    writing,
+)
+from trainyard.rehearsal.works.programs.node_groups import groups_of
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
+from trainyard.rehearsal.works.watching import check as watching
+from trainyard.rehearsal.works.watching import names
 
 
 def check(stack: Stack) -> None:
     """Notes what names something that is not there, or is elsewhere."""
     alarms.check(stack)
     keys.check(stack)
+    patterns.check(stack)
+    money.check(stack)
     file_systems.check(stack)
     alerts.check(stack)
+    places.check(stack)
     enforced.check(stack)
     cluster = Cluster(stack)
     if not cluster.views:
@@ -27,3 +45,15 @@ def check(stack: Stack) -> None:
     options.check(cluster)
     writing.check(cluster)
     certificates.check(stack, cluster)
+    watching.check(cluster)
+    squid.check(cluster)
+    fluent_bit.check(cluster)
+    watchdog.check(stack, cluster)
+    deadlines.check(stack, cluster, list(groups_of(stack)))
+    sizes.check(stack, cluster)
+    surroundings.check(cluster)
+    kept.check(stack, cluster)
+    schemes.check(cluster)
+    addresses.check(cluster)
+    groups.check(stack, cluster)
+    names.check(stack, cluster)

@@ -25,6 +25,8 @@ _URI: Final = re.compile(
 )
 _ALWAYS: Final = frozenset({"postgres", "template0", "template1", "rdsadmin", "cloudsqladmin", "mysql"})
 _MAKES: Final = re.compile(r"create\s+database", re.IGNORECASE)
+_PORTS: Final = {"POSTGRES": 5432, "MYSQL": 3306, "SQLSERVER": 1433}
+"""Where Cloud SQL listens."""
 _FORCED_SINCE: Final = 15
 _GCP: Final = "gcp:sql/databaseInstance:DatabaseInstance"
 
@@ -90,7 +92,8 @@ def _of_cloud_sql(stack: Stack) -> Iterator[_Server]:
         forced = view.text("settings.ipConfiguration.sslMode") in (
             "ENCRYPTED_ONLY", "TRUSTED_CLIENT_CERTIFICATE_REQUIRED",
         )  # fmt: skip
-        yield _Server(view, frozenset(hosts), known, None, forced)
+        engine = (view.text("databaseVersion") or "").partition("_")[0]
+        yield _Server(view, frozenset(hosts), known, _PORTS.get(engine), forced)
 
 
 def _made_by_a_provider(stack: Stack) -> set[str]:

@@ -35,7 +35,7 @@ def gpus_of_node(groups: list[NodeGroup]) -> int | None:
         each = {_gpus(type_) for type_ in group.instance_types}
         if group.resource.type != EKS_NODE_GROUP:
             each.add(group.gpus_per_node)
-        known |= {None if gpus is None else gpus * group.time_slices for gpus in each}
+        known |= {None if gpus is None else gpus * group.pods_per_gpu for gpus in each}
     return next(iter(known)) if len(known) == 1 else None
 
 
@@ -106,6 +106,6 @@ def nodes_of(flavors: Mapping[str, Flavor], by_flavor: Mapping[str, list[NodeGro
         except UnknownInput:
             taints = ()
         free: dict[str, float] = defaultdict(lambda: inf)
-        free[GPU_RESOURCE] = float(group.gpus_per_node * group.time_slices)
+        free[GPU_RESOURCE] = float(group.gpus_per_node * group.pods_per_gpu)
         for index in range(min(group.max_nodes, _MOST_NODES)):
             yield Node(f"{group.name}-{index}", group.labels, free, taints)

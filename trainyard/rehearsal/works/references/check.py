@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from trainyard.rehearsal.context import Stack
 from trainyard.rehearsal.works.references.aws.check import check_aws
+from trainyard.rehearsal.works.references.gcp import pod_networks
 from trainyard.rehearsal.works.references.kubernetes.check import check_objects
 
 
 def check(stack: Stack) -> None:
     """Notes what names something that is not there, or not what is meant."""
-    check_objects(stack)
+    pod_networks.check(check_objects(stack))
     check_aws(stack)

@@ -64,6 +64,14 @@ def _parameters() -> dict[str, dict[str, str]]:
     return {row["name"]: row for row in rows("postgres_parameters.csv", __package__)}
 
 
+_LIBRARIES: Final = (
+    "auto_explain", "orafce", "pg_bigm", "pg_cron", "pg_hint_plan", "pg_partman_bgw", "pg_prewarm", "pg_similarity",
+    "pg_stat_statements", "pg_tle", "pg_transport", "pgactive", "pgaudit", "pglogical", "plprofiler", "plrust",
+    "rdsutils",
+)  # fmt: skip
+"""Libraries that RDS for PostgreSQL loads at its start (its release notes, as generally known, 2026-11)."""
+
+
 def check(stack: Stack) -> None:
     """Looks at every database and every group of parameters."""
     for database in stack.of_type(DATABASE):
@@ -146,6 +154,11 @@ def _family(database: View, group: View) -> None:
 def _parameters_of(group: View) -> None:
     for path, item in group.items("parameters"):
         name = item.get("name")
+        if name == "shared_preload_libraries" and isinstance(item.get("value"), str):
+            for library in filter(None, (one.strip() for one in item["value"].split(","))):
+                hint = "" if library in _LIBRARIES else nearest(library, _LIBRARIES, cutoff=_NEAR)
+                if hint:
+                    group.error("machines-parameter", f"{path}.value", f"RDS has no {show(library)}", allowed=hint)
         if name in _SWITCHES and item.get("value") in _WORDS:
             group.error("machines-parameter", f"{path}.value", f"{name} is {show(item['value'])}", allowed="0 or 1")
         if not isinstance(name, str) or "." in name:  # rds.… and those of extensions

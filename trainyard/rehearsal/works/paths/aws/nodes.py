@@ -9,9 +9,12 @@ from ipaddress import ip_address, ip_network
 from typing import Any, Final
 
 from trainyard.catalog.tables import tree
+from trainyard.recorded.model import bare
 from trainyard.recorded.node_groups import EKS_NODE_GROUP
+from trainyard.recorded.read import follow
 from trainyard.recorded.types import (
     ADD_ON,
+    CONFIG_MAP,
     EC2_INSTANCE,
     EKS_CLUSTER,
     HELM_RELEASE,
@@ -190,7 +193,32 @@ def _asked(stack: Stack, when: str) -> bool:
         return any(_has_role(view) for view in stack.of_type(SERVICE_ACCOUNT)) or any(
             view.has("serviceAccountRoleArn") for view in stack.of_type(ADD_ON)
         )
+    if when in _SAID:
+        type_, way, words = _SAID[when]
+        return any(any(word in text for word in words) for view in stack.of_type(type_) for text in _texts(view, way))
     return when == "always" or _has_chart(stack, when)
+
+
+_SAID: Final = {
+    "alerts to a topic": (HELM_RELEASE, "values", ("sns_configs",)),
+    "lines to CloudWatch": (CONFIG_MAP, "data", ("Name cloudwatch_logs",)),
+    "secrets": (CONFIG_MAP, "data", ("get_secret_value(",)),
+}
+"""Occasions that a key or a line of a program tells: of what type, in which input, by which words (Alertmanager's and
+Fluent Bit's configurations, boto3's call; 2026-11)."""
+
+
+def _texts(view: View, path: str) -> Iterator[str]:
+    """Every key and text below an input."""
+    waiting = [bare(follow(view.resource.inputs, path))]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, Mapping):
+            waiting += [*map(str, value), *value.values()]
+        elif isinstance(value, list):
+            waiting += value
 
 
 def _has_role(account: View) -> bool:

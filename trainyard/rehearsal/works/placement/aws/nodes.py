@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from trainyard.catalog import eks_nodes
-from trainyard.conventions import DEVICE_PLUGIN_LABEL, GPU_RESOURCE, time_slices_of
+from trainyard.conventions import DEVICE_PLUGIN_LABEL, GPU_RESOURCE, pods_per_gpu_of
 from trainyard.conventions.aws import EFA_RESOURCE
 from trainyard.conventions.quantities import GIBIBYTE, MEBIBYTE
 from trainyard.recorded.model import UNKNOWN, RecordedResource, bare
@@ -99,7 +99,7 @@ def _nodes(group: RecordedResource, resources: Resources, region: str, prefixes:
     )
     gpus = max((found.gpus for type_ in types if (found := eks_nodes.machine(type_))), default=0)
     if isinstance(own, Mapping):
-        gpus *= time_slices_of(str(own.get(DEVICE_PLUGIN_LABEL, "")))
+        gpus *= pods_per_gpu_of(str(own.get(DEVICE_PLUGIN_LABEL, "")))
     hardware = {name: float(count) for name, count in ((GPU_RESOURCE, gpus), (EFA_RESOURCE, efa)) if count}
     sizes = inputs.get("scalingConfig")
     disk = _disk(inputs, launched, user_data, has_template and template is None)

@@ -10,7 +10,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from trainyard.catalog import gke_nodes
+from trainyard.catalog.mig import mig_profiles
 from trainyard.conventions import GPU_RESOURCE
+from trainyard.conventions.gcp import GKE_ACCELERATORS
 from trainyard.conventions.quantities import GIBIBYTE, MEBIBYTE
 from trainyard.recorded.model import UNKNOWN, RecordedResource, bare
 from trainyard.recorded.node_groups import GKE_NODE_POOL, node_group
@@ -136,9 +138,12 @@ def _hardware(node: Any, type_: Any) -> dict[str, float]:
     total = 0.0
     for one in accelerators if isinstance(accelerators, list) else ():
         count = as_number(follow(one, "count"))
-        if count is None or follow(one, "gpuPartitionSize") is not None:
+        partition = follow(one, "gpuPartitionSize")
+        known = mig_profiles(GKE_ACCELERATORS.get(str(follow(one, "type")), ""))
+        if count is None or (partition is not None and partition not in known):
             return {}
-        total += count * (as_number(follow(one, "gpuSharingConfig", "maxSharedClientsPerGpu")) or 1)
+        instances = known[partition].instances if isinstance(partition, str) else 1
+        total += count * instances * (as_number(follow(one, "gpuSharingConfig", "maxSharedClientsPerGpu")) or 1)
     if not total and isinstance(type_, str) and (found := gke_nodes.machine(type_)) is not None:
         total = float(found.gpus)
     return {GPU_RESOURCE: total} if total else {}

@@ -14,6 +14,7 @@ from trainyard.recorded.model import UNKNOWN
 from trainyard.recorded.read import as_number, follow
 from trainyard.recorded.selectors import selects
 from trainyard.recorded.tolerations import may_tolerate
+from trainyard.rehearsal.works.placement.kubernetes.mounts import NO_MOUNTS, Mounts
 from trainyard.rehearsal.works.placement.kubernetes.nodes import ARCHITECTURE, HOSTNAME, Machine, Nodes
 from trainyard.rehearsal.works.placement.kubernetes.said import amount_text
 
@@ -36,6 +37,7 @@ class Ask:
     terms: tuple[Sequence[Any], ...] = ()  # node selector terms besides, of its volumes: one of each has to hold
     only: Mapping[str, Sequence[str]] = field(default_factory=dict)  # values of labels, one of which a node has
     images: Mapping[str, str] = field(default_factory=dict)  # images that are there for one architecture only
+    mounts: Mounts = NO_MOUNTS  # what mounts its volumes; `requests` holds what is requested for it
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,8 +157,10 @@ def _fit(ask: Ask, nodes: Nodes, taken: Mapping[str, float], offer: Offer) -> It
         most = offer(name) if "/" in name else most_of(nodes.machines, name, taken)
         if most is not None and amount > most * (1 + _CLOSE) + _CLOSE:
             has = f"{amount_text(name, most)} {name}" if most > 0 else f"no {name}"
+            mounting = ask.mounts.requests.get(name, 0.0)
+            own = f", {amount_text(name, mounting)} of it for what mounts its volumes" if mounting else ""
             cure = f"request at most {amount_text(name, most)} of {name}" if most > 0 else f"nodes that offer {name}"
-            yield Miss("containers", f"a node has {has} for it, it requests {amount_text(name, amount)}", cure)
+            yield Miss("containers", f"a node has {has} for it, it requests {amount_text(name, amount)}{own}", cure)
 
 
 def most_of(machines: Sequence[Machine], name: str, taken: Mapping[str, float]) -> float | None:
@@ -167,15 +171,20 @@ def most_of(machines: Sequence[Machine], name: str, taken: Mapping[str, float]) 
     return max(value for value in held if value is not None) - taken.get(name, 0.0)
 
 
-def per_node(requests: Mapping[str, float], machine: Machine, taken: Mapping[str, float], offer: Offer) -> int | None:
-    """How many pods of these requests a machine holds at once; None where nothing that is known limits them."""
+def per_node(
+    requests: Mapping[str, float], machine: Machine, taken: Mapping[str, float], offer: Offer, places: int = 1
+) -> int | None:
+    """How many pods of these requests a machine holds at once; None where nothing that is known limits them.
+
+    Each takes so many `places` of the node's pods: its own, and those of the pods that mount its volumes.
+    """
     counts = []
     for name, amount in requests.items():
         most = offer(name) if "/" in name else machine.most.get(name)
         if amount > 0 and most is not None:
             counts.append(int((most - taken.get(name, 0.0)) / amount * (1 + _CLOSE) + _CLOSE))
     if machine.pods is not None:
-        counts.append(machine.pods)
+        counts.append(machine.pods // places)
     return max(0, min(counts)) if counts else None
 
 

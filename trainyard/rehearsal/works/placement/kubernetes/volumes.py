@@ -45,11 +45,27 @@ class Volumes:
                 drivers.add(driver)
         return tuple(terms), frozenset(drivers)
 
+    def _of_any_team(self, workload: Workload, name: str) -> Any:
+        """The claim that a template means: every team has one of the name, and they are alike."""
+        if not workload.is_template or workload.namespace:
+            return None
+        return next((claim for (_, own), claim in self._claims.items() if own == name), None)
+
+    def mounted(self, workload: Workload) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        """The CSI driver and the attributes of each volume of a workload, those in its own specification too."""
+        for claim in self._specs(workload):
+            csi = follow(self._volumes.get(str(follow(claim, "volumeName"))), "csi")
+            if isinstance(driver := follow(csi, "driver"), str):
+                yield driver, _mapping(follow(csi, "volumeAttributes"))
+        for volume in _listed(workload.spec.get("volumes")):
+            if isinstance(driver := follow(volume, "csi", "driver"), str):
+                yield driver, _mapping(follow(volume, "csi", "volumeAttributes"))
+
     def _specs(self, workload: Workload) -> Iterator[Any]:
         for volume in _listed(workload.spec.get("volumes")):
             name = follow(volume, "persistentVolumeClaim", "claimName")
             if isinstance(name, str):
-                yield self._claims.get((workload.namespace, name))
+                yield self._claims.get((workload.namespace, name)) or self._of_any_team(workload, name)
             template = follow(volume, "ephemeral", "volumeClaimTemplate", "spec")
             if template is not None:
                 yield template
@@ -80,3 +96,7 @@ def _place(resource: RecordedResource) -> tuple[str, str]:
 
 def _listed(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}

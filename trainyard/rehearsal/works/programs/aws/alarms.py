@@ -43,6 +43,75 @@ _SENT: Final = {
     ),
 }  # fmt: skip
 """Metrics of a namespace, all of them."""
+_OFTEN: Final = {
+    "AWS/RDS": (
+        "BinLogDiskUsage", "BurstBalance", "CPUCreditBalance", "CPUCreditUsage", "CPUUtilization", "DBLoad",
+        "DBLoadCPU", "DatabaseConnections", "DiskQueueDepth", "EBSByteBalance%", "EBSIOBalance%",
+        "FreeLocalStorage", "FreeStorageSpace", "FreeableMemory", "MaximumUsedTransactionIDs",
+        "NetworkReceiveThroughput", "NetworkTransmitThroughput", "OldestReplicationSlotLag", "ReadIOPS",
+        "ReadLatency", "ReadThroughput", "ReplicaLag", "ReplicationSlotDiskUsage", "SwapUsage",
+        "TransactionLogsDiskUsage", "WriteIOPS", "WriteLatency", "WriteThroughput",
+    ),
+    "AWS/FSx": (
+        "DataReadBytes", "DataWriteBytes", "DataReadOperations", "DataWriteOperations", "MetadataOperations",
+        "FreeDataStorageCapacity", "StorageCapacity", "StorageUsed", "LogicalDiskUsage", "PhysicalDiskUsage",
+        "CPUUtilization", "NetworkThroughputUtilization", "DiskIopsUtilization", "StorageCapacityUtilization",
+        "AgeOfOldestQueuedMessage", "FreeStorageCapacity",
+    ),
+    "AWS/EFS": (
+        "BurstCreditBalance", "ClientConnections", "DataReadIOBytes", "DataWriteIOBytes", "MetadataIOBytes",
+        "MeteredIOBytes", "PercentIOLimit", "PermittedThroughput", "StorageBytes", "TotalIOBytes",
+    ),
+    "AWS/NATGateway": (
+        "ActiveConnectionCount", "BytesInFromDestination", "BytesInFromSource", "BytesOutToDestination",
+        "BytesOutToSource", "ConnectionAttemptCount", "ConnectionEstablishedCount", "ErrorPortAllocation",
+        "IdleTimeoutCount", "PacketsDropCount", "PacketsInFromSource", "PeakBytesPerSecond",
+    ),
+    "AWS/EC2": (
+        "CPUUtilization", "CPUCreditBalance", "DiskReadBytes", "DiskReadOps", "DiskWriteBytes", "DiskWriteOps",
+        "EBSReadBytes", "EBSWriteBytes", "NetworkIn", "NetworkOut", "NetworkPacketsIn", "NetworkPacketsOut",
+        "StatusCheckFailed", "StatusCheckFailed_AttachedEBS", "StatusCheckFailed_Instance",
+        "StatusCheckFailed_System",
+    ),
+    "AWS/S3": (
+        "AllRequests", "BucketSizeBytes", "BytesDownloaded", "BytesUploaded", "DeleteRequests", "FirstByteLatency",
+        "GetRequests", "HeadRequests", "ListRequests", "NumberOfObjects", "PostRequests", "PutRequests",
+        "TotalRequestLatency", "4xxErrors", "5xxErrors",
+    ),
+    "AWS/Billing": ("EstimatedCharges",),
+}  # fmt: skip
+"""Metrics of a namespace that are often watched; there are more, so only a slip of the pen is told."""
+_KEYS: Final = {
+    "AWS/SNS": frozenset({"TopicName", "Application", "PhoneNumber", "Country", "Platform", "SMSType"}),
+    "AWS/RDS": frozenset(
+        {"DBInstanceIdentifier", "DBClusterIdentifier", "DatabaseClass", "EngineName", "SourceRegion", "Role",
+         "DbClusterIdentifier"}
+    ),
+    "AWS/FSx": frozenset(
+        {"FileSystemId", "StorageTargetId", "FileServer", "VolumeId", "StorageCapacityType", "Publisher", "DataType",
+         "Aggregate", "StorageTier", "MetadataTarget", "CacheType"}
+    ),
+    "AWS/EFS": frozenset({"FileSystemId", "StorageClass"}),
+    "AWS/NATGateway": frozenset({"NatGatewayId"}),
+    "AWS/EC2": frozenset({"InstanceId", "AutoScalingGroupName", "ImageId", "InstanceType"}),
+    "AWS/S3": frozenset({"BucketName", "StorageType", "FilterId"}),
+    "AWS/Billing": frozenset({"Currency", "ServiceName", "LinkedAccount"}),
+}  # fmt: skip
+"""Dimensions of a namespace."""
+_NAMESPACES: Final = (
+    "AWS/ApplicationELB", "AWS/AutoScaling", "AWS/Backup", "AWS/Billing", "AWS/DynamoDB", "AWS/EBS", "AWS/EC2",
+    "AWS/ECS", "AWS/EFS", "AWS/EKS", "AWS/ElastiCache", "AWS/Events", "AWS/FSx", "AWS/Firehose", "AWS/GuardDuty",
+    "AWS/KMS", "AWS/Kinesis", "AWS/Lambda", "AWS/Logs", "AWS/NATGateway", "AWS/NetworkELB", "AWS/PrivateLinkEndpoints",
+    "AWS/RDS", "AWS/Route53", "AWS/Route53Resolver", "AWS/S3", "AWS/SNS", "AWS/SQS", "AWS/SageMaker",
+    "AWS/SecretsManager", "AWS/SES", "AWS/States", "AWS/TransitGateway", "AWS/Usage", "AWS/VPN",
+)  # fmt: skip
+_NEAR: Final = 0.8
+_WHEN_IT_HAPPENS: Final = frozenset(
+    {("AWS/SNS", "NumberOfMessagesPublished"), ("AWS/SNS", "NumberOfNotificationsDelivered"),
+     ("AWS/Lambda", "Invocations"), ("AWS/Events", "Invocations"), ("AWS/Events", "MatchedEvents"),
+     ("AWS/SQS", "NumberOfMessagesSent"), ("AWS/SQS", "NumberOfMessagesReceived")}
+)  # fmt: skip
+"""Metrics of which there is nothing, and no zero, where nothing happens."""
 
 
 def check(stack: Stack) -> None:
@@ -50,6 +119,7 @@ def check(stack: Stack) -> None:
     own = _own_metrics(stack)
     for alarm in stack.of_type(_ALARM):
         _alarm(alarm, "", stack, own)
+        _silence(alarm)
         for path, _ in alarm.items("metricQueries"):
             _alarm(alarm, f"{path}.metric.", stack, own)
 
@@ -59,6 +129,14 @@ def _alarm(alarm: View, base: str, stack: Stack, own: dict[str, set[str | None]]
     if namespace is None:
         return
     for key, value in alarm.mapping(f"{base}dimensions").items():
+        if namespace in _KEYS and key not in _KEYS[namespace]:
+            alarm.error(
+                "programs-alarm",
+                f"{base}dimensions.{key}",
+                f"{namespace} has no dimension {show(key)}: the alarm sees nothing",
+                allowed=f"one of {', '.join(sorted(_KEYS[namespace]))}",
+                hint=nearest(str(key), _KEYS[namespace]),
+            )
         type_, name = _DIMENSIONS.get((namespace, str(key)), ("", ""))
         made = stack.of_type(type_) if type_ else []
         names = {view.text(name) if name else view.resource.id for view in made}
@@ -79,6 +157,29 @@ def _alarm(alarm: View, base: str, stack: Stack, own: dict[str, set[str | None]]
             f"nothing sends {show(metric)} in {namespace}: the alarm sees nothing",
             allowed=f"one of {', '.join(sorted(str(one) for one in sent))}",
             hint=nearest(metric, [str(one) for one in sent]),
+        )
+    often = _OFTEN.get(namespace, ())
+    if metric is not None and often and metric not in often and (hint := nearest(metric, often, cutoff=_NEAR)):
+        alarm.error(
+            "programs-alarm", f"{base}metricName",
+            f"nothing sends {show(metric)} in {namespace}: the alarm sees nothing", hint=hint,
+        )  # fmt: skip
+    is_known = namespace in _NAMESPACES or not namespace.startswith("AWS/")
+    if not is_known and (hint := nearest(namespace, _NAMESPACES, cutoff=_NEAR)):
+        alarm.error("programs-alarm", f"{base}namespace", f"nothing sends metrics to {show(namespace)}", hint=hint)
+
+
+def _silence(alarm: View) -> None:
+    """An alarm on too little of what is only counted where it happens: silence has to be a breach."""
+    metric = alarm.text("namespace") or "", alarm.text("metricName") or ""
+    below = (alarm.text("comparisonOperator") or "").startswith("LessThan")
+    told = alarm.text("treatMissingData")
+    if metric in _WHEN_IT_HAPPENS and below and told != "breaching" and not alarm.is_unknown("treatMissingData"):
+        alarm.error(
+            "programs-alarm",
+            "treatMissingData",
+            f"got {show(told or 'missing')}: where nothing happens there is no {metric[1]}, and the alarm stays quiet",
+            allowed="breaching",
         )
 
 

@@ -1,7 +1,8 @@
 """Directories of a Lustre file system that pods mount, against those that its links to buckets make.
 
 Source: FSx for Lustre user guide, "Linking your file system to an Amazon S3 bucket": a link makes the directory of its
-`fileSystemPath`; a new file system has no other. A mount of a directory that is not there fails (2026-11).
+`fileSystemPath`; a new file system has no other. A mount of a directory that is not there fails. EFS user guide, "Using
+IAM to control access to file systems": with the mount option `iam`, `tls` is needed (2026-11).
 """
 
 from __future__ import annotations
@@ -14,10 +15,18 @@ from trainyard.rehearsal.context import Stack, View, show
 _LINK: Final = "aws:fsx/dataRepositoryAssociation:DataRepositoryAssociation"
 _SYSTEM: Final = "aws:fsx/lustreFileSystem:LustreFileSystem"
 _DRIVER: Final = "fsx.csi.aws.com"
+_SHARED: Final = "efs.csi.aws.com"
 
 
 def check(stack: Stack) -> None:
-    """Every volume of a recorded file system that has links."""
+    """Every volume of a recorded file system that has links, and every one that signs its requests."""
+    for view in stack.of_type(VOLUME):
+        signs = "iam" in view.texts("spec.mountOptions") and view.text("spec.csi.driver") == _SHARED
+        if signs and str(view.value("spec.csi.volumeAttributes.encryptInTransit")).lower() == "false":
+            view.error(
+                "programs-mount", "spec.csi.volumeAttributes.encryptInTransit",
+                "is off, and the mount option iam works over TLS alone: no pod mounts it", allowed="true",
+            )  # fmt: skip
     volumes = [view for view in stack.of_type(VOLUME) if view.text("spec.csi.driver") == _DRIVER]
     for system in stack.of_type(_SYSTEM):
         ids = {str(system.resource.id), str(system.resource.outputs.get("dnsName"))} - {"None"}

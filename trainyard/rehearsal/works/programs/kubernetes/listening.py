@@ -55,9 +55,12 @@ def _container(pod: Pod, container: Container, cluster: Cluster) -> None:
 
 def _configurations(pod: Pod, container: Container, cluster: Cluster) -> Iterator[tuple[View, str, str]]:
     """The texts of config maps that a container mounts."""
-    volumes = {volume.get("name"): volume for volume in listed(pod.spec.get("volumes")) if isinstance(volume, Mapping)}
+    volumes = {
+        str(volume.get("name")): volume for volume in listed(pod.spec.get("volumes")) if isinstance(volume, Mapping)
+    }
     for mount in listed(container.body.get("volumeMounts")):
-        name: Any = follow(volumes.get(mount.get("name")), "configMap", "name") if isinstance(mount, Mapping) else None
+        held = volumes.get(str(mount.get("name"))) if isinstance(mount, Mapping) else None
+        name: Any = follow(held, "configMap", "name")
         view = cluster.find("ConfigMap", pod.namespace or "", name) if isinstance(name, str) else None
         for key, text in view.mapping("data").items() if view is not None else ():
             if view is not None and isinstance(text, str) and mount.get("subPath") in (None, key):

@@ -12,7 +12,7 @@ from typing import Final
 
 from trainyard.problems import nearest
 from trainyard.recorded.model import UNKNOWN
-from trainyard.recorded.read import known_texts
+from trainyard.recorded.read import follow, known_texts
 from trainyard.rehearsal.context import show
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster, Container, Pod
 
@@ -29,6 +29,8 @@ MLFLOW_SERVER: Final = frozenset(
 )  # fmt: skip
 """Long options of `mlflow server`."""
 _OF_PROGRAM: Final = frozenset({"help", "version"})
+_HEALTH: Final = ("/health", "/version")
+"""Paths that are answered without a password (`mlflow/server/__init__.py` of 3.17.2)."""
 _OPTION: Final = re.compile(r"--([a-z][\w-]*)(=.*)?", re.DOTALL)
 _NEAR: Final = 0.8
 """How like a known option one of another version has to be."""
@@ -43,6 +45,8 @@ def check(cluster: Cluster) -> None:
 
 def _server(pod: Pod, container: Container) -> None:
     is_pinned = str(container.body.get("image")).partition("@")[0].endswith(f":{MLFLOW_VERSION}")
+    if "mlflow server" in " ".join(text for _, text in known_texts(container.body.get("command"))):
+        _asked(pod, container)
     for path, name in _given(container):
         hint = nearest(name, MLFLOW_SERVER, cutoff=_NEAR)
         if name not in MLFLOW_SERVER | _OF_PROGRAM and (is_pinned or hint):
@@ -53,6 +57,17 @@ def _server(pod: Pod, container: Container) -> None:
                 allowed=", ".join(f"--{one}" for one in sorted(MLFLOW_SERVER)),
                 hint=f"--{hint}" if hint else "",
             )
+
+
+def _asked(pod: Pod, container: Container) -> None:
+    """Health is asked for where the server answers without a password."""
+    for kind in ("startupProbe", "livenessProbe", "readinessProbe"):
+        path = follow(container.body, kind, "httpGet", "path")
+        if isinstance(path, str) and path not in _HEALTH and nearest(path, _HEALTH, cutoff=0.7):
+            pod.view.error(
+                "programs-health", f"{container.path}.{kind}.httpGet.path",
+                f"mlflow server answers nothing at {show(path)}: the pod is never ready", allowed=" or ".join(_HEALTH),
+            )  # fmt: skip
 
 
 def _given(container: Container) -> Iterator[tuple[str, str]]:

@@ -58,6 +58,7 @@ def check(stack: Stack) -> None:
     for view in views:
         if view.type.endswith(":StorageClass"):
             _driver(view, "provisioner", installed)
+            _key(view, stack)
 
 
 def _installed(stack: Stack, views: list[View]) -> set[str] | None:
@@ -75,6 +76,17 @@ def _installed(stack: Stack, views: list[View]) -> set[str] | None:
     for name in drivers & set(_DRIVERS):
         found |= set(_DRIVERS[str(name)].installers)
     return found | {str(chart).rpartition("/")[2] for chart in charts}
+
+
+def _key(view: View, stack: Stack) -> None:
+    """The key of a class of disks lies where its disks do."""
+    found = re.match(r"arn:[\w-]+:kms:([a-z0-9-]+):", view.text("parameters.kmsKeyId") or "")
+    region = stack.context.region
+    if found is not None and region and found[1] != region and view.text("provisioner") == "ebs.csi.aws.com":
+        view.error(
+            "reference-key-region", "parameters.kmsKeyId", f"the key is in {found[1]}, and disks are made in {region}",
+            allowed=f"a key of {region}",
+        )  # fmt: skip
 
 
 def _driver(view: View, path: str, installed: set[str] | None) -> None:

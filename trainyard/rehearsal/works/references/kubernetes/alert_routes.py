@@ -77,6 +77,15 @@ def check(cluster: Cluster) -> None:
         )
 
 
+def configurations(cluster: Cluster) -> Iterator[Mapping[str, Any]]:
+    """Every configuration of Alertmanager that charts' values hold, with the chart's own where they give nothing."""
+    for release in cluster.releases:
+        chart = (release.text("chart") or "").rstrip("/").rpartition("/")[2]
+        if chart in _AT and not release.has("valueYamlFiles"):
+            path, default = _AT[chart]
+            yield {**default, **release.mapping(path)}
+
+
 def _written(view: View, path: str, text: str) -> None:
     try:
         found = yaml.safe_load(text)

@@ -52,10 +52,12 @@ _CHECKS: Final[tuple[Callable[[Cluster], None], ...]] = (
 )
 
 
-def check_objects(stack: Stack) -> None:
-    """Every check of what a recording has of Kubernetes. Raises `UnreadableInput` for what all of them read."""
+def check_objects(stack: Stack) -> Cluster:
+    """Every check of what a recording has of Kubernetes, and what was looked through for it.
+
+    Raises `UnreadableInput` for what all of them read.
+    """
     cluster = Cluster(stack)
-    if not cluster.views:
-        return
-    for one in _CHECKS:
+    for one in _CHECKS if cluster.views else ():
         one(cluster)
+    return cluster

@@ -1,0 +1,264 @@
+"""The look at teams' checkpoints: what is sound passes, each way to be damaged is told, and nothing of them is run."""
+
+import hashlib
+import io
+import json
+import os
+import pickle
+import struct
+import sys
+import time
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from trainyard.smoke_jobs.drill import look
+from trainyard.smoke_jobs.drill.exits import DAMAGED, FOUND, OLD
+
+NOW = time.time()
+
+
+class Harmful:
+    """Leaves a trace where it is unpickled."""
+
+    def __init__(self, trace):
+        self.trace = trace
+
+    def __reduce__(self):
+        return (Path.touch, (self.trace,))
+
+
+def manifest(folder, **more):
+    folder.mkdir(parents=True)
+    files = {}
+    for name in ("rank-00000", "rank-00001"):
+        blob = os.urandom(5000)
+        (folder / name).write_bytes(blob)
+        files[name] = {"size": len(blob), "sha256": hashlib.sha256(blob).hexdigest()}
+    (folder / "manifest.json").write_text(json.dumps({"step": 1, "files": files | more}))
+    return folder / "rank-00001"
+
+
+def safetensors(path, size=4096):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    header = json.dumps(
+        {"__metadata__": {"format": "pt"}, "w": {"dtype": "F32", "shape": [size // 4], "data_offsets": [0, size]}}
+    ).encode()
+    path.write_bytes(struct.pack("<Q", len(header)) + header + os.urandom(size))
+    return path
+
+
+def indexed(folder):
+    weights = {f"w{shard}": safetensors(folder / f"model-{shard}.safetensors").name for shard in range(3)}
+    (folder / "model.safetensors.index.json").write_text(json.dumps({"weight_map": weights}))
+    return folder / "model-1.safetensors"
+
+
+def archive(path):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with zipfile.ZipFile(path, "w") as written:
+        written.writestr("archive/data.pkl", pickle.dumps({}))
+        written.writestr("archive/data/0", os.urandom(4096))
+    return path
+
+
+def distributed(folder):
+    torch = pytest.importorskip("torch")
+    from torch.distributed.checkpoint import FileSystemWriter, save
+
+    state = {"model": {f"layer{index}": torch.rand(64, 64) for index in range(4)}, "step": 7}
+    save(state, storage_writer=FileSystemWriter(folder, thread_count=2), no_dist=True)
+    return next(folder.glob("*.distcp"))
+
+
+def saved_by_torch(path):
+    torch = pytest.importorskip("torch")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    torch.save({"model": {"w": torch.rand(64, 64)}, "step": 3}, path)
+    return path
+
+
+KINDS = {
+    "manifest": lambda root: manifest(root / "run" / "step-1"),
+    "distributed": lambda root: distributed(root / "run" / "step-1"),
+    "safetensors": lambda root: safetensors(root / "run" / "model.safetensors"),
+    "indexed": lambda root: indexed(root / "run"),
+    "torch": lambda root: saved_by_torch(root / "run" / "last.ckpt"),
+}
+
+
+def aged(root, hours):
+    for path in root.rglob("*"):
+        os.utime(path, (NOW - hours * 3600,) * 2)
+
+
+def told(root, capsys, *arguments):
+    code = look.main([str(root), *arguments])
+    return code, json.loads(capsys.readouterr().out.splitlines()[-1])
+
+
+@pytest.fixture(params=["with torch", "without torch"])
+def torch_or_not(request, monkeypatch):
+    if request.param == "without torch":
+        monkeypatch.setitem(sys.modules, "torch", None)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_sound_checkpoint_passes(kind, tmp_path, capsys, torch_or_not):
+    KINDS[kind](tmp_path)
+    aged(tmp_path, 2)
+    code, found = told(tmp_path, capsys)
+    assert (code, found["checkpoints"], found["looked_at"]) == (FOUND, "sound", 1), found
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("harm", ["cut", "missing"])
+@pytest.mark.parametrize("there", [True, False], ids=["with torch", "without torch"])
+def test_a_file_that_is_cut_or_gone_is_told(kind, harm, there, tmp_path, capsys, monkeypatch):
+    shard = KINDS[kind](tmp_path)
+    if harm == "cut":
+        shard.write_bytes(shard.read_bytes()[: shard.stat().st_size // 2])
+    elif kind in ("safetensors", "torch"):
+        pytest.skip("it is the whole checkpoint")
+    else:
+        shard.unlink()
+    aged(tmp_path, 2)
+    if not there:
+        monkeypatch.setitem(sys.modules, "torch", None)
+    code, found = told(tmp_path, capsys)
+    assert code == DAMAGED and shard.name in found["reason"]
+
+
+@pytest.mark.parametrize("kind", ["manifest", "torch"])
+def test_one_changed_byte_is_told_where_there_is_a_checksum(kind, tmp_path, capsys, torch_or_not):
+    shard = KINDS[kind](tmp_path)
+    blob = bytearray(shard.read_bytes())
+    blob[len(blob) // 2] ^= 1
+    shard.write_bytes(blob)
+    aged(tmp_path, 2)
+    assert told(tmp_path, capsys)[0] == DAMAGED
+
+
+def test_nothing_of_a_checkpoint_is_run(tmp_path, capsys, torch_or_not):
+    trace = tmp_path / "drill" / "trace"
+    trace.parent.mkdir()
+    for place in ("a/.metadata", "b/old.pt", "c/last.pt"):
+        (tmp_path / place).parent.mkdir()
+    (tmp_path / "a" / ".metadata").write_bytes(pickle.dumps(Harmful(trace)))
+    (tmp_path / "b" / "old.pt").write_bytes(pickle.dumps(Harmful(trace)))
+    with zipfile.ZipFile(tmp_path / "c" / "last.pt", "w") as written:
+        written.writestr("archive/data.pkl", pickle.dumps(Harmful(trace)))
+        written.writestr("archive/version", "3\n")
+    aged(tmp_path, 2)
+    code, found = told(tmp_path, capsys)
+    assert not trace.exists()
+    assert code == DAMAGED and "names no files" in found["reason"], "the first says of no tensor where it is"
+
+
+def test_metadata_that_are_cut_are_told(tmp_path, capsys):
+    distributed(tmp_path / "run")
+    path = tmp_path / "run" / ".metadata"
+    path.write_bytes(path.read_bytes()[:-20])
+    aged(tmp_path, 2)
+    code, found = told(tmp_path, capsys)
+    assert code == DAMAGED and "taken apart" in found["reason"]
+
+
+def test_a_save_that_was_cut_short_is_not_the_newest(tmp_path, capsys):
+    manifest(tmp_path / "run" / "step-1")
+    aged(tmp_path, 30)
+    for name in ("__0_0.distcp", "__1_0.distcp"):
+        path = tmp_path / "run" / "step-2" / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(b"half")
+        os.utime(path, (NOW - 3600,) * 2)
+    code, found = told(tmp_path, capsys)
+    assert code == FOUND and found["newest"] == "run/step-1"
+
+
+def test_what_is_being_written_is_left_alone(tmp_path, capsys):
+    manifest(tmp_path / "run" / "step-1")
+    aged(tmp_path, 3)
+    cut = manifest(tmp_path / "run" / "step-2")
+    cut.write_bytes(b"")
+    assert told(tmp_path, capsys)[0] == FOUND
+
+
+def test_each_run_that_wrote_lately_is_looked_at(tmp_path, capsys):
+    damaged = manifest(tmp_path / "slow" / "step-1")
+    damaged.write_bytes(b"")
+    aged(tmp_path, 100)
+    manifest(tmp_path / "quick" / "step-1")
+    aged(tmp_path / "quick", 1)
+    code, found = told(tmp_path, capsys)
+    assert (code, found["looked_at"], found["newest"]) == (DAMAGED, 2, "quick/step-1")
+    aged(tmp_path / "slow", 10 * 24)
+    assert told(tmp_path, capsys)[0] == FOUND, "who trained that knows by now"
+
+
+def test_the_platforms_own_and_links_are_not_looked_at(tmp_path, capsys):
+    manifest(tmp_path / "team" / "drill" / "step-1").write_bytes(b"")
+    elsewhere = manifest(tmp_path / "elsewhere" / "step-1")
+    elsewhere.write_bytes(b"")
+    (tmp_path / "team" / "link").symlink_to(elsewhere.parent)
+    aged(tmp_path, 2)
+    code, found = told(tmp_path / "team", capsys)
+    assert (code, found["looked_at"]) == (FOUND, 0)
+
+
+def test_a_name_that_leads_out_of_the_folder_is_refused(tmp_path, capsys):
+    manifest(tmp_path / "run" / "step-1", **{"../../secret": {"size": 3}})
+    aged(tmp_path, 2)
+    code, found = told(tmp_path, capsys)
+    assert code == DAMAGED and "outside" in found["reason"]
+
+
+@pytest.mark.parametrize(("hours", "code"), [(5, FOUND), (30, OLD)])
+def test_how_old_the_newest_is(hours, code, tmp_path, capsys):
+    manifest(tmp_path / "run" / "step-1").write_bytes(b"damaged, which is not asked here")
+    aged(tmp_path, hours)
+    assert told(tmp_path, capsys, "--younger-than-hours", "24")[0] == code
+
+
+def test_who_has_written_nothing_is_not_late(tmp_path, capsys):
+    assert told(tmp_path, capsys, "--younger-than-hours", "24")[0] == FOUND
+
+
+def test_a_folder_that_cannot_be_read_is_told(tmp_path, capsys):
+    code, found = told(tmp_path / "gone", capsys)
+    assert code == DAMAGED and "gone" in found["reason"]
+
+
+def test_what_is_too_much_to_read_is_compared_by_length(tmp_path, capsys, monkeypatch):
+    shard = manifest(tmp_path / "run" / "step-1")
+    monkeypatch.setattr(look, "READ_AT_MOST", 6000)
+    aged(tmp_path, 2)
+    code, found = told(tmp_path, capsys)
+    assert (code, found["by_length_alone"]) == (FOUND, 1)
+    with io.FileIO(shard, "ab") as stream:
+        stream.write(b"more")
+    aged(tmp_path, 2)
+    assert told(tmp_path, capsys)[0] == DAMAGED
+
+
+def test_it_needs_the_standard_library_alone():
+    text = Path(look.__file__).read_text()
+    named = {line.split()[1].partition(".")[0] for line in text.splitlines() if line.startswith(("import ", "from "))}
+    assert named - {""} <= set(sys.stdlib_module_names)
+
+
+def test_files_of_other_programs_are_no_checkpoints(tmp_path, capsys):
+    for place, text in {
+        "web/manifest.json": '{"files": ["index.html"]}',
+        "table/.metadata": '{"schema": 1}',
+        "faiss/vectors.index.json": '{"shards": 3}',
+        "notes/broken.index.json": "no JSON",
+        "data/tokens.bin": "raw",
+    }.items():
+        path = tmp_path / place
+        path.parent.mkdir()
+        path.write_text(text)
+    aged(tmp_path, 2)
+    code, found = told(tmp_path, capsys)
+    assert code == FOUND, found

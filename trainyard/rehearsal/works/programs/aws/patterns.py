@@ -1,0 +1,130 @@
+"""Patterns of EventBridge: events of that kind come from that source, and calls of that name there are.
+
+Source: EventBridge event reference, "detail-type" by service, as generally known (2026-11); names of calls from
+botocore's service models, which CloudTrail writes as they are, save for a few: only a slip of the pen is told.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Any, Final
+
+from trainyard.problems import nearest
+from trainyard.rehearsal.context import Stack, View, listed, show
+from trainyard.rehearsal.refusals.aws.models import ModelMissingError, operations
+
+_RULE: Final = "aws:cloudwatch/eventRule:EventRule"
+_BY_TRAIL: Final = (
+    "AWS API Call via CloudTrail", "AWS Console Sign In via CloudTrail", "AWS Console Action via CloudTrail",
+    "AWS Service Event via CloudTrail", "AWS Insight via CloudTrail",
+)  # fmt: skip
+_OF: Final[Mapping[str, tuple[str, ...]]] = {
+    "aws.guardduty": ("GuardDuty Finding", "GuardDuty Malware Protection Object Scan Result"),
+    "aws.health": ("AWS Health Event", "AWS Health Abuse Event"),
+    "aws.ec2": (
+        "EC2 Instance State-change Notification", "EC2 Spot Instance Interruption Warning",
+        "EC2 Instance Rebalance Recommendation", "EC2 Spot Instance Request Fulfillment", "EBS Volume Notification",
+        "EBS Snapshot Notification", "EC2 Fleet Instance Change", "EC2 Fleet State Change",
+    ),
+    "aws.autoscaling": (
+        "EC2 Instance Launch Successful", "EC2 Instance Launch Unsuccessful", "EC2 Instance Terminate Successful",
+        "EC2 Instance Terminate Unsuccessful", "EC2 Instance-launch Lifecycle Action",
+        "EC2 Instance-terminate Lifecycle Action",
+    ),
+    "aws.securityhub": (
+        "Security Hub Findings - Imported", "Security Hub Findings - Custom Action", "Security Hub Insight Results",
+    ),
+    "aws.sagemaker": (
+        "SageMaker Training Job State Change", "SageMaker HyperParameter Tuning Job State Change",
+        "SageMaker Processing Job State Change", "SageMaker Transform Job State Change",
+        "SageMaker Endpoint State Change", "SageMaker Notebook Instance State Change",
+    ),
+    "aws.rds": (
+        "RDS DB Instance Event", "RDS DB Cluster Event", "RDS DB Snapshot Event", "RDS DB Parameter Group Event",
+    ),
+    "aws.kms": ("KMS CMK Rotation", "KMS CMK Deletion", "KMS Imported Key Material Expiration"),
+    "aws.s3": ("Object Created", "Object Deleted", "Object Restore Completed", "Object Tags Added"),
+    "aws.ecr": ("ECR Image Action", "ECR Image Scan", "ECR Pull Through Cache Action", "ECR Replication Action"),
+    "aws.cloudwatch": ("CloudWatch Alarm State Change", "CloudWatch Alarm Configuration Change"),
+    "aws.signin": (),
+    "aws.cloudtrail": (),
+}  # fmt: skip
+_SOURCES_OF: Final = {kind: source for source, kinds in _OF.items() for kind in kinds}
+_NEAR: Final = 0.8
+
+
+def check(stack: Stack) -> None:
+    """Every pattern that is known."""
+    for rule in stack.of_type(_RULE):
+        try:
+            pattern = json.loads(rule.text("eventPattern") or "{}")
+        except ValueError:
+            continue
+        if isinstance(pattern, Mapping):
+            _kinds(rule, pattern)
+            _calls(rule, pattern)
+
+
+def _texts(value: Any) -> list[str]:
+    return [one for one in listed(value) if isinstance(one, str)]
+
+
+def _kinds(rule: View, pattern: Mapping[str, Any]) -> None:
+    sources, kinds = _texts(pattern.get("source")), _texts(pattern.get("detail-type"))
+    are_all = bool(sources) and len(sources) == len(listed(pattern.get("source")))
+    known = [*_BY_TRAIL, *_SOURCES_OF]
+    for kind in kinds:
+        if kind not in known:
+            hint = nearest(kind, known, cutoff=_NEAR)
+            if hint:
+                rule.error(
+                    "programs-pattern", "eventPattern", f"no event is called {show(kind)}: none comes", hint=hint
+                )
+        elif kind in _SOURCES_OF and are_all and _SOURCES_OF[kind] not in sources and len(kinds) == 1:
+            rule.error(
+                "programs-pattern", "eventPattern", f"{show(kind)} does not come from {', '.join(sources)}",
+                allowed=_SOURCES_OF[kind],
+            )  # fmt: skip
+
+
+def _calls(rule: View, pattern: Mapping[str, Any]) -> None:
+    detail = pattern.get("detail")
+    if not isinstance(detail, Mapping):
+        return
+    hosts, sources = _texts(detail.get("eventSource")), _texts(pattern.get("source"))
+    services = [host.removesuffix(".amazonaws.com") for host in hosts]
+    for host, service in zip(hosts, services, strict=True):
+        if not host.endswith(".amazonaws.com"):
+            rule.error(
+                "programs-pattern", "eventPattern", f"no event of CloudTrail has the eventSource {show(host)}",
+                allowed=f"{host.removeprefix('aws.')}.amazonaws.com",
+            )  # fmt: skip
+        elif sources and len(sources) == len(listed(pattern.get("source"))) and f"aws.{service}" not in sources:
+            rule.error(
+                "programs-pattern", "eventPattern",
+                f"events of {host} have the source aws.{service}, which the pattern leaves out: none comes",
+                allowed=f"aws.{service} in source",
+            )  # fmt: skip
+    calls = _of_services(tuple(services))
+    for name in _texts(detail.get("eventName")):
+        if calls and name not in calls and (hint := nearest(name, calls, cutoff=_NEAR)):
+            rule.error(
+                "programs-pattern", "eventPattern", f"{', '.join(services)} has no call {show(name)}: none comes",
+                hint=hint,
+            )  # fmt: skip
+
+
+@cache
+def _of_services(services: tuple[str, ...]) -> frozenset[str]:
+    """The calls of some services; empty where one is not known."""
+    return frozenset(_every(services))
+
+
+def _every(services: tuple[str, ...]) -> Iterator[str]:
+    for service in services:
+        try:
+            yield from operations(service)
+        except ModelMissingError:
+            return

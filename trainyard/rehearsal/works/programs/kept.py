@@ -1,0 +1,71 @@
+"""Buckets whose rules take away what jobs still need: checkpoints, data and artifacts that are the newest version.
+
+Source: Amazon S3 user guide, "Lifecycle configuration elements" (`Expiration` of the current version); Cloud Storage,
+"Object Lifecycle Management" (2026-11). That a job of days still finds its checkpoint takes longer than it runs.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from trainyard.recorded.read import as_number
+from trainyard.recorded.types import BUCKET
+from trainyard.rehearsal.context import Stack, View
+from trainyard.rehearsal.works.programs.told import told
+from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
+
+_LIFECYCLE: Final = "aws:s3/bucketLifecycleConfiguration:BucketLifecycleConfiguration"
+_GCS: Final = "gcp:storage/bucket:Bucket"
+_LEAST_DAYS: Final = 14
+"""Days that what jobs write stays at the least: two weeks, longer than runs of this size take (as generally known)."""
+_NAMED: Final = re.compile(r"(?:s3|gs)://([a-z0-9][a-z0-9._-]+)")
+
+
+def check(stack: Stack, cluster: Cluster) -> None:
+    """Every rule that ends the newest version of what programs are told to write or read."""
+    used = {name for _, _, text in told(cluster) if "://" in text for name in _NAMED.findall(text)}
+    used |= {
+        str(view.value(path))
+        for view in cluster.of("PersistentVolume")
+        for path in ("spec.csi.volumeAttributes.bucketName", "spec.csi.volumeHandle")
+    }
+    if not used:
+        return
+    for rules in stack.of_type(_LIFECYCLE):
+        bucket = rules.referred("bucket", BUCKET)
+        name = rules.text("bucket") or (bucket.text("bucket") if bucket is not None else None)
+        if name in used:
+            for path, rule in rules.items("rules"):
+                days = rules.number(f"{path}.expiration.days")
+                if (
+                    days is not None
+                    and days < _LEAST_DAYS
+                    and rule.get("status") == "Enabled"
+                    and _is_for_all(rules, path)
+                ):
+                    _ends(rules, f"{path}.expiration.days", days)
+    for view in stack.of_type(_GCS):
+        if (view.text("name") or view.resource.outputs.get("name")) in used:
+            for path, rule in view.items("lifecycleRules"):
+                days = as_number(view.value(f"{path}.condition.age"))
+                others = set(view.mapping(f"{path}.condition")) - {"age", "withState"}
+                is_live = view.value(f"{path}.condition.withState") in (None, "LIVE", "ANY")
+                deletes = view.value(f"{path}.action.type") == "Delete"
+                if days is not None and days < _LEAST_DAYS and deletes and is_live and not others and rule:
+                    _ends(view, f"{path}.condition.age", days)
+
+
+def _is_for_all(rules: View, path: str) -> bool:
+    """A rule without a prefix or a tag of its own."""
+    prefix = rules.value(f"{path}.filter.prefix") or rules.value(f"{path}.prefix")
+    return not prefix and not any(rules.has(f"{path}.filter.{key}") for key in ("tag", "and"))
+
+
+def _ends(view: View, path: str, days: float) -> None:
+    view.error(
+        "programs-kept",
+        path,
+        f"takes away everything after {days:g} days, the newest checkpoint and the data that jobs read too",
+        allowed=f"{_LEAST_DAYS} or more, or a rule for superseded versions alone",
+    )

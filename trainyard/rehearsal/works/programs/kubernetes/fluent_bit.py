@@ -1,0 +1,228 @@
+"""Fluent Bit's configuration: sections, plugins and options that it knows, and what each output cannot do without.
+
+Source: fluent/fluent-bit (`works/inventories/fluent_bit.json`: the plugins' own `FLB_CONFIG_MAP` and
+`include/fluent-bit/flb_config.h`), and its manual, "Configuration file" and "Multiline parsing" (2026-11). With an
+option that a plugin does not know Fluent Bit ends: "unknown configuration property".
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
+from typing import Any, Final
+
+from trainyard.problems import nearest
+from trainyard.recorded.read import follow
+from trainyard.rehearsal.context import View, listed, show
+from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
+
+_SECTIONS: Final = frozenset(
+    {
+        "SERVICE",
+        "INPUT",
+        "FILTER",
+        "OUTPUT",
+        "PARSER",
+        "MULTILINE_PARSER",
+        "PLUGINS",
+        "CUSTOM",
+        "UPSTREAM",
+        "NODE",
+        "STREAM_TASK",
+    }
+)
+_OF_ALL: Final = {
+    "INPUT": frozenset(
+        {
+            "name", "tag", "alias", "mem_buf_limit", "storage.type", "storage.pause_on_chunks_overlimit", "threaded",
+            "routable", "log_level", "log_suppress_interval", "host", "port", "listen", "processors",
+            "mem_buf_limit_type", "tls", "tls.verify", "net.dns.mode", "thread.ring_buffer.capacity",
+        }
+    ),
+    "OUTPUT": frozenset(
+        {
+            "name", "match", "match_regex", "alias", "retry_limit", "workers", "host", "port", "ipv6", "tls",
+            "tls.verify", "tls.debug", "tls.ca_file", "tls.ca_path", "tls.crt_file", "tls.key_file", "tls.key_passwd",
+            "tls.vhost", "log_level", "log_suppress_interval", "storage.total_limit_size", "no_multiplex",
+        }
+    ),
+    "FILTER": frozenset({"name", "match", "match_regex", "alias", "log_level", "log_suppress_interval"}),
+}  # fmt: skip
+_NEEDS: Final = {
+    "tail": (("path",),),
+    "cloudwatch_logs": (("region",), ("log_group_name",), ("log_stream_name", "log_stream_prefix")),
+    "s3": (("bucket",), ("region",)),
+}
+"""Options without which a plugin does not start, each with its alternatives."""
+_MULTILINE: Final = frozenset({"docker", "cri", "java", "go", "ruby", "python"})
+"""Parsers of several lines that are built in."""
+_OF_AMAZON: Final = ("cloudwatch", "firehose", "kinesis")
+"""Outputs of aws-for-fluent-bit beside Fluent Bit's own (its README)."""
+_FREE: Final = ("net.", "storage.", "aws.", "tls.")
+_SERVICE: Final = frozenset({"storage.path", "storage.sync", "storage.checksum", "storage.metrics", "flush", "grace"})
+
+
+@dataclass(frozen=True, slots=True)
+class _Section:
+    title: str
+    line: int
+    keys: dict[str, str] = field(default_factory=dict)  # names in small letters
+
+
+@cache
+def _known() -> Mapping[str, Any]:
+    found: Mapping[str, Any] = json.loads(
+        files("trainyard.rehearsal.works.inventories").joinpath("fluent_bit.json").read_text()
+    )
+    return found
+
+
+def check(cluster: Cluster) -> None:
+    """Every configuration of Fluent Bit in its classic form that a config map holds."""
+    for view in cluster.of("ConfigMap"):
+        for key, text in view.mapping("data").items():
+            if isinstance(text, str) and re.search(r"^\s*\[SERVICE\]|^\s*\[OUTPUT\]", text, re.MULTILINE):
+                _read(view, f"data.{key}", text)
+                _tailed(view, f"data.{key}", text, cluster)
+
+
+def _sections(text: str) -> Iterator[_Section]:
+    section = None
+    for number, line in enumerate(text.splitlines(), 1):
+        words = line.strip()
+        if not words or words.startswith(("#", "@")):
+            continue
+        found = re.fullmatch(r"\[([A-Za-z_]+)\]", words)
+        if found is not None:
+            if section is not None:
+                yield section
+            section = _Section(found[1].upper(), number)
+        elif section is not None:
+            key, _, value = words.partition(" ")
+            section.keys[key.lower()] = value.strip()
+    if section is not None:
+        yield section
+
+
+def _read(view: View, path: str, text: str) -> None:
+    is_whole = "@INCLUDE" not in text
+    sections = list(_sections(text))
+    parsers = {one.keys.get("name") for one in sections if one.title in ("PARSER", "MULTILINE_PARSER")}
+    files_of_parsers = any("parsers_file" in one.keys for one in sections) or not is_whole
+    for section in sections:
+        where = f"line {section.line}: "
+        if section.title not in _SECTIONS:
+            view.error(
+                "programs-fluent-bit", path, f"{where}there is no section {show(section.title)}, and Fluent Bit ends",
+                allowed=f"one of {', '.join(sorted(_SECTIONS))}", hint=nearest(section.title, _SECTIONS),
+            )  # fmt: skip
+        elif section.title == "SERVICE":
+            known = {*_known()["service"], *_SERVICE}
+            for key in section.keys:
+                if key not in known and not key.startswith(_FREE) and (hint := nearest(key, known, cutoff=0.8)):
+                    view.error("programs-fluent-bit", path, f"{where}nothing reads {show(key)} here", hint=hint)
+        elif section.title in _OF_ALL:
+            _plugin(view, path, where, section)
+            for name in section.keys.get("multiline.parser", "").split(","):
+                name = name.strip()
+                if name and name not in _MULTILINE | parsers and not files_of_parsers:
+                    view.error(
+                        "programs-fluent-bit",
+                        path,
+                        f"{where}no parser {show(name)} is defined, and Fluent Bit ends",
+                        allowed=f"one of {', '.join(sorted(_MULTILINE))}, or a file of parsers",
+                        hint=nearest(name, _MULTILINE),
+                    )
+            parser = section.keys.get("parser")
+            if parser and section.title == "INPUT" and parser not in parsers and not files_of_parsers:
+                view.error(
+                    "programs-fluent-bit", path, f"{where}no parser {show(parser)} is defined: nothing is parsed",
+                    allowed="a Parsers_File in [SERVICE]",
+                )  # fmt: skip
+    _matched(view, path, sections, is_whole)
+
+
+def _tailed(view: View, path: str, text: str, cluster: Cluster) -> None:
+    """Logs are read from a folder that the container mounts."""
+    name = view.text("metadata.name")
+    for pod in cluster.pods:
+        volumes = {
+            str(one.get("name"))
+            for one in listed(pod.spec.get("volumes"))
+            if isinstance(one, Mapping) and follow(one, "configMap", "name") == name
+        }
+        for container in pod.containers:
+            mounts = [one for one in listed(container.body.get("volumeMounts")) if isinstance(one, Mapping)]
+            if not volumes & {str(one.get("name")) for one in mounts}:
+                continue
+            folders = [str(one.get("mountPath")).rstrip("/") + "/" for one in mounts]
+            for section in _sections(text):
+                given = section.keys.get("path", "") if section.title == "INPUT" else ""
+                for one in filter(None, (part.strip() for part in given.split(","))):
+                    if one.startswith("/") and not any(one.startswith(folder) for folder in folders):
+                        view.error(
+                            "programs-fluent-bit", path,
+                            f"line {section.line}: reads {one}, and {pod.title} mounts nothing there",
+                            allowed=f"below one of {', '.join(folders)}",
+                        )  # fmt: skip
+                        break
+
+
+def _plugin(view: View, path: str, where: str, section: _Section) -> None:
+    name = section.keys.get("name", "").lower()
+    kind = section.title.lower()
+    known = _known()["plugins"][kind]
+    if not name:
+        view.error("programs-fluent-bit", path, f"{where}[{section.title}] has no Name, and Fluent Bit ends")
+        return
+    hint = nearest(name, known)
+    if name not in (*known, *_OF_AMAZON) and hint and not section.keys.get("path", "").endswith(".so"):
+        view.error(
+            "programs-fluent-bit", path, f"{where}there is no {kind} {show(name)}, and Fluent Bit ends", hint=hint
+        )
+    options = _known()["options"].get(name)
+    if options is None:
+        return
+    every = {*options, *_OF_ALL[section.title]}
+    for key in section.keys:
+        if (
+            key not in every
+            and not key.startswith(_FREE)
+            and not any(one.endswith("_") and key.startswith(one) for one in options)
+        ):
+            view.error(
+                "programs-fluent-bit", path, f"{where}{name} has no option {show(key)}, and Fluent Bit ends",
+                hint=nearest(key, every),
+            )  # fmt: skip
+    for ways in _NEEDS.get(name, ()):
+        if not any(way in section.keys for way in ways):
+            view.error("programs-fluent-bit", path, f"{where}{name} does not start without {' or '.join(ways)}")
+
+
+def _matched(view: View, path: str, sections: list[_Section], is_whole: bool) -> None:
+    """An output whose pattern no tag can match gets nothing."""
+    tags = [one.keys.get("tag", one.keys.get("name", "")) for one in sections if one.title == "INPUT"]
+    if not is_whole or not tags or any("<" in tag or "*" in tag or "$" in tag for tag in tags):
+        tags = []
+    for section in sections:
+        match = section.keys.get("match")
+        if section.title not in ("OUTPUT", "FILTER"):
+            continue
+        if match is None and "match_regex" not in section.keys:
+            view.error(
+                "programs-fluent-bit", path, f"line {section.line}: [{section.title}] has no Match: it gets no record"
+            )
+        elif match is not None and tags and not any(_matches(match, tag) for tag in tags):
+            view.error(
+                "programs-fluent-bit", path,
+                f"line {section.line}: Match {show(match)} is the tag of no input: it gets no record",
+                allowed=f"a pattern of {', '.join(tags)}",
+            )  # fmt: skip
+
+
+def _matches(pattern: str, tag: str) -> bool:
+    return re.fullmatch(".*".join(map(re.escape, pattern.split("*"))), tag) is not None

@@ -1,0 +1,136 @@
+"""Squid's configuration: directives that it knows, and lists that are defined before they are asked.
+
+Source: squid-cache/squid `src/cf.data.pre` (the directives, `works/inventories/squid.json`) and "Squid configuration
+directives", `acl` (2026-11). With a directive that it does not know, or a list that is not defined, Squid ends:
+"Bungled line", "ACL not found".
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Any, Final
+
+from trainyard.problems import nearest
+from trainyard.rehearsal.context import View, show
+from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
+
+_LISTS: Final = frozenset(
+    {
+        "all", "manager", "localhost", "to_localhost", "to_linklocal", "CONNECT",
+    }
+)  # fmt: skip
+"""Lists that Squid defines itself (since 3.2; the last two since 6)."""
+_ASKS: Final = frozenset(
+    {
+        "http_access", "http_reply_access", "icp_access", "htcp_access", "cache", "miss_access", "always_direct",
+        "never_direct", "adapted_http_access", "ssl_bump", "snmp_access", "send_hit", "store_miss",
+        "url_rewrite_access", "tcp_outgoing_address", "delay_access", "cache_peer_access",
+    }
+)  # fmt: skip
+"""Directives whose words are lists, but for what they do first."""
+_VERBS: Final = frozenset({"allow", "deny", "peek", "splice", "stare", "bump", "terminate"})
+_KINDS: Final = frozenset(
+    {
+        "src", "dst", "localip", "arp", "eui64", "srcdomain", "dstdomain", "srcdom_regex", "dstdom_regex", "src_as",
+        "dst_as", "peername", "time", "url_regex", "urllogin", "urlpath_regex", "port", "localport", "myport",
+        "myportname", "proto", "method", "http_status", "browser", "referer_regex", "ident", "ident_regex",
+        "proxy_auth", "proxy_auth_regex", "snmp_community", "maxconn", "max_user_ip", "random", "req_mime_type",
+        "req_header", "rep_mime_type", "rep_header", "external", "user_cert", "ca_cert", "ext_user", "ext_user_regex",
+        "tag", "hier_code", "note", "annotate_transaction", "annotate_client", "adaptation_service",
+        "transaction_initiator", "has", "at_step", "any-of", "all-of", "on_unsupported_protocol", "ssl_error",
+        "server_cert_fingerprint", "ssl::server_name", "ssl::server_name_regex", "connections_encrypted",
+        "clientside_mark", "client_connection_mark", "client_port", "server_port",
+    }
+)  # fmt: skip
+_PATHS: Final = re.compile(r"squid[\w.-]*\.conf$|^squid\.conf")
+
+
+@cache
+def _known() -> tuple[frozenset[str], frozenset[str]]:
+    found: Mapping[str, Any] = json.loads(
+        files("trainyard.rehearsal.works.inventories").joinpath("squid.json").read_text()
+    )
+    return frozenset(found["directives"]), frozenset(found["gone"])
+
+
+def check(cluster: Cluster) -> None:
+    """Every configuration of Squid that a config map holds."""
+    for view in cluster.of("ConfigMap"):
+        for key, text in view.mapping("data").items():
+            if isinstance(text, str) and _PATHS.search(str(key)):
+                _read(view, f"data.{key}", text)
+
+
+def _lines(text: str) -> Iterator[tuple[int, list[str]]]:
+    number, held = 0, ""
+    for number, line in enumerate(text.splitlines(), 1):
+        held += line.split(" #")[0] if not line.lstrip().startswith("#") else ""
+        if held.endswith("\\"):
+            held = held[:-1] + " "
+            continue
+        if held.split():
+            yield number, held.split()
+        held = ""
+
+
+def _read(view: View, path: str, text: str) -> None:
+    directives, gone = _known()
+    lines = list(_lines(text))
+    if any(words[0] == "include" for _, words in lines):
+        return
+    lists = set(_LISTS)
+    for number, words in lines:
+        name, where = words[0], f"line {number}: "
+        if name in ("if", "else", "endif"):
+            continue
+        if name in gone:
+            view.warning("programs-squid", path, f"{where}{name} is a directive of the past: Squid leaves it out")
+        elif name not in directives:
+            view.error(
+                "programs-squid", path, f"{where}Squid has no directive {show(name)}, and ends",
+                hint=nearest(name, directives),
+            )  # fmt: skip
+        elif name == "acl" and len(words) > 2:
+            lists.add(words[1])
+            if words[2] not in _KINDS:
+                view.error(
+                    "programs-squid", path, f"{where}there is no kind of list {show(words[2])}, and Squid ends",
+                    hint=nearest(words[2], _KINDS),
+                )  # fmt: skip
+        elif name in _ASKS:
+            asked = [word.removeprefix("!") for word in words[1:]]
+            if (
+                name in ("http_access", "http_reply_access", "cache", "miss_access")
+                and asked[:1]
+                and asked[0] not in _VERBS
+            ):
+                view.error("programs-squid", path, f"{where}{name} {show(asked[0])}", allowed="allow or deny")
+            first = 1 if asked[:1] and asked[0] in _VERBS else 2
+            for word in asked[first:] if name in ("http_access", "http_reply_access", "cache", "miss_access") else ():
+                if word not in lists:
+                    view.error(
+                        "programs-squid", path, f"{where}no list {show(word)} is defined above: Squid ends",
+                        allowed=f"one of {', '.join(sorted(lists))}", hint=nearest(word, lists),
+                    )  # fmt: skip
+    _shadowed(view, path, lines)
+
+
+def _shadowed(view: View, path: str, lines: list[tuple[int, list[str]]]) -> None:
+    """A rule for all that stands before others: they are never asked."""
+    rules = [(number, words) for number, words in lines if words[0] == "http_access"]
+    for index, (number, words) in enumerate(rules[:-1]):
+        if words[2:] == ["all"]:
+            view.error(
+                "programs-squid",
+                path,
+                f"line {number}: {' '.join(words)} ends the asking: the {len(rules) - index - 1} rules below are never "
+                "reached",
+                allowed="as the last http_access",
+            )
+            return
+    if rules and not any(words[1:2] == ["allow"] for _, words in rules):
+        view.error("programs-squid", path, "no http_access allows anything: every request is refused")

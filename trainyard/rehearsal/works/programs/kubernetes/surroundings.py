@@ -1,0 +1,148 @@
+"""What surrounds a program in its container: where Python looks, what a proxy is asked for, its image and interfaces.
+
+Sources: Python documentation, "Command line", `-m` and `PYTHONPATH`; the conventions of `no_proxy` as curl, requests
+and Go read them; tags of AWS Deep Learning Containers ("available_images.md"), as generally known (2026-11).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import PurePosixPath
+from typing import Any, Final
+
+from trainyard.problems import nearest
+from trainyard.recorded.model import UNKNOWN
+from trainyard.recorded.quantities import quantity
+from trainyard.recorded.read import follow
+from trainyard.rehearsal.context import listed, show
+from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster, Container, Pod
+from trainyard.rehearsal.works.references.kubernetes.keys import keys_of
+
+_INSIDE: Final = (".svc", ".svc.cluster.local")
+_WITHOUT_GPU: Final = re.compile(
+    r"deep-learning-containers/[\w-]+:[\w.]+-cpu-|[\w/-]*(?:pytorch|tensorflow)[\w/-]*:[\w.-]*\bcpu\b"
+)
+
+
+def check(cluster: Cluster) -> None:
+    """Every container of the stack."""
+    for pod in cluster.pods:
+        for container in pod.containers:
+            env = _env(container)
+            if env is None:
+                continue
+            _module(pod, container, env, cluster)
+            _proxy(pod, container, env)
+            _image(pod, container)
+            _interface(pod, container, env)
+
+
+def _env(container: Container) -> dict[str, tuple[int, str]] | None:
+    """What is told by value, with its place; None where something is not known."""
+    found: dict[str, tuple[int, str]] = {}
+    given = container.body.get("env")
+    if given is UNKNOWN or UNKNOWN in listed(given):
+        return None
+    for index, one in enumerate(listed(given)):
+        if isinstance(one, Mapping) and isinstance(one.get("value"), str):
+            found[str(one.get("name"))] = index, one["value"]
+    return found
+
+
+def _module(pod: Pod, container: Container, env: Mapping[str, tuple[int, str]], cluster: Cluster) -> None:
+    """A module that is run from mounted config maps lies where Python looks."""
+    words = listed(container.body.get("command"))
+    if len(words) < 3 or words[1] != "-m" or not re.fullmatch(r"python[\d.]*", str(words[0]).rpartition("/")[2]):
+        return
+    package = str(words[2]).partition(".")[0]
+    if package == words[2] or env.get("PYTHONPATH") is None:
+        return
+    mounted = list(_mounted(pod, container, cluster))
+    index, given = env["PYTHONPATH"]
+    roots = {PurePosixPath(one) for one in [*given.split(":"), str(container.body.get("workingDir") or "/")] if one}
+    own = [path for path, _ in mounted if path.name == package]
+    if own and not any(path.parent in roots for path in own):
+        pod.view.error(
+            "programs-module",
+            f"{container.path}.env[{index}].value",
+            f"Python looks for {words[2]} in {given}, and {package} is mounted at {own[0]}: the program does not start",
+            allowed=str(own[0].parent),
+        )
+    for path, names in mounted:
+        name = str(words[2]).partition(".")[2]
+        if path.name == package and path.parent in roots and names is not None and f"{name}.py" not in names:
+            modules = [one.removesuffix(".py") for one in names if one.endswith(".py")]
+            pod.view.error(
+                "programs-module",
+                f"{container.path}.command[2]",
+                f"{path} has no module {show(name)}: the program does not start",
+                hint=nearest(name, modules),
+            )
+
+
+def _mounted(pod: Pod, container: Container, cluster: Cluster) -> Iterator[tuple[PurePosixPath, set[str] | None]]:
+    """Folders of config maps, and the names of their files where they are known."""
+    volumes = {str(one.get("name")): one for _, one in pod.view.items(f"{pod.path}.volumes")}
+    for mount in listed(container.body.get("volumeMounts")):
+        source: Any = follow(mount, "name") if isinstance(mount, Mapping) else None
+        held = volumes.get(str(source), {}).get("configMap")
+        if not isinstance(held, Mapping) or not isinstance(mount.get("mountPath"), str) or mount.get("subPath"):
+            continue
+        view = (
+            cluster.find("ConfigMap", pod.namespace or "", str(held.get("name"))) if pod.namespace is not None else None
+        )
+        names = keys_of(view) if view is not None and not held.get("items") else None
+        yield PurePosixPath(mount["mountPath"]), set(names) if names is not None else None
+
+
+def _proxy(pod: Pod, container: Container, env: Mapping[str, tuple[int, str]]) -> None:
+    """Behind a proxy of the cluster's own, services of the cluster are asked directly, in both spellings alike."""
+    for proxy, without in (("HTTPS_PROXY", "NO_PROXY"), ("https_proxy", "no_proxy")):
+        if proxy not in env or ".svc" not in env[proxy][1]:
+            continue
+        index, given = env.get(without, (env[proxy][0], ""))
+        parts = [one.strip().removeprefix("*") for one in given.split(",")]
+        if "*" not in given.split(",") and not any(
+            one.lstrip(".") in ("svc", "svc.cluster.local", "cluster.local") for one in parts
+        ):
+            pod.view.error(
+                "programs-proxy",
+                f"{container.path}.env[{index}].value",
+                f"{without} leaves out services of the cluster: the proxy is asked for them, and it leads outside only",
+                allowed=", ".join(_INSIDE),
+            )
+    upper, lower = env.get("HTTPS_PROXY"), env.get("https_proxy")
+    if upper is not None and lower is not None and upper[1] != lower[1]:
+        pod.view.error(
+            "programs-proxy", f"{container.path}.env[{lower[0]}].value",
+            f"https_proxy is {show(lower[1])} and HTTPS_PROXY {show(upper[1])}: programs read either", allowed=upper[1],
+        )  # fmt: skip
+
+
+def _image(pod: Pod, container: Container) -> None:
+    image = container.body.get("image")
+    limits = follow(container.body, "resources", "limits")
+    gpus = quantity(limits.get("nvidia.com/gpu")) if isinstance(limits, Mapping) else None
+    if isinstance(image, str) and gpus and _WITHOUT_GPU.search(image):
+        pod.view.error(
+            "programs-image",
+            f"{container.path}.image",
+            f"has no CUDA, and the container asks for {gpus:g} GPUs: the program sees none",
+            allowed="the image of the same version for GPUs",
+        )
+
+
+def _interface(pod: Pod, container: Container, env: Mapping[str, tuple[int, str]]) -> None:
+    """A pod with a network of its own has one interface: eth0 (of more, its annotations say)."""
+    outer = pod.path.removesuffix("spec")
+    if pod.spec.get("hostNetwork") or pod.view.has(f"{outer}metadata.annotations") or pod.labels is None:
+        return
+    for name in ("NCCL_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME"):
+        index, given = env.get(name, (0, ""))
+        words = [word.lstrip("=") for word in given.split(",")]
+        if given and not given.startswith("^") and not any(word and "eth0".startswith(word) for word in words):
+            pod.view.error(
+                "programs-interface", f"{container.path}.env[{index}].value",
+                f"{name} is {show(given)}, and the pod has eth0 alone: ranks find no interface", allowed="eth0",
+            )  # fmt: skip

@@ -1,0 +1,89 @@
+"""Budgets that count nothing of the stack, or tell at the wrong moment.
+
+Source: AWS Cost Management user guide, "Creating a cost budget" (a threshold of the type PERCENTAGE is a number of per
+cent; a tag filter is `user:KEY$VALUE`, in the tag's own letters); Cloud Billing documentation, "Budget filters"
+(2026-11).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from trainyard.problems import nearest
+from trainyard.recorded.read import as_number
+from trainyard.rehearsal.context import Stack, View, show
+
+_AWS: Final = "aws:budgets/budget:Budget"
+_GCP: Final = "gcp:billing/budget:Budget"
+_ENOUGH: Final = 10
+"""Resources that have a tag before it is called the stack's own."""
+
+
+def check(stack: Stack) -> None:
+    """Every budget of the stack."""
+    budgets = [*stack.of_type(_AWS), *stack.of_type(_GCP)]
+    if not budgets:
+        return
+    tags = _tags(stack, ("tagsAll", "tags"), "aws:")
+    labels = _tags(stack, ("effectiveLabels", "labels", "userLabels", "resourceLabels"), "gcp:")
+    for budget in stack.of_type(_AWS):
+        for path, one in budget.items("notifications"):
+            _threshold(budget, path, one)
+        for path, one in budget.items("costFilters"):
+            if one.get("name") == "TagKeyValue":
+                pairs = [str(value).removeprefix("user:").partition("$") for value in budget.texts(f"{path}.values")]
+                _counted(budget, f"{path}.values", [(key, value) for key, _, value in pairs], tags, "tag")
+    for budget in stack.of_type(_GCP):
+        given = [(str(key), str(value)) for key, value in budget.mapping("budgetFilter.labels").items()]
+        _counted(budget, "budgetFilter.labels", given, labels, "label")
+
+
+def _threshold(budget: View, path: str, one: Mapping[str, Any]) -> None:
+    threshold = as_number(one.get("threshold"))
+    if one.get("thresholdType") == "PERCENTAGE" and threshold is not None and 0 < threshold <= 1:
+        budget.error(
+            "programs-budget",
+            f"{path}.threshold",
+            f"tells at {threshold:g} per cent of the budget, that is in its first hours",
+            allowed=f"{threshold * 100:g} for {threshold * 100:g} per cent",
+        )
+
+
+def _tags(stack: Stack, keys: tuple[str, ...], prefix: str) -> dict[str, Counter[str]]:
+    """How many resources have each tag, by its key and value."""
+    found: dict[str, Counter[str]] = {}
+    for view in stack.views:
+        if view.type.startswith(prefix) and view.type not in (_AWS, _GCP):
+            for key, value in dict(_pairs(view, keys)).items():
+                found.setdefault(key, Counter())[value] += 1
+    return found
+
+
+def _pairs(view: View, keys: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+    for key in keys:
+        for name, value in view.mapping(key).items():
+            if isinstance(value, str):
+                yield str(name), value
+
+
+def _counted(
+    budget: View, path: str, given: list[tuple[str, str]], tags: Mapping[str, Counter[str]], word: str
+) -> None:
+    """A filter on a tag that is the stack's own, with another key or value than its resources have."""
+    own = {key for key, values in tags.items() if len(values) == 1 and values.total() >= _ENOUGH}
+    if not own or len(given) != 1:
+        return
+    ((key, value),) = given
+    if key in own and value not in tags[key]:
+        (only,) = tags[key]
+        budget.error(
+            "programs-budget", path, f"counts what has the {word} {key} {show(value)}, and the stack's resources have "
+            f"{show(only)}: nothing is counted", allowed=f"{key}: {only}",
+        )  # fmt: skip
+    elif key not in tags and (hint := nearest(key.lower(), own, cutoff=0.8)):
+        budget.error(
+            "programs-budget", path, f"counts what has the {word} {show(key)}, which no resource of the stack has",
+            hint=hint,
+        )  # fmt: skip

@@ -1,0 +1,1 @@
+"""What rules, dashboards and controllers ask of Prometheus, against what the recorded exporters answer."""

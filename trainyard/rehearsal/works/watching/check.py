@@ -1,0 +1,185 @@
+"""Every expression of a rule, a dashboard or a controller: the metrics are answered, and carry the labels asked for.
+
+Prometheus takes any name: an alert on a metric that nobody exports never fires, and its dashboard stays empty.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, Final
+
+from trainyard.problems import nearest
+from trainyard.rehearsal.context import View, show
+from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
+from trainyard.rehearsal.works.watching.exporters import OF_TARGETS, RULES, Family, Metric, families
+from trainyard.rehearsal.works.watching.promql import Selector, selectors
+
+_NEAR: Final = 0.86
+"""How like a known metric one of an exporter has to be whose list is not whole."""
+_ALIKE: Final = 10
+"""First letters that it has in common with it."""
+_ASKS: Final = frozenset({"metric", "spent", "query", "expression"})
+"""Keys of what controllers are told, in JSON, that are expressions."""
+_NAMES: Final = 5
+_VALUES: Final = {
+    ("kube_node_status_condition", "condition"): (
+        "Ready", "MemoryPressure", "DiskPressure", "PIDPressure", "NetworkUnavailable",
+    ),
+}  # fmt: skip
+"""Values that a label mostly has (Kubernetes documentation, "Node Status"); others bring more."""
+_WINDOW: Final = re.compile(r"\b(?:rate|irate|increase|delta|deriv)\s*\([^()\[\]]*(?:\{[^}]*\})?\s*\[(\d+)([smh])\]")
+_UNITS: Final = {"s": 1, "m": 60, "h": 3600}
+
+
+def check(cluster: Cluster) -> None:
+    """Notes what is asked for and not answered."""
+    asked = [*_of_rules(cluster), *_of_dashboards(cluster), *_of_controllers(cluster)]
+    if not asked:
+        return
+    _windows(cluster)
+    known = families(cluster)
+    recorded = {name for family in known if family.source == RULES for name in family.metrics}
+    told: set[tuple[str, str]] = set()
+    for view, path, expression in asked:
+        for selector in selectors(expression):
+            if selector.metric not in recorded:
+                _judge(view, path, selector, known, told)
+
+
+def _windows(cluster: Cluster) -> None:
+    """A rate needs two samples: what is scraped more seldom than twice in its window has none."""
+    for release in cluster.releases:
+        path = "values.prometheus.prometheusSpec.scrapeInterval"
+        found = re.fullmatch(r"(\d+)([smh])", release.text(path) or "")
+        if found is None:
+            continue
+        seconds = int(found[1]) * _UNITS[found[2]]
+        for rule, place, expression in _of_rules(cluster):
+            short = [one for one in _WINDOW.findall(expression) if int(one[0]) * _UNITS[one[1]] < 2 * seconds]
+            if short:
+                release.error(
+                    "watching-interval",
+                    path,
+                    f"is {found[0]}, and {place} of {rule.name} asks for a rate over {''.join(short[0])}: there are "
+                    "never two samples in it",
+                    allowed="half of the shortest window, at the most",
+                )
+                return
+
+
+def _judge(view: View, path: str, selector: Selector, known: Sequence[Family], told: set[tuple[str, str]]) -> None:
+    is_recorded = ":" in selector.metric
+    family = next(
+        (one for one in known if selector.metric.startswith(one.prefix) and is_recorded <= (one.source == RULES)), None
+    )
+    if family is None or (view.resource.urn, selector.metric) in told:
+        return
+    metric, absent = family.metrics.get(selector.metric), family.absent.get(selector.metric)
+    if absent is not None:
+        told.add((view.resource.urn, selector.metric))
+        view.error("watching-metric", path, f"asks for {selector.metric}, which is not exported: {absent}")
+    elif metric is None:
+        others = [one for one in family.metrics if family.is_closed or one[:_ALIKE] == selector.metric[:_ALIKE]]
+        hint = nearest(selector.metric, others, cutoff=0.6 if family.is_closed else _NEAR)
+        if hint or family.is_closed:
+            told.add((view.resource.urn, selector.metric))
+            view.error(
+                "watching-metric", path, f"asks for {selector.metric}, which {family.source} does not export: there is "
+                "never an answer", hint=hint,
+            )  # fmt: skip
+    else:
+        _labels(view, path, selector, family, metric)
+
+
+def _labels(view: View, path: str, selector: Selector, family: Family, metric: Metric) -> None:
+    if metric.labels is None:
+        return
+    asked = [(one.label, one) for one in selector.matchers if one.value or one.operator in ("!=", "!~")]
+    for label, matcher in [*asked, *((one, None) for one in selector.grouped_by)]:
+        if label in OF_TARGETS or label.startswith("exported_"):
+            continue
+        if label not in metric.labels:
+            hint = nearest(label, metric.labels, cutoff=0.6 if metric.is_closed else _NEAR)
+            if metric.is_closed or hint:
+                names = sorted(metric.labels)
+                view.error(
+                    "watching-label",
+                    path,
+                    f"{selector.metric} of {family.source} has no label {show(label)}: "
+                    + ("nothing is selected by it" if matcher is not None else "nothing is told apart by it"),
+                    allowed=f"one of {', '.join(names)}" if len(names) < 4 * _NAMES else "",
+                    hint=hint,
+                )
+        elif matcher is not None and matcher.operator == "=" and "$" not in matcher.value:
+            values = metric.labels[label] or _VALUES.get((selector.metric, label), ())
+            is_meant = metric.labels[label] or nearest(
+                matcher.value.lower(), [one.lower() for one in values], cutoff=_NEAR
+            )
+            if values and matcher.value not in values and is_meant:
+                view.error(
+                    "watching-label", path, f"{selector.metric} never has {label} {show(matcher.value)}",
+                    allowed=f"one of {', '.join(values)}", hint=nearest(matcher.value, values),
+                )  # fmt: skip
+
+
+def _of_rules(cluster: Cluster) -> Iterator[tuple[View, str, str]]:
+    for rule in cluster.of("PrometheusRule.monitoring.coreos.com"):
+        for path, _ in rule.items("spec.groups"):
+            for here, one in rule.items(f"{path}.rules"):
+                if isinstance(one.get("expr"), str):
+                    yield rule, f"{here}.expr", one["expr"]
+
+
+def _of_dashboards(cluster: Cluster) -> Iterator[tuple[View, str, str]]:
+    for view in cluster.of("ConfigMap"):
+        for key, text in view.mapping("data").items():
+            if isinstance(text, str) and str(key).endswith(".json") and '"panels"' in text:
+                for expression in _expressions(text):
+                    yield view, f"data.{key}", expression
+
+
+@lru_cache(maxsize=64)
+def _expressions(text: str) -> tuple[str, ...]:
+    try:
+        return tuple(dict.fromkeys(_found(json.loads(text))))
+    except ValueError:
+        return ()
+
+
+def _found(value: Any) -> Iterator[str]:
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            if key == "expr" and isinstance(item, str):
+                yield item
+            else:
+                yield from _found(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _found(item)
+
+
+def _of_controllers(cluster: Cluster) -> Iterator[tuple[View, str, str]]:
+    for pod in cluster.pods:
+        for container in pod.containers:
+            for key in ("command", "args"):
+                for index, text in enumerate(_listed(container.body.get(key))):
+                    if isinstance(text, str) and text.startswith("{") and '"prometheus"' in text:
+                        for name, expression in _asked(text):
+                            yield pod.view, f"{container.path}.{key}[{index}].{name}", expression
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _asked(text: str) -> Iterator[tuple[str, str]]:
+    try:
+        told = json.loads(text)
+    except ValueError:
+        return
+    for key, value in told.items() if isinstance(told, dict) else ():
+        if key in _ASKS and isinstance(value, str):
+            yield key, value

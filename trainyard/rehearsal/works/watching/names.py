@@ -1,0 +1,141 @@
+"""Names that rules, routes, monitors and dashboards share: severities, jobs of targets, sources of data, alerts.
+
+Sources: Prometheus Operator, "API reference" (a target's `job` is its service's name, or what a relabeling says);
+Grafana documentation, "Dashboard JSON model" (a panel whose source of data is unknown shows nothing), 2026-11.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import Any, Final
+
+from trainyard.problems import nearest
+from trainyard.rehearsal.context import Stack, View, listed, show
+from trainyard.rehearsal.works.references.kubernetes.alert_routes import configurations
+from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
+from trainyard.rehearsal.works.watching.promql import selectors
+
+_NEAR: Final = 0.8
+_RULE: Final = "PrometheusRule.monitoring.coreos.com"
+_MONITORS: Final = ("ServiceMonitor.monitoring.coreos.com", "PodMonitor.monitoring.coreos.com")
+_JOBS: Final = frozenset(
+    {"apiserver", "kubelet", "node-exporter", "kube-state-metrics", "coredns", "kube-dns", "prometheus", "alertmanager",
+     "kube-proxy", "kube-scheduler", "kube-controller-manager", "kube-etcd", "grafana", "prometheus-operator"}
+)  # fmt: skip
+"""Jobs that kube-prometheus-stack makes itself."""
+_MATCHER: Final = re.compile(r"severity\s*=~?\s*\"?([\w|-]+)\"?")
+_SOURCE: Final = "prometheus"
+_METRIC: Final = "gcp:logging/metric:Metric"
+_ALERT: Final = re.compile(r"jsonPayload\.alert\s*!?=\s*\"([^\"]+)\"")
+
+
+def check(stack: Stack, cluster: Cluster) -> None:
+    """Notes names that are nearly others, and sources that are not there."""
+    rules = list(_rules(cluster))
+    _severities(rules, cluster)
+    _jobs(rules, cluster)
+    _sources(cluster)
+    alerts = {str(rule.get("alert")) for _, _, rule in rules if isinstance(rule.get("alert"), str)}
+    for metric in stack.of_type(_METRIC) if alerts else ():
+        for name in _ALERT.findall(metric.text("filter") or ""):
+            if name not in alerts and (hint := nearest(name, alerts, cutoff=_NEAR)):
+                metric.error(
+                    "watching-name", "filter", f"no alert is called {show(name)}: no entry is meant", hint=hint
+                )
+
+
+def _rules(cluster: Cluster) -> Iterator[tuple[View, str, Mapping[str, Any]]]:
+    for view in cluster.of(_RULE):
+        for path, _ in view.items("spec.groups"):
+            for here, one in view.items(f"{path}.rules"):
+                yield view, here, one
+
+
+def _severities(rules: list[tuple[View, str, Mapping[str, Any]]], cluster: Cluster) -> None:
+    routed: set[str] = set()
+    for config in configurations(cluster):
+        for text in _matchers(config.get("route")):
+            for found in _MATCHER.findall(text):
+                routed |= set(found.split("|"))
+    for view, path, rule in rules if routed else ():
+        labels = rule.get("labels")
+        given = labels.get("severity") if isinstance(labels, Mapping) else None
+        if isinstance(given, str) and given not in routed and (hint := nearest(given, routed, cutoff=_NEAR)):
+            view.error("watching-name", f"{path}.labels.severity", f"no route is for {show(given)}", hint=hint)
+
+
+def _matchers(route: Any) -> Iterator[str]:
+    if isinstance(route, Mapping):
+        yield from (str(one) for one in listed(route.get("matchers")))
+        match = route.get("match")
+        yield from (f"{key}={value}" for key, value in (match.items() if isinstance(match, Mapping) else ()))
+        for one in listed(route.get("routes")):
+            yield from _matchers(one)
+
+
+def _jobs(rules: list[tuple[View, str, Mapping[str, Any]]], cluster: Cluster) -> None:
+    made = {
+        str(one["replacement"])
+        for view in cluster.of(*_MONITORS)
+        for kind in ("endpoints", "podMetricsEndpoints")
+        for path, _ in view.items(f"spec.{kind}")
+        for _, one in view.items(f"{path}.relabelings")
+        if one.get("targetLabel") == "job" and isinstance(one.get("replacement"), str)
+    }
+    known = made | _JOBS | {name for view in cluster.of("Service") if (name := view.text("metadata.name")) is not None}
+    for view, path, rule in rules if made else ():
+        for selector in selectors(rule["expr"]) if isinstance(rule.get("expr"), str) else ():
+            for matcher in selector.matchers:
+                value = matcher.value
+                if matcher.label == "job" and matcher.operator == "=" and value not in known:
+                    hint = nearest(value, made | _JOBS, cutoff=_NEAR)
+                    if hint:
+                        view.error(
+                            "watching-name", f"{path}.expr", f"no target has the job {show(value)}: there is no answer",
+                            hint=hint,
+                        )  # fmt: skip
+
+
+def _sources(cluster: Cluster) -> None:
+    """Sources of data that dashboards name, where the chart's Grafana has its own alone."""
+    releases = [one for one in cluster.releases if (one.text("chart") or "").endswith("kube-prometheus-stack")]
+    if len(releases) != 1 or releases[0].has("valueYamlFiles") or releases[0].value("values.grafana.enabled") is False:
+        return
+    grafana = releases[0]
+    if grafana.has("values.grafana.additionalDataSources") or grafana.has("values.grafana.datasources"):
+        return
+    if any("\ndatasources:" in str(text) for view in cluster.of("ConfigMap") for text in view.mapping("data").values()):
+        return
+    own = grafana.text("values.grafana.sidecar.datasources.uid") or _SOURCE
+    for view in cluster.of("ConfigMap"):
+        for key, text in view.mapping("data").items():
+            if isinstance(text, str) and str(key).endswith(".json") and '"panels"' in text:
+                for uid in _uids(text):
+                    if uid not in (own, "alertmanager") and "$" not in uid and not uid.startswith("-"):
+                        view.error(
+                            "watching-source", f"data.{key}",
+                            f"Grafana has no source of data {show(uid)}: the panels show nothing", allowed=own,
+                        )  # fmt: skip
+
+
+@lru_cache(maxsize=64)
+def _uids(text: str) -> tuple[str, ...]:
+    try:
+        return tuple(dict.fromkeys(_found(json.loads(text))))
+    except ValueError:
+        return ()
+
+
+def _found(value: Any) -> Iterator[str]:
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            if key == "datasource" and isinstance(item, Mapping) and item.get("type") == "prometheus":
+                yield str(item.get("uid"))
+            else:
+                yield from _found(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _found(item)
