@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from inspect import isawaitable
 from typing import Any
 
@@ -63,6 +63,71 @@ def _pending() -> pulumi.Output[Any]:
     output: pulumi.Output[Any] = object.__new__(pulumi.Output)
     output._data = asyncio.Future()
     return output
+
+
+class Answers:
+    """What the engine answers of one resource, for those of its outputs that somebody asks for: few are."""
+
+    __slots__ = ("_failed", "_found", "_preview", "_resource", "_waiting")
+
+    def __init__(self, resource: pulumi.Resource) -> None:
+        self._resource = resource
+        self._found: Mapping[str, tuple[Any, bool]] | None = None  # value, and whether it is secret
+        self._failed: BaseException | None = None
+        self._preview = False
+        self._waiting: dict[str, asyncio.Future[Data]] = {}
+
+    def output(self, name: str) -> pulumi.Output[Any]:
+        """The output of this name, whose future is made when it is asked for."""
+        output: _Promised = object.__new__(_Promised)
+        output.__dict__["_answers"], output.__dict__["_name"] = self, name
+        return output
+
+    def come(self, found: Mapping[str, tuple[Any, bool]], *, preview: bool) -> None:
+        """The answer: each value by name, and whether it is secret. What is missing is unknown at a preview."""
+        self._found, self._preview = found, preview
+        self._settle()
+
+    def fail(self, error: BaseException) -> None:
+        """There is no answer, for this reason."""
+        self._failed = error
+        self._settle()
+
+    def _settle(self) -> None:
+        waiting, self._waiting = self._waiting, {}
+        for name, future in waiting.items():
+            self._tell(name, future)
+
+    def future(self, name: str) -> asyncio.Future[Data]:
+        """A future of one output."""
+        future: asyncio.Future[Data] = asyncio.Future()
+        if self._found is None and self._failed is None:
+            self._waiting[name] = future
+        else:
+            self._tell(name, future)
+        return future
+
+    def _tell(self, name: str, future: asyncio.Future[Data]) -> None:
+        if future.done():
+            return
+        if self._failed is not None:
+            future.set_exception(self._failed)
+            return
+        value, secret = (self._found or {}).get(name, (None, False))
+        known = value is not None or not self._preview
+        future.set_result(_OutputData({self._resource}, value, known, secret))
+
+
+class _Promised(pulumi.Output[Any]):
+    """An output of a resource. Nine in ten are never read."""
+
+    @property
+    def _data(self) -> asyncio.Future[Data]:  # type: ignore[override]
+        own = self.__dict__
+        future: asyncio.Future[Data] | None = own.get("_promised")
+        if future is None:
+            future = own["_promised"] = own["_answers"].future(own["_name"])
+        return future
 
 
 def _done(data: Data) -> pulumi.Output[Any]:

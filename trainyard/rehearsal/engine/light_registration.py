@@ -24,7 +24,7 @@ from pulumi.runtime.settings import SETTINGS
 
 from trainyard.recorded.model import UNKNOWN, Secret
 from trainyard.rehearsal.engine import wire
-from trainyard.rehearsal.engine.light_outputs import PLAIN, data_of, has_unknowns, track
+from trainyard.rehearsal.engine.light_outputs import PLAIN, Answers, data_of, has_unknowns, track
 
 _register_resource = sdk_resource.register_resource
 
@@ -119,10 +119,13 @@ def register_resource(
     own = [_output(res, "urn")]
     if custom:
         own.append(_output(res, "id"))
-    resolvers = rpc.transfer_properties(res, props, custom)  # type: ignore[arg-type]
+    answers = Answers(res)
+    for prop in props:
+        if prop != "urn" and not (prop == "id" and custom):
+            res.__dict__[prop] = answers.output(prop)
     asked = _Asked(res, ty, name, custom, props, opts, typ, monitor)
     manager = SETTINGS.rpc_manager
-    task = asyncio.ensure_future(do_register(asked, own, resolvers))
+    task = asyncio.ensure_future(do_register(asked, own, answers))
     manager.rpcs.append(task)
     task.add_done_callback(functools.partial(_keep_first, manager))
 
@@ -157,9 +160,7 @@ class _Asked:
     monitor: Registry
 
 
-async def do_register(
-    asked: _Asked, own: list[asyncio.Future[Any]], resolvers: Mapping[str, Callable[..., None]]
-) -> None:
+async def do_register(asked: _Asked, own: list[asyncio.Future[Any]], answers: Answers) -> None:
     """What the SDK's function of this name does; a failure is told of its `ty` and `name` (`failures`)."""
     res, ty, name = asked.res, asked.type, asked.name
     try:
@@ -177,17 +178,15 @@ async def do_register(
     except Exception as error:
         for future in own:
             future.set_exception(error)
-        for resolve in resolvers.values():
-            resolve(None, False, False, None, error)
+        answers.fail(error)
         raise
     own[0].set_result(data_of({res}, found.urn, True, False))
     if asked.custom:
         own[1].set_result(data_of({res}, found.id, bool(found.id), False))
     try:
-        _resolve(asked, registration.inputs, found.outputs, unusual, resolvers)
+        _resolve(asked, registration.inputs, found.outputs, unusual, answers)
     except Exception as error:
-        for resolve in resolvers.values():
-            resolve(None, False, False, None, error)
+        answers.fail(error)
         raise
 
 
@@ -479,7 +478,7 @@ def _resolve(
     inputs: Mapping[str, Any],
     outputs: Mapping[str, Any],
     unusual: Mapping[str, Any],
-    resolvers: Mapping[str, Callable[..., None]],
+    answers: Answers,
 ) -> None:
     """`resolve_outputs`, of an answer that names no dependencies: each output is of the resource alone."""
     res = asked.res
@@ -509,15 +508,13 @@ def _resolve(
             name = (names.get(key) or key) if by_type else translate(key)
             if name not in found:
                 put(key, name, _given(key, value, unusual, unknown), return_none_on_dict_type_mismatch=True)
-    for key, value in found.items():
-        resolve = resolvers.get(key)
-        if resolve is not None and key != "urn" and not (key == "id" and asked.custom):
-            secret = rpc.is_rpc_secret(value)
-            value = value["value"] if secret else value
-            resolve(value, value is not None if preview else True, secret, None, None)
-    for key, resolve in resolvers.items():
-        if key not in found:
-            resolve(None, not preview, False, None, None)
+    answers.come(
+        {
+            key: (value["value"], True) if type(value) is dict and rpc.is_rpc_secret(value) else (value, False)
+            for key, value in found.items()
+        },
+        preview=preview,
+    )
 
 
 def _same(name: str) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from operator import itemgetter
 from typing import Any
 
 from pulumi_policy import EnforcementLevel
@@ -51,7 +52,7 @@ class Judge:
     def stack(self, view: View) -> Iterator[Outcome]:
         """What the policies on the stack say."""
         for rule in self._stack_rules:
-            declared = [resource for resource in view.resources if matches(resource.type, rule.types)]
+            declared = view.of(rule.types)
             hidden = next(filter(view.hides, declared), None)
             yield from rule.judge(view.together(declared), self._configuration[rule.name].properties, hidden=hidden)
 
@@ -70,6 +71,9 @@ class View:
     def __init__(self, recorded: Sequence[RecordedResource]) -> None:
         self.resources = recorded
         self._urns = {resource.urn for resource in recorded}
+        self._by_type: dict[str, list[tuple[int, RecordedResource]]] = {}
+        for place, resource in enumerate(recorded):
+            self._by_type.setdefault(resource.type, []).append((place, resource))
         self._providers = {resource.urn: _provider(resource) for resource in recorded if resource.is_provider}
         self._alone: dict[str, RecordedResource] = {}
         self._together: dict[str, RecordedResource] = {}
@@ -83,6 +87,11 @@ class View:
     def found(self, urn: str) -> RecordedResource | None:
         """What was shown of a resource alone; None where nothing was."""
         return self._alone.get(urn)
+
+    def of(self, types: tuple[str, ...]) -> list[RecordedResource]:
+        """The resources of these types, as tokens or patterns, in their order."""
+        found = [each for type_, those in self._by_type.items() if matches(type_, types) for each in those]
+        return [resource for _, resource in sorted(found, key=itemgetter(0))]
 
     def together(self, declared: Sequence[RecordedResource]) -> Resources:
         """Resources as a policy on the stack sees them, after their explicit providers."""
