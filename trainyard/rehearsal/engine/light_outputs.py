@@ -80,7 +80,7 @@ class Answers:
     def output(self, name: str) -> pulumi.Output[Any]:
         """The output of this name, whose future is made when it is asked for."""
         output: _Promised = object.__new__(_Promised)
-        output.__dict__["_answers"], output.__dict__["_name"] = self, name
+        output._answers, output._name, output._promised = self, name, None
         return output
 
     def come(self, found: Mapping[str, tuple[Any, bool]], *, preview: bool) -> None:
@@ -121,13 +121,16 @@ class Answers:
 class _Promised(pulumi.Output[Any]):
     """An output of a resource. Nine in ten are never read."""
 
+    __slots__ = ("_answers", "_name", "_promised")  # a dict each is a third of what a stack leaves to be collected
+    _answers: Answers
+    _name: str
+    _promised: asyncio.Future[Data] | None
+
     @property
     def _data(self) -> asyncio.Future[Data]:  # type: ignore[override]
-        own = self.__dict__
-        future: asyncio.Future[Data] | None = own.get("_promised")
-        if future is None:
-            future = own["_promised"] = own["_answers"].future(own["_name"])
-        return future
+        if self._promised is None:
+            self._promised = self._answers.future(self._name)
+        return self._promised
 
 
 def _done(data: Data) -> pulumi.Output[Any]:

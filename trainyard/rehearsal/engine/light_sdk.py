@@ -114,6 +114,13 @@ def _reachable(from_resource: pulumi.Resource, to_resource: pulumi.Resource) -> 
     return False
 
 
+def _copy(options: pulumi.ResourceOptions) -> pulumi.ResourceOptions:
+    """`ResourceOptions._copy`, which asks `copy` how an object of plain attributes is copied."""
+    copied = object.__new__(type(options))
+    copied.__dict__.update(options.__dict__)
+    return copied
+
+
 def _serialize(value: Any, *arguments: Any, **options: Any) -> Awaitable[Any]:
     """`serialize_property`, which asks a plain value a dozen questions and returns it as it is."""
     if type(value) in PLAIN and not options:
@@ -143,6 +150,7 @@ _LIGHTER: tuple[tuple[Any, str, Any], ...] = (
     (sdk_resource, "_get_stack_trace", source_pb2.StackTrace),  # of every constructor, for the engine's messages
     (log, "debug", lambda *_, **__: None),  # four messages a resource, which the recorder drops
     *light_outputs.REPLACED,
+    (pulumi.ResourceOptions, "_copy", _copy),
     (rpc, "transfer_properties", _transfer),
     (sdk_resource, "create_urn", _urn),
     (rpc, "declare_dependency", _declare),

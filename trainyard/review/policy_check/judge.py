@@ -10,14 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from operator import itemgetter
-from typing import Any
 
 from pulumi_policy import EnforcementLevel
 
 from trainyard.policies.analyzed import is_looked_up, with_all_tags
 from trainyard.policies.outcomes import Outcome
 from trainyard.policies.rules import ResourceRule, Rule, StackRule
-from trainyard.recorded.model import RecordedResource, Secret, has_unknown
+from trainyard.recorded.model import RecordedResource, bare, has_unknown
 from trainyard.recorded.resources import Resources, matches
 from trainyard.recorded.types import AWS_PROVIDER
 from trainyard.review.policy_check.configuration import PolicyConfiguration
@@ -128,7 +127,7 @@ class View:
             component="",
             custom=True,
             provider=f"{provider.urn}::" if provider else "",
-            inputs=with_all_tags(_bare(resource.inputs), tags),
+            inputs=with_all_tags(bare(resource.inputs), tags),
             protect=resource.protect,
             ignore_changes=resource.ignore_changes,
             read=is_looked_up(resource.urn, resource.type),
@@ -145,18 +144,5 @@ def _provider(recorded: RecordedResource) -> RecordedResource:
         component="",
         custom=True,
         provider="",
-        inputs=_bare(recorded.inputs),
+        inputs=bare(recorded.inputs),
     )
-
-
-def _bare(value: Any) -> Any:
-    """A value without its marks of secrets; what has none is handed on as it is."""
-    if isinstance(value, Secret):
-        return _bare(value.value)
-    if isinstance(value, dict):
-        bare = {key: _bare(item) for key, item in value.items()}
-        return bare if any(bare[key] is not item for key, item in value.items()) else value
-    if isinstance(value, list):
-        items = [_bare(item) for item in value]
-        return items if any(new is not old for new, old in zip(items, value, strict=True)) else value
-    return value
