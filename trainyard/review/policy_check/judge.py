@@ -8,8 +8,8 @@ holds both ways equal.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from operator import itemgetter
+from typing import Any
 
 from pulumi_policy import EnforcementLevel
 
@@ -110,7 +110,8 @@ class View:
                 key: tuple(urn for urn in urns if urn in self._urns)
                 for key, urns in resource.property_dependencies.items()
             }
-            self._together[resource.urn] = replace(self.alone(resource), property_dependencies=origins)
+            alone = self.alone(resource)
+            self._together[resource.urn] = _made(alone, alone.provider, alone.inputs, origins) if origins else alone
         return self._together[resource.urn]
 
     def _provider_of(self, resource: RecordedResource) -> RecordedResource | None:
@@ -119,19 +120,28 @@ class View:
     def _shown(self, resource: RecordedResource) -> RecordedResource:
         provider = self._provider_of(resource)
         tags = provider.inputs.get("defaultTags") or {} if provider and provider.type == AWS_PROVIDER else None
-        return RecordedResource(
-            urn=resource.urn,
-            type=resource.type,
-            name=resource.name,
-            parent=resource.parent,
-            component="",
-            custom=True,
-            provider=f"{provider.urn}::" if provider else "",
-            inputs=with_all_tags(bare(resource.inputs), tags),
-            protect=resource.protect,
-            ignore_changes=resource.ignore_changes,
-            read=is_looked_up(resource.urn, resource.type),
-        )
+        inputs = with_all_tags(bare(resource.inputs), tags)
+        return _made(resource, f"{provider.urn}::" if provider else "", inputs, {})
+
+
+def _made(
+    resource: RecordedResource, provider: str, inputs: Mapping[str, Any], origins: Mapping[str, tuple[str, ...]]
+) -> RecordedResource:
+    """A resource as a policy sees it."""
+    return RecordedResource(
+        urn=resource.urn,
+        type=resource.type,
+        name=resource.name,
+        parent=resource.parent,
+        component="",
+        custom=True,
+        provider=provider,
+        inputs=inputs,
+        property_dependencies=origins,
+        protect=resource.protect,
+        ignore_changes=resource.ignore_changes,
+        read=is_looked_up(resource.urn, resource.type),
+    )
 
 
 def _provider(recorded: RecordedResource) -> RecordedResource:
