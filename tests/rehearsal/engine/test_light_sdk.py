@@ -253,3 +253,30 @@ def test_what_a_resource_waits_for_is_remembered_in_one_set() -> None:
         assert cycles._deps(one) is before  # type: ignore[arg-type]
     assert before > set(others)
     assert not cycles._deps(others[0])  # type: ignore[arg-type]
+
+
+def test_an_output_that_nobody_reads_has_no_future(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nine in ten are never read."""
+    asked: list[str] = []
+    future = light_outputs.Answers.future
+
+    def counted(answers: light_outputs.Answers, name: str) -> Any:
+        asked.append(name)
+        return future(answers, name)
+
+    monkeypatch.setattr(light_outputs.Answers, "future", counted)
+    found = run('pulumi.export("arn", s3.Bucket("bucket", opts=on_aws).arn)')
+    assert not found.errors
+    assert asked == ["arn", "arn"]
+
+
+def test_an_output_of_a_resource_that_fails_fails_whenever_it_is_read(run: Run) -> None:
+    found = run(
+        """
+        bad = s3.Bucket("bad", tags={"set": {1, 2}}, opts=on_aws)
+        good = s3.Bucket("good", opts=on_aws)
+        pulumi.export("late", good.id.apply(lambda _: bad.arn))
+        """
+    )
+    assert "unexpected input of type set" in repr(found.known.error)
+    assert "late" not in found.known.stack_outputs
