@@ -50,13 +50,18 @@ FROM_BYTES: Final = 2**30
 FABRIC_GBPS: Final = 800
 """From this rate on a machine of Google's with an NVSwitch has a fabric for its GPUs (A3 High and later)."""
 
+HOST_GBPS: Final = {"a3-highgpu": 200, "a3-megagpu": 200, "a3-ultragpu": 400, "a4-highgpu": 400, "a4x-highgpu": 400}
+"""What of a machine's rate is its host's own interfaces', which NCCL's plug-in leaves to the host: one of 200 Gbit/s
+(A3 High, Mega) or two (Compute Engine, "GPU machine types", as generally known). What is left is 200 or 400 Gbit/s an
+interface of the fabric, of which there are as many as `conventions.gcp.FABRIC_INTERFACES` says."""
+
 
 @dataclass(frozen=True, slots=True)
 class Machine:
     """What a gate is derived from."""
 
     type: str
-    network_gbps: float
+    network_gbps: float  # of a fabric: without the host's own interfaces
     fabric: bool  # GPUs on an NVSwitch, and adapters that they reach without the host
     gpu: str = ""  # as in the catalogue: A100-40GB
     gpus: int = 1
@@ -78,7 +83,7 @@ def machines() -> tuple[Machine, ...]:
         if item.gpus
     ]
     theirs = [
-        Machine(row["type"], float(row["network_gbps"]), _has_fabric(row), row["gpu"], int(row["gpus"]), row["nvlink"])
+        Machine(row["type"], _gbps(row), _has_fabric(row), row["gpu"], int(row["gpus"]), row["nvlink"])
         for row in rows("gcp_instances.csv")
     ]
     return (*ours, *theirs)
@@ -86,6 +91,12 @@ def machines() -> tuple[Machine, ...]:
 
 def _has_fabric(row: dict[str, str]) -> bool:
     return row["nvlink"] == "NVSwitch" and float(row["network_gbps"]) >= FABRIC_GBPS
+
+
+def _gbps(row: dict[str, str]) -> float:
+    """What the GPUs of a machine of Google's share, in Gbit/s."""
+    whole = float(row["network_gbps"])
+    return whole - HOST_GBPS[row["type"].rpartition("-")[0]] if _has_fabric(row) else whole
 
 
 def derived() -> Iterator[dict[str, str]]:
@@ -244,6 +255,8 @@ def own_gates() -> tuple[tuple[str, str, str, str, str], ...]:
     return (
         ("devices", "memory of a device", f">= {check_devices.MEMORY_SHARE:.0%}", "the plan's `expect_memory_gib`",
          "own choice: drivers and ECC keep some"),
+        ("devices", "lanes of a PCIe slot", ">= 100%", "the most that its model has here, and half of its own",
+         "AWS wires the L4 of g6 with half of them (aws-k8s-tester#806)"),
         ("memory", "host to device, device to host", f">= {check_memory.SLOT_SHARE:.0%}",
          "the slot's line rate, which the driver tells", copies),
         ("memory", "device to device, on a switch", f">= {check_memory.PEER_SHARE:.0%}",
@@ -306,11 +319,11 @@ DCGM were proven with recorded answers and on CPUs, never on the hardware: `unpr
 took, and its table and report say it.
 
 Where somebody has published a figure for an instance and a number of nodes, 85 % of it is asked for as a rule. Where
-nobody has, the floor comes from the line rate of the adapters: {fabric:.0%} of it where GPUs reach them without the
-host, {host:.0%} elsewhere, which tells only what works from what does not. In one node it comes from the rate of what
-joins the GPUs: {switch:.0%} of their NVLinks' where they meet in a switch, {mesh:.0%} where they do not, and {host:.0%}
-of a PCIe slot's. An all-to-all is asked for {exchange:.0%} of a GPU's part of the adapters, or of its NVLinks. None of
-these gates was met or missed on hardware by this project yet.
+nobody has, the floor comes from the line rate of the adapters, without the host's own: {fabric:.0%} of it where GPUs
+reach them without the host, {host:.0%} elsewhere, which tells only what works from what does not. In one node it comes
+from the rate of what joins the GPUs: {switch:.0%} of their NVLinks' where they meet in a switch, {mesh:.0%} where they
+do not, and {host:.0%} of a PCIe slot's. An all-to-all is asked for {exchange:.0%} of a GPU's part of the adapters, or
+of its NVLinks. None of these gates was met or missed on hardware by this project yet.
 
 ## Bandwidth by instance, on one, two and four nodes
 """

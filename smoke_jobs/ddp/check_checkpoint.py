@@ -14,7 +14,6 @@ import uuid
 from typing import Any
 
 import torch
-import torch.distributed as dist
 from torch.distributed.checkpoint.api import CheckpointException
 
 from . import checkpoints, training
@@ -88,7 +87,7 @@ def _try(job: Job, tier: Tier) -> Outcome:
 
     run.step(2)
     saved[2] = _copy(run.state(2))
-    background = dist.new_group(backend="gloo")  # its collectives run in a thread beside ours
+    background = job.group(backend="gloo")  # its collectives run in a thread beside ours
     job.synchronize()
     job.barrier()
     before = time.perf_counter()

@@ -141,7 +141,7 @@ class _Sampler:
     def stop(self) -> tuple[list[str], tuple[str, ...], dict[str, tuple[float, float]]]:
         """Faults that were seen, what could not be read, and least and most of each value."""
         self._done.set()
-        self._thread.join(hardware.QUESTION_S * 4)
+        self._thread.join(hardware.QUESTION_S + SAMPLE_S)  # a driver that is stuck has been given up by then
         faults = list(dict.fromkeys(fault for reading in self.readings for fault in reading.faults))
         values: dict[str, list[float]] = {}
         for reading in self.readings:

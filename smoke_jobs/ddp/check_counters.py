@@ -2,7 +2,8 @@
 
 GPUs: ECC errors, row remaps, PCIe replays, NVLink errors, Xid events; and once more all that `devices` asks, now that
 they have worked. Adapters: retransmits, drops, errors. What healthy hardware mends by itself (corrected errors, single
-replays, retransmits) is told and does not fail; `FATAL` does.
+replays of a slot or a link, retransmits) is told and does not fail; `FATAL` does. Peers that did not answer an adapter
+are told as well: the interruption check kills some.
 """
 
 from __future__ import annotations
@@ -17,10 +18,8 @@ from .result import Figure, Outcome, failed, passed, skipped
 FATAL = {
     "ecc_uncorrected": "uncorrected memory errors",
     "rows_remapped_uncorrected": "memory rows remapped after an uncorrected error",
-    "nvlink_replay": "NVLink replays",
     "nvlink_recovery": "NVLink recoveries",
     "xid_hardware_events": "Xid events of broken hardware",
-    "unresponsive_remote_events": "peers that did not answer the adapter",
     "link_downed": "times that the link went down",
     "local_link_integrity_errors": "link integrity errors",
 }

@@ -7,6 +7,7 @@ itself, so it runs after all that measures, with the caches of this job given ba
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -29,6 +30,8 @@ BROKEN = {"DCGM Diagnostic": {"test_categories": [{"category": "Hardware", "test
 def run(job: Job) -> Outcome:
     """See the module's docstring."""
     mine = None
+    if job.exclusive and not job.broken("dcgm"):
+        return skipped(f"{job.exclusive}, and dcgmi diag is another one: `nvidia-smi -c DEFAULT`")
     if job.cuda:
         torch.cuda.empty_cache()
     if job.local_rank == 0:
@@ -75,7 +78,7 @@ def problems(document: Any, name: str = "") -> Iterator[str]:
             yield from problems(item, name)
     elif isinstance(document, dict):
         name = str(document.get("name") or document.get("category") or name)
-        if str(document.get("status", "")).lower() == "fail":
+        if str(document.get("status", "")).lower() == "fail" and not _half_wired(document):
             which = document.get("gpu_id", document.get("gpu_ids", document.get("entity_id", "")))
             texts = [str(w.get("warning", w) if isinstance(w, dict) else w) for w in _list(document.get("warnings"))]
             yield (
@@ -86,6 +89,17 @@ def problems(document: Any, name: str = "") -> Iterator[str]:
         for value in document.values():
             if isinstance(value, dict | list):
                 yield from problems(value, name)
+
+
+_WIDTH = re.compile(r"link width of (\d+)X?\b.* minimum allowed link width of (\d+)", re.IGNORECASE)
+"""DCGM asks for 16 lanes of every GPU, and AWS gives the L4 of g6 eight (aws-parallelcluster-cookbook#2803)."""
+
+
+def _half_wired(result: dict[str, Any]) -> bool:
+    """Whether all that is wrong is half of the lanes: check devices compares them with those of the other devices."""
+    said = [str(w.get("warning", w) if isinstance(w, dict) else w) for w in _list(result.get("warnings"))]
+    found = [_WIDTH.search(text) for text in said]
+    return bool(found) and all(width is not None and 2 * int(width[1]) >= int(width[2]) for width in found)
 
 
 def _list(value: Any) -> list[Any]:

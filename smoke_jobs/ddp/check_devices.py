@@ -37,6 +37,7 @@ def run(job: Job) -> Outcome:
     wrong += [f"device {uuid} is used by more than one rank; give each rank its own" for uuid in shared]
     wrong += [f"rank {rank}: {text}" for rank, text in enumerate(job.gather(_computes(job))) if text]
     wrong += links_down(inventories)
+    wrong += narrow_slots(inventories)
     wrong += [text for texts in job.gather(_worked(job) if job.cuda else []) for text in texts]
     unread = sorted({name for i in inventories for name in i["device"]["unreadable"]})
     for key in ("torch", "cuda", "nccl", "driver"):
@@ -53,7 +54,8 @@ def run(job: Job) -> Outcome:
         return failed("; ".join(wrong), details=details)
     count = float(len(inventories))
     return passed(
-        f"{len(inventories)} x {model}{'; not readable: ' + ', '.join(unread) if unread else ''}",
+        f"{len(inventories)} x {model}{_half_wired(inventories)}"
+        + (f"; not readable: {', '.join(unread)}" if unread else ""),
         figure=Figure("devices", count, ""),
         details=details,
     )
@@ -117,6 +119,32 @@ def links_down(inventories: list[dict[str, Any]]) -> list[str]:
     return wrong
 
 
+def narrow_slots(inventories: list[dict[str, Any]]) -> list[str]:
+    """Devices whose PCIe slot runs fewer lanes than one of the same model does here, or less than half of its own.
+
+    Half of them alone is no fault: AWS wires the L4 of g6 with 8 of 16 lanes (aws-parallelcluster-cookbook#2803,
+    aws-k8s-tester#806), and the driver says 16 all the same.
+    """
+    wrong = []
+    for i in inventories:
+        now, most = i["device"]["lanes"]
+        others = [o["device"]["lanes"][0] for o in inventories if o["device"]["name"] == i["device"]["name"]]
+        if now < max(others) or 2 * now < most:
+            like = f"others here have {max(others)}" if now < max(others) else f"it can have {most}"
+            wrong.append(
+                f"rank {i['rank']} on {i['host']}, device {i['device']['uuid']}: its PCIe slot runs {now} lanes wide, "
+                f"{like}; drain the node and look at the slot"
+            )
+    return wrong
+
+
+def _half_wired(inventories: list[dict[str, Any]]) -> str:
+    found = sorted(
+        {tuple(i["device"]["lanes"]) for i in inventories if i["device"]["lanes"][0] < i["device"]["lanes"][1]}
+    )
+    return "".join(f"; PCIe slots run {now} of {most} lanes, as some machines are wired" for now, most in found)
+
+
 def _worked(job: Job) -> list[str]:
     """What the driver says while this rank's device works, and right after, that it did not say before."""
     device = job.inventories[job.rank]["device"]
@@ -131,6 +159,9 @@ def _worked(job: Job) -> list[str]:
         job.synchronize()
     told.append(hardware.read(device["uuid"]))
     found = dict.fromkeys(fault for reading in told for fault in reading.faults if fault not in device["errors"])
+    least = min((reading.lanes[0] for reading in told if reading.lanes[0]), default=0)
+    if least < device["lanes"][0] and least:
+        found[f"its PCIe slot runs {least} lanes wide, {device['lanes'][0]} before"] = None
     return [
         f"rank {job.rank} on {job.host}, device {device['uuid']}, under load: {fault}; "
         "drain the node and replace the device"

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
 import random
 import socket
 import subprocess
@@ -28,7 +29,7 @@ import torch
 from . import supervise
 from .interrupted import Kill, Plan
 from .job import Job
-from .result import EXIT, Figure, Outcome, failed, passed
+from .result import EXIT, Figure, Outcome, failed, passed, skipped
 from .tier import clear
 
 SAVE_EVERY = 3
@@ -41,12 +42,13 @@ class Broken(Exception):  # noqa: N818 - a verdict
 
 def run(job: Job) -> Outcome:
     """See the module's docstring."""
+    if job.exclusive:
+        return skipped(f"{job.exclusive}, and this check starts a job of its own beside us: `nvidia-smi -c DEFAULT`")
     shared = job.broadcast((uuid.uuid4().hex[:12], job.options.head or socket.gethostname()))
     plan = make_plan(job, shared[0])
     if job.cuda:
         torch.cuda.empty_cache()  # the inner job uses the same devices
-    # Two processes a device with communicators of their own fail where a GPU takes one process, and where an adapter's
-    # huge pages are counted for one.
+    # Two processes a device with communicators of their own fail where an adapter's huge pages are counted for one.
     job.leave()
     report: Report | str = ""
     if job.local_rank == 0:
@@ -181,6 +183,8 @@ class Supervisor:
             max_restarts=len(plan.kills),
             shutdown_timeout_s=options.shutdown_timeout_s,
             join_timeout_s=options.rank_timeout_s,
+            # As for the outer job: the host's own name may mean nothing to the others.
+            address=os.environ.get("SMOKE_NODE_NAME", "") if self.job.nodes > 1 else "",
         )
         extra = {
             "SMOKE_ROLE": "interrupted",

@@ -1,9 +1,10 @@
 """The memory of each device and the ways to it: every byte keeps what was written, and copies are fast enough.
 
 Most of the device's free memory is filled with two patterns, each the other's complement, and read back: HBM is the
-second most frequent reason for a broken run at scale (17.2 % in Llama 3's). Then copies within the device, from the
-host and to it (pinned), and from every device of a node to every other one, where they reach each other: all at once,
-each to another, as a switch takes them. On a switch (`SWITCH_LINKS`) all pairs are alike, and `PEER_SHARE` of their
+second most frequent reason for a broken run at scale (17.2 % in Llama 3's). Then copies within the device; from the
+host and to it (pinned), one device of a node after the other, for two of an A100 or H100 node share the lanes of a PCIe
+switch to the host; and from every device of a node to every other one, where they reach each other: all at once, each
+to another, as a switch takes them. On a switch (`SWITCH_LINKS`) all pairs are alike, and `PEER_SHARE` of their
 median is asked of each; without one they differ by how they are wired, and are reported. The slot's line rate is the
 driver's word, and `SLOT_SHARE` of it is asked: Azure's health checks ask 21 of a generation 4 slot's 31.5 GB/s and 48
 of a generation 5 slot's 63. Without GPUs the same is done with a small part of the host's memory, and reported only.
@@ -42,7 +43,9 @@ REPETITIONS = 5
 
 def run(job: Job) -> Outcome:
     """See the module's docstring."""
-    said: list[dict[str, Any]] = job.gather(_mine(job))
+    mine = _mine(job)
+    _to_the_host(job, mine)
+    said: list[dict[str, Any]] = job.gather(mine)
     wrong = [text for entry in said for text in entry["wrong"]]
     if wrong:
         return failed("; ".join(wrong), details={"ranks": said})
@@ -84,13 +87,28 @@ def _mine(job: Job) -> dict[str, Any]:
         entry["gb_s"]["within"] = 2 * _rate(job, *_pair(job, job.device, job.device))
         if job.cuda:
             entry["slot_gb_s"] = hardware.read(device).pcie_gb_s
-            host = torch.device("cpu")
-            entry["gb_s"]["host to device"] = _rate(job, *_pair(job, host, job.device))
-            entry["gb_s"]["device to host"] = _rate(job, *_pair(job, job.device, host))
-    except RuntimeError as error:  # of the driver: out of memory, uncorrectable error, lost device
-        text = str(error).splitlines()[0]
-        entry["wrong"].append(f"rank {job.rank} on {job.host}, device {device}: its memory cannot be used: {text}")
+    except RuntimeError as error:
+        entry["wrong"].append(_unusable(entry, error))
     return entry
+
+
+def _unusable(entry: Mapping[str, Any], error: RuntimeError) -> str:
+    """What the driver says: out of memory, uncorrectable error, lost device."""
+    text = str(error).splitlines()[0]
+    return f"rank {entry['rank']} on {entry['host']}, device {entry['device']}: its memory cannot be used: {text}"
+
+
+def _to_the_host(job: Job, entry: dict[str, Any]) -> None:
+    """Adds the copies from the host and to it. The ranks of a node take turns, also one that has nothing to measure."""
+    host = torch.device("cpu")
+    for turn in range(job.local_world_size if job.cuda else 0):
+        job.barrier()
+        if turn == job.local_rank and not entry["wrong"]:
+            try:
+                entry["gb_s"]["host to device"] = _rate(job, *_pair(job, host, job.device))
+                entry["gb_s"]["device to host"] = _rate(job, *_pair(job, job.device, host))
+            except RuntimeError as error:
+                entry["wrong"].append(_unusable(entry, error))
 
 
 def _patterns(job: Job, device: str) -> tuple[int, list[str]]:

@@ -42,7 +42,7 @@ def run(job: Job) -> Outcome:
     counts = sorted({1, job.local_world_size, job.world_size})
     points: list[dict[str, Any]] = []
     for count in counts:
-        group = dist.new_group(list(range(count)))
+        group = job.group(range(count))
         mine = _throughput(job, count, group) if job.rank < count else 0.0
         rates: list[float] = job.gather(mine)
         total = min(rates[:count]) * count  # the ranks move in step, so all have the slowest one's rate

@@ -46,9 +46,12 @@ def errors_of(folder: Path, stopped: bool = False) -> list[dict[str, Any]]:
         stopped: whether the wrapper stopped the ranks, so that none of them died by itself.
     """
     silent = _read(folder / SILENT)
-    if silent:
-        return list(silent["ranks"])
     marks = {mark["rank"]: mark for path in sorted((folder / "ranks").glob("rank-*.json")) if (mark := _read(path))}
+    if silent:
+        caught = {rank: mark["message"] for rank, mark in marks.items() if mark["state"] == "caught"}
+        return [
+            entry | {"message": after(entry["message"], caught.get(entry["rank"], ""))} for entry in silent["ranks"]
+        ]
     failures = _read(folder / FAILURES)
     ended = {} if stopped else _of_themselves(failures or [])
     errors = {
@@ -72,13 +75,26 @@ def errors_of(folder: Path, stopped: bool = False) -> list[dict[str, Any]]:
 
 
 def first_hand(errors: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Without those that only say that another was gone, unless all of them do."""
+    """Without those that only say that another was gone, unless all do; each rank once, by who says most."""
+    most: dict[tuple[int, str], dict[str, Any]] = {}
+    for error in errors:
+        key = (error["rank"], "" if error["rank"] >= 0 else error["message"])
+        if key not in most or len(error["message"]) > len(most[key]["message"]):
+            most[key] = error
+    errors = list(most.values())
     return [error for error in errors if not second_hand(error["message"])] or list(errors)
 
 
 def second_hand(message: str) -> bool:
     """Whether somebody only saw that another was gone, or did not come."""
     return any(text in message.lower() for text in _SECOND_HAND)
+
+
+def after(message: str, met: str) -> str:
+    """What ended a rank, with what it had met before that: an abort of a lost device says less than its loss did."""
+    if not met or second_hand(met):
+        return message
+    return met if second_hand(message) else f"{message} after it had met: {met}"
 
 
 def _of_themselves(failures: Sequence[Mapping[str, Any]]) -> dict[int, Mapping[str, Any]]:

@@ -24,7 +24,12 @@ GKE_FOLDER = "/usr/local/nvidia/bin"
 NO_SMI = "everything the driver knows: there is no nvidia-smi here"
 """What is unreadable where nobody can be asked."""
 
-QUESTION_S = 60.0
+QUESTION_S = 30.0
+"""How long the driver may take for an answer. One that is stuck is told before the others have waited for as long as a
+collective may take (`collective_timeout_s`)."""
+
+UNANSWERED = 124
+"""Code of a question that had no answer in time."""
 
 HARDWARE_XIDS = frozenset({48, 64, 74, 79, 95, 119, 120, 140})
 """Xid events of a device that has to be reset or replaced, by NVIDIA's Xid catalogue: double-bit error, row remapping
@@ -41,6 +46,7 @@ _YES = {  # path below <gpu>: what it means, where it says so
     "power supplies of its host",
 }
 _NONE = {"", "n/a", "none", "[n/a]", "not supported", "unknown error"}
+_NO = {"no", "not active", "inactive", "0"}
 _LINK = re.compile(r"Link (\d+): (.+)")
 _XID = re.compile(r"NVRM: Xid \(PCI:([0-9A-Fa-f:.]+)\): (\d+)")
 
@@ -55,16 +61,24 @@ class Reading:
     counters: Mapping[str, int] = field(default_factory=dict)  # errors since the driver was loaded
     now: Mapping[str, float] = field(default_factory=dict)  # sm_mhz, watts, celsius
     links: int = 0  # NVLinks that are up
-    pcie_gb_s: float = 0.0  # line rate of the slot, one way; 0: unknown
+    lanes: tuple[int, int] = (0, 0)  # of its PCIe slot, in use and at most; 0: unknown
+    pcie_gb_s: float = 0.0  # line rate of the lanes in use, one way; 0: unknown
+    mode: str = ""  # compute mode, as the driver calls it: Default, Exclusive_Process
 
 
 def read(uuid: str) -> Reading:
     """What the driver says of a GPU, by its UUID with or without `GPU-`."""
     if _smi() is None:
         return Reading(unreadable=(NO_SMI,))
-    name = f"GPU-{uuid.removeprefix('GPU-')}"
+    name = f"GPU-{uuid.removeprefix('GPU-').removeprefix('MIG-')}"
     code, text = _ask(_smi() or "nvidia-smi", "-q", "-x", "-i", name)
     gpu, driver = _parsed(text, name)
+    stuck = code == UNANSWERED
+    # A part of a GPU has a name of its own, and the driver answers for the whole.
+    if gpu is None and not stuck and (whole := _whole(name.replace("GPU-", "MIG-", 1))):
+        name = whole
+        code, text = _ask(_smi() or "nvidia-smi", "-q", "-x", "-i", name)
+        gpu, driver = _parsed(text, name)
     if gpu is None:
         said = " ".join(text.split())[:200] or "nothing"
         return Reading(driver=driver, faults=(f"the driver does not answer for it (code {code}, said: {said})",))
@@ -81,6 +95,18 @@ def unanswered() -> list[str]:
     return [line for line in lines if line and not re.match(r"(GPU \d+:|MIG )", line)]
 
 
+def _whole(part: str) -> str:
+    """The UUID of the GPU that an instance of MIG is a part of, as `nvidia-smi -L` lists it; empty where it is none."""
+    _, text = _ask(_smi() or "nvidia-smi", "-L")
+    whole = ""
+    for line in text.splitlines():
+        if found := re.match(r"GPU \d+:.*\(UUID: (GPU-[^)]+)\)", line.strip()):
+            whole = found[1]
+        elif f"(UUID: {part})" in line:
+            return whole
+    return ""
+
+
 def _smi() -> str | None:
     """nvidia-smi, also where GKE's device plugin mounts it and the image does not look."""
     return shutil.which("nvidia-smi") or shutil.which("nvidia-smi", path=GKE_FOLDER)
@@ -92,7 +118,7 @@ def _ask(*command: str) -> tuple[int, str]:
             command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=QUESTION_S, check=False
         )
     except subprocess.TimeoutExpired:
-        return 124, f"no answer in {QUESTION_S:.0f} s"
+        return UNANSWERED, f"no answer in {QUESTION_S:.0f} s"
     except OSError as error:
         return 126, str(error)
     return ran.returncode, ran.stdout
@@ -133,7 +159,10 @@ def _of(gpu: ElementTree.Element, driver: str) -> Reading:
         value = _text(gpu, path)
         if value.lower() in ("yes", "active", "1"):
             faults.append(f"{meaning} ({path.rsplit('/', 1)[-1]}: {value})")
-        elif not value and not (path.startswith("retired_pages") and remaps):  # a GPU has the one or the other
+        elif "requires reset" in value.lower():
+            faults.append(f"the GPU has to be reset ({path.rsplit('/', 1)[-1]}: {value})")
+        # A GPU has the one or the other; and what is no clear answer (`Insufficient Permissions`) is none.
+        elif value.lower() not in _NO and not (path.startswith("retired_pages") and remaps):
             unreadable.append(path.rsplit("/", 1)[-1])
     action = (gpu.findtext("gpu_recovery_action") or "").strip()
     if not action or action == "N/A":
@@ -153,9 +182,9 @@ def _of(gpu: ElementTree.Element, driver: str) -> Reading:
     ]
     if None in widths:
         unreadable.append("link_widths")
-    elif widths[0] < widths[1]:  # type: ignore[operator]
-        faults.append(f"its PCIe slot runs {widths[0]:.0f} lanes wide instead of {widths[1]:.0f}")
-    return Reading(driver, tuple(faults), tuple(unreadable), counters, _now(gpu), 0, _slot(gpu, widths[1]))
+    lanes = (int(widths[0] or 0), int(widths[1] or 0))
+    mode = _text(gpu, "compute_mode")
+    return Reading(driver, tuple(faults), tuple(unreadable), counters, _now(gpu), 0, lanes, _slot(gpu, widths[0]), mode)
 
 
 def _counters(gpu: ElementTree.Element) -> dict[str, int]:
@@ -260,7 +289,12 @@ def adapters(root: Path = INFINIBAND) -> dict[str, dict[str, int]]:
 
 
 def moved(counters: Mapping[str, int]) -> int:
-    """Bytes that an adapter has sent and received. EFA counts bytes, InfiniBand and RoCE words of four."""
+    """Bytes that an adapter has sent and received. EFA counts bytes, InfiniBand and RoCE words of four.
+
+    EFA has counters of remote reads and writes besides: whether those of all bytes hold them is documented nowhere, so
+    the larger sum counts.
+    """
     if "tx_bytes" in counters:
-        return counters["tx_bytes"] + counters.get("rx_bytes", 0)
+        remote = sum(value for name, value in counters.items() if name.startswith("rdma_") and name.endswith("_bytes"))
+        return max(counters["tx_bytes"] + counters.get("rx_bytes", 0), remote)
     return 4 * (counters.get("port_xmit_data", 0) + counters.get("port_rcv_data", 0))

@@ -110,12 +110,13 @@ class _Rank:
     def run(self) -> int:
         if self.cuda:
             torch.cuda.set_device(self.device)
+        limit = timedelta(seconds=self.plan.timeout_s)
         dist.init_process_group(
             "cpu:gloo,cuda:nccl" if self.cuda else "gloo",
-            timeout=timedelta(seconds=self.plan.timeout_s),
+            timeout=limit,
             device_id=self.device if self.cuda else None,
         )
-        self.group = dist.new_group(backend="gloo") if self.cuda else dist.group.WORLD
+        self.group = dist.new_group(timeout=limit, backend="gloo") if self.cuda else dist.group.WORLD
         with training.deterministic():
             if self.attempt == 0:
                 self._reference()

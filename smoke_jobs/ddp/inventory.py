@@ -21,9 +21,10 @@ def take(rank: int, node_rank: int, local_rank: int) -> dict[str, Any]:
     cpus, visible_devices}.
 
     `node_name` is what the platform calls the node, where that is not its host's name, else empty.
-    `device` is {name, uuid, memory_gib, driver, errors, unreadable, links}: the GPU of this rank, or the CPU of the
-    host. `errors` are sentences about hardware faults that the driver reports, `unreadable` what it does not tell,
-    `links` its NVLinks that are up.
+    `device` is {name, uuid, memory_gib, driver, errors, unreadable, links, lanes, mode}: the GPU of this rank, or the
+    CPU of the host. `errors` are sentences about hardware faults that the driver reports, `unreadable` what it does not
+    tell, `links` its NVLinks that are up, `lanes` those of its PCIe slot, in use and at most (0: unknown), `mode` its
+    compute mode.
     """
     cuda = torch.cuda.is_available()
     device = _gpu(local_rank) if cuda else _cpu(local_rank)
@@ -92,6 +93,8 @@ def _cpu(local_rank: int) -> dict[str, Any]:
         "errors": [],
         "unreadable": [],
         "links": 0,
+        "lanes": [0, 0],
+        "mode": "",
     }
 
 
@@ -107,4 +110,6 @@ def _gpu(local_rank: int) -> dict[str, Any]:
         "errors": list(reading.faults),
         "unreadable": list(reading.unreadable),
         "links": reading.links,
+        "lanes": list(reading.lanes),
+        "mode": reading.mode,
     }

@@ -74,6 +74,22 @@ class Job:
         """Whether this is rank 0."""
         return self.rank == 0
 
+    @property
+    def patience_s(self) -> float:
+        """How long after another's failure a rank may come back from a check, in seconds.
+
+        Gloo's peers of a rank that leaves hear so at once. NCCL's in the same node do not: they wait in the collective
+        until its limit, and none of them is to blame.
+        """
+        return self.options.rank_timeout_s + (self.options.collective_timeout_s if self.cuda else 0.0)
+
+    @property
+    def exclusive(self) -> str:
+        """Which hosts have GPUs that take one process each, so that nothing else can run on them; empty: none."""
+        modes = {i["host"]: i["device"]["mode"] for i in self.inventories}
+        found = sorted(host for host, mode in modes.items() if mode.lower().startswith("exclusive"))
+        return f"the GPUs of {', '.join(found)} take one process each (compute mode {modes[found[0]]})" if found else ""
+
     def connect(self, checking: Callable[[], str]) -> None:
         """Joins the store, announces this rank and what it has, and begins to watch over the ranks.
 
@@ -103,7 +119,9 @@ class Job:
         """Makes the process groups, all ranks together; where that does not end, the watch ends the job."""
         assert self.watch is not None, "the ranks have met before"
         limit_s = self.options.collective_timeout_s + self.options.rank_timeout_s
-        with self.watch.limit(limit_s, "the process groups were not made"):
+        place = f"groups/{self.generation}"
+        self.watch.come(place)
+        with self.watch.limit(limit_s, "the process groups were not made", place):
             self._make_groups()
 
     def _make_groups(self) -> None:
@@ -115,7 +133,16 @@ class Job:
             timeout=timedelta(seconds=self.options.collective_timeout_s),
             device_id=self.device if self.cuda else None,
         )
-        self.host_group: dist.ProcessGroup | None = dist.new_group(backend="gloo") if self.cuda else dist.group.WORLD
+        self.host_group: dist.ProcessGroup | None = self.group(backend="gloo") if self.cuda else dist.group.WORLD
+
+    def group(self, ranks: Sequence[int] | None = None, backend: str | None = None) -> Any:
+        """A further process group, made by all ranks together, with the limit that every collective has.
+
+        PyTorch gives one that is not told its limit 30 minutes with gloo and 10 with NCCL, whatever the first one has:
+        a rank that hangs in a driver would keep the others until the job is out of time.
+        """
+        limit = timedelta(seconds=self.options.collective_timeout_s)
+        return dist.new_group(None if ranks is None else list(ranks), timeout=limit, backend=backend)
 
     def leave(self) -> None:
         """Drops the process groups. Peers that wait for us in a gloo collective get an error at once, not a timeout.
@@ -220,8 +247,8 @@ class Job:
     def collect(self, key: str, failed: Callable[[Any], bool]) -> dict[int, Any]:
         """What every rank posts under `key/RANK`, by rank; without those that stay away.
 
-        A rank stays away that has not posted `rank_timeout_s` after the first one whose value has `failed`: until
-        then the others may be at work, and their own collectives end by their limit.
+        A rank stays away that has not posted `patience_s` after the first one whose value has `failed`: until then the
+        others may be at work, and their own collectives end by their limit.
         """
         found: dict[int, Any] = {}
         deadline = float("inf")
@@ -233,7 +260,7 @@ class Job:
                 if self.store.check([f"{key}/{rank}"]):
                     found[rank] = self.read(f"{key}/{rank}")
                     if failed(found[rank]):
-                        deadline = min(deadline, time.monotonic() + self.options.rank_timeout_s)
+                        deadline = min(deadline, time.monotonic() + self.patience_s)
         return found
 
     def exchange(self, key: str, value: Any) -> list[Any]:

@@ -70,7 +70,9 @@ class Pulse:
         self._store: Store | None = None
         self._telling = threading.Lock()
         self._pauses: dict[int, float] = {}  # the longest silence of each rank, in seconds, where rank 0 heard it end
-        self._bound: tuple[float, str] | None = None  # until when something has to have ended, and what is wrong else
+        # Until when something has to have ended, what is wrong else, and where all have to come to for it.
+        self._bound: tuple[float, str, str] | None = None
+        self._connected = threading.Event()
         self._last: list[tuple[int, float]] = []  # count and when it was new, by rank
         threading.Thread(target=self._beat, name="pulse", daemon=True).start()
         if rank != 0:
@@ -80,13 +82,20 @@ class Pulse:
         """No more signs, and nobody is missed: the ranks are about to end."""
         self._ended.set()
 
-    @contextlib.contextmanager
-    def limit(self, seconds: float, said: str) -> Iterator[None]:
-        """Ends the job where what is done meanwhile, by all ranks together, lasts too long: nobody can say who it is.
+    def come(self, place: str) -> None:
+        """Says that this rank is about to do what all do together there."""
+        self._connected.wait(self._limit_s)
+        if self._store is not None:
+            self._store.set(f"{place}/{self._rank}", "here")
 
-        Rank 0 minds the time: it waits for every other. Who does not come at all is missed by its silence.
+    @contextlib.contextmanager
+    def limit(self, seconds: float, said: str, place: str) -> Iterator[None]:
+        """Ends the job where what is done meanwhile, by all ranks together, lasts too long.
+
+        Rank 0 minds the time: it waits for every other. Who lives and did not `come` to the place is named, for it
+        hangs in what came before; where all have, nobody can say who it is.
         """
-        self._bound = (time.monotonic() + seconds, f"{said} in {seconds:.0f} s")
+        self._bound = (time.monotonic() + seconds, f"{said} in {seconds:.0f} s", place)
         try:
             yield
         finally:
@@ -127,13 +136,14 @@ class Pulse:
 
     def _beat(self) -> None:
         store = self._store = PrefixStore("pulse", self._connection())
+        self._connected.set()
         self._last = [(0, time.monotonic())] * len(self._hosts)
         while not self._ended.wait(PULSE_S):
             try:
                 store.add(str(self._rank), 1)
                 if self._rank == 0:
                     self._last = self._counts(store, self._last)
-                    self._mind_the_time()
+                    self._mind_the_time(store)
                 elif store.check([_KEY]):
                     self._leave(json.loads(store.get(_KEY)))
             except RuntimeError:  # the store has gone with rank 0, which torchrun sees, or the watch below
@@ -157,9 +167,13 @@ class Pulse:
             self.tell({rank: self._said(seconds) for rank, seconds in silent.items()})
         return seen
 
-    def _mind_the_time(self) -> None:
+    def _mind_the_time(self, store: Store) -> None:
         bound = self._bound
         if bound is not None and time.monotonic() > bound[0]:
+            away = [rank for rank in range(len(self._hosts)) if not store.check([f"{bound[2]}/{rank}"])]
+            if away:
+                text = f"{bound[1]}: it lives and did not come to make them, so it hangs where it gives up the old ones"
+                self.tell(dict.fromkeys(away, f"{text}; look at its log, at dmesg, and for Xid errors of its GPU"))
             text = f"{bound[1]}: every rank lives, and one does not answer the others; look at NCCL_DEBUG=INFO"
             self.tell({-1: f"{text}, at the interfaces that it takes, and at what is allowed between the nodes"})
 

@@ -30,6 +30,12 @@ OPERATION_S = 60.0
 """After which no further attempt is made: a store that accepts and never answers must be told as that before the others
 give up in a collective (90 s)."""
 
+CLEAN_UP_S = 5.0
+"""The same for taking back what was written: why it is taken back is told after it, and others wait to hear."""
+
+READ_S = 20
+"""How long S3 may keep silent within one attempt."""
+
 ATTEMPTS = 7
 BACKOFF_S = 0.1
 """Attempts, and the longest first pause; the pause doubles: 6.3 s in all at most, 3.2 s on average."""
@@ -145,11 +151,12 @@ class S3Tier(Tier):
         config = botocore.config.Config(
             retries={"total_max_attempts": 1, "mode": "standard"},  # ours below: counted, and around whole reads too
             connect_timeout=5,
-            read_timeout=20,
+            read_timeout=READ_S,
             max_pool_connections=16,
         )
         self.client = boto3.client("s3", config=config)
         self._errors = botocore.exceptions
+        self.patience_s = OPERATION_S
         self._lock = threading.Lock()
         self._pool = concurrent.futures.ThreadPoolExecutor(4, thread_name_prefix="tier")
 
@@ -187,7 +194,11 @@ class S3Tier(Tier):
             # Parts of an upload that was not completed cost money until a lifecycle rule finds them. Why it was not is
             # what has to be told, whatever becomes of this.
             with contextlib.suppress(TierError):
-                self._retry(f"aborting {name}", lambda: self.client.abort_multipart_upload(UploadId=upload, **where))
+                self._retry(
+                    f"aborting {name}",
+                    lambda: self.client.abort_multipart_upload(UploadId=upload, **where),
+                    CLEAN_UP_S,
+                )
             raise
 
     def get(self, name: str) -> bytes:
@@ -227,8 +238,8 @@ class S3Tier(Tier):
         kinds = (self._errors.HTTPClientError, self._errors.IncompleteReadError, self._errors.FlexibleChecksumError)
         return isinstance(error, (*kinds, OSError))
 
-    def _retry(self, what: str, operation: Callable[[], T]) -> T:
-        deadline = time.monotonic() + OPERATION_S
+    def _retry(self, what: str, operation: Callable[[], T], limit_s: float | None = None) -> T:
+        deadline = time.monotonic() + (self.patience_s if limit_s is None else limit_s)
         for attempt in range(ATTEMPTS):
             try:
                 return operation()
@@ -255,6 +266,8 @@ def clear(uri: str) -> None:
         if isinstance(tier, DirectoryTier):
             tier.remove_all()
             return
+        if isinstance(tier, S3Tier):
+            tier.patience_s = CLEAN_UP_S
         for name in tier.sizes(""):
             tier.delete(name)
     except TierError as error:

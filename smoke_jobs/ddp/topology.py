@@ -29,7 +29,7 @@ class Topology:
     head: str
     hosts: tuple[str, ...]  # in rank order where the platform names them
     interface: str = ""  # of the network between the nodes, where the platform says
-    named: bool = False  # the platform's names are not the hosts' own: SageMaker's algo-1 runs on ip-10-0-1-2
+    named: bool = False  # the platform's names need not be the hosts' own: SageMaker's algo-1 runs on ip-10-0-1-2
 
 
 def detect(options: Options, environ: Mapping[str, str], sagemaker: Path = SAGEMAKER_RESOURCES) -> Topology:
@@ -72,7 +72,8 @@ def _platform(environ: Mapping[str, str], sagemaker: Path) -> Topology:
         hosts = [host.rsplit(":", 1)[0] for pool in sorted(cluster) for host in cluster[pool]]
         task = document["task"]
         before = sum(len(cluster[pool]) for pool in sorted(cluster) if pool < task["type"])
-        return Topology(len(hosts), before + int(task["index"]), hosts[0], tuple(hosts))
+        # That a container's own host name is the one in the specification is documented nowhere.
+        return Topology(len(hosts), before + int(task["index"]), hosts[0], tuple(hosts), named=True)
     if environ.get("SLURM_NNODES"):
         return Topology(int(environ["SLURM_NNODES"]), int(environ.get("SLURM_NODEID", "-1")), "", ())
     return Topology(0, int(environ.get("JOB_COMPLETION_INDEX", "-1")), "", ())

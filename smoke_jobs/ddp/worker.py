@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import torch.distributed as dist
 
 from . import check_counters, flight, result, thresholds
-from .ends import second_hand
+from .ends import after, second_hand
 from .inventory import code_version
 from .job import Job, RankMissing, Unfit
 from .notice import Notice, leave_at_once
@@ -74,11 +74,24 @@ class _Mark:
     def __init__(self, folder: Path) -> None:
         self.rank = int(os.environ["RANK"])
         self.path = folder / "ranks" / f"rank-{self.rank}.json"
+        self.met = ""  # what was caught in the check that runs
         self.write("started")
 
     def write(self, state: str, message: str = "") -> None:
+        """Writes it; where a check was being left because of something, that is told besides, or it is all that is
+        told where this rank only saw that another was gone."""
+        if state == "caught":
+            self.met = message
+        elif state == "raised":
+            message = after(message, self.met)
         document = {"rank": self.rank, "host": socket.gethostname(), "pid": os.getpid(), "state": state}
         result.write_json(self.path, document | {"message": message})
+
+    def go_on(self) -> None:
+        """What was caught in an earlier check has been told, and explains nothing of what comes."""
+        if self.met:
+            self.met = ""
+            self.write("started")
 
 
 class Posted(NamedTuple):
@@ -140,20 +153,19 @@ class Runner:
         outcome, seconds = self._skip(name), 0.0
         if outcome is None:
             module = import_module(f"{__package__}.check_{name}")
-            lost, stood = False, None
+            self.mark.go_on()
             try:
                 mine: Outcome = module.run(job)
                 job.synchronize()  # a verdict on what a collective left that did not end is none
+                job.post(f"{name}/{job.rank}", Posted(mine))
             except Exception as error:
-                lost = True
                 mine = result.failed(f"rank {job.rank} on {job.host}: {_text(error)}")
                 mine.details["traceback"] = traceback.format_exc()
-                if not isinstance(error, result.CheckFailed):
-                    stood = flight.stand(job.clock_s)
                 # Before anything that may hang or take this process down: it may be the one who knows why.
                 self.mark.write("caught", f"{_text(error)} (in check {name})")
-                job.leave()
-            job.post(f"{name}/{job.rank}", Posted(mine, lost, stood))
+                stood = None if isinstance(error, result.CheckFailed) else flight.stand(job.clock_s)
+                job.post(f"{name}/{job.rank}", Posted(mine, True, stood))
+                job.leave()  # which can hang, or raise once more, where the device is lost
             if job.head:
                 merged = merge(self._collected(name), self._kept, job.hosts)
                 job.post(f"{name}/all", (*merged, time.monotonic() - before))
@@ -181,7 +193,7 @@ class Runner:
         if away:
             first = next(each.outcome.reason for each in posted.values() if each.lost)
             said = (
-                f"did not come back from check {name} in the {self.job.options.rank_timeout_s:.0f} s after another had "
+                f"did not come back from check {name} in the {self.job.patience_s:.0f} s after another had "
                 f"failed ({first}): it lives, so its GPU, its driver or a file system hangs; look at its log, at "
                 "dmesg, and for Xid errors"
             )

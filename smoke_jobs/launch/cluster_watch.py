@@ -90,6 +90,7 @@ class Watch:
         """
         interval = INTERVAL_S
         while self._clock() < self._deadline:
+            self._view.still_wanted()
             try:
                 ended = self.step()
             except Unavailable as error:

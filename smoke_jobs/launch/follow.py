@@ -44,6 +44,9 @@ class View(Protocol):
     def check_done(self, done: CheckDone) -> None:
         """Shows a finished check with its verdict."""
 
+    def still_wanted(self) -> None:
+        """Raises KeyboardInterrupt where the job has been given up; asked at every look at a job on a cluster."""
+
 
 @dataclass(slots=True)
 class Ended:

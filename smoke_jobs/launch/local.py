@@ -14,6 +14,7 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 from trainyard.smoke_jobs.ddp.options import Options, listed
 from trainyard.smoke_jobs.ddp.result import EXIT
@@ -82,7 +83,14 @@ def _run(chosen: Options, environment: Iterable[tuple[str, str]], view: View) ->
     path = Path(chosen.result_dir) / "result.json"
     if path.exists():
         follower.document = json.loads(path.read_text())
-    return follower.end(code, "" if path.exists() else f"the worker ended with exit code {code} and left no result")
+    return follower.end(code, "" if path.exists() else _without(path, code, follower.document))
+
+
+def _without(path: Path, code: int, said: dict[str, Any] | None) -> str:
+    """What there is to say where no result.json was left."""
+    if said is None:
+        return f"the worker ended with exit code {code} and left no result"
+    return "" if said["verdict"] == "usage" else f"{path} was not written: what is shown is what the job's log says"
 
 
 def _read(process: subprocess.Popen[str], follower: Follower, view: View, checks: Sequence[str]) -> None:

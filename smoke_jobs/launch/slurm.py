@@ -25,6 +25,8 @@ from trainyard.smoke_jobs.launch.job import BASELINE, LaunchError, SmokeSpec, ch
 NOTICE_SECONDS = 120
 MAX_REQUEUES = 3
 INTERVAL_S = 1.0
+PATIENCE_S = 180.0
+"""How long the controller may keep silent; a job is cancelled where nobody follows it any more."""
 
 TEMPLATE = r"""#!/bin/bash
 {directives}
@@ -192,6 +194,7 @@ def _follow(job: str, folder: Path, view: View) -> Ended:
     follower = Follower(view)
     log, position = folder / f"smoke-{job}.log", 0
     while True:
+        view.still_wanted()
         state = _state(job)
         if log.exists():
             with log.open(errors="replace") as stream:
@@ -227,9 +230,17 @@ _REASONS = {
 
 
 def _state(job: str) -> dict[str, str]:
-    """JobState, Reason and ExitCode, from `scontrol show job`."""
-    answer = subprocess.run(["scontrol", "show", "job", job, "-o"], capture_output=True, text=True, check=False)
-    if answer.returncode != 0:
-        raise LaunchError(f"Slurm does not know job {job} any more: {answer.stderr.strip()}")
+    """JobState, Reason and ExitCode, from `scontrol show job`.
+
+    A busy controller does not answer at times (`Socket timed out`): it is asked again for `PATIENCE_S`.
+    """
+    deadline = time.monotonic() + PATIENCE_S
+    while True:
+        answer = subprocess.run(["scontrol", "show", "job", job, "-o"], capture_output=True, text=True, check=False)
+        if answer.returncode == 0:
+            break
+        if "Invalid job id" in answer.stderr or time.monotonic() > deadline:
+            raise LaunchError(f"Slurm does not tell of job {job} any more: {answer.stderr.strip()}")
+        time.sleep(INTERVAL_S)
     words = [word.partition("=") for word in answer.stdout.split()]
     return {key: value for key, _, value in words if key in ("JobState", "Reason", "ExitCode")}

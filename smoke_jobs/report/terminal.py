@@ -74,6 +74,9 @@ class Progress:
         else:
             self._console.print(f"smoke: {escape(text)}", soft_wrap=True)
 
+    def still_wanted(self) -> None:
+        """Does nothing: of a single job Ctrl-C reaches the thread that follows it."""
+
     def check_done(self, done: CheckDone) -> None:
         """Shows a finished check."""
         style = STYLES.get(done.verdict, "")

@@ -78,3 +78,12 @@ def test_outputs_are_looked_at_before_anything_is_done(tmp_path: Path, capsys: p
         check_outputs({"--json": None, "--html": tmp_path / "missing" / "page.html"})
     assert ended.value.exit_code == 2
     assert "--html" in capsys.readouterr().err
+
+
+def test_a_folder_that_takes_no_file_is_told_before_the_work_and_not_after_it(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with pytest.raises(typer.Exit):
+        check_outputs({"--json": Path("/proc/x.json")})
+    assert "--json /proc/x.json: cannot be written" in capsys.readouterr().err
+    check_outputs({"--json": Path("/dev/stdout"), "--html": Path("/dev/null")})

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import threading
+import time
 from dataclasses import replace
 
 import pytest
@@ -151,3 +154,26 @@ def test_options_of_one_job_are_refused():
         smoke_fit.check_options({"sweep": "--sweep", "html_file": "--html", "stack": "stack"}, Target.kubernetes)
     with pytest.raises(LaunchError, match="--sweep is for --target kubernetes or slurm, not local"):
         smoke_fit.check_options({"sweep": "--sweep", "stack": "stack"}, Target.local)
+
+
+def test_ctrl_c_cancels_every_job_of_a_sweep():
+    """It reaches the main thread alone, and the others follow their jobs to the end."""
+    followed, cancelled = threading.Barrier(len(NODES)), []
+
+    def run(spec, view):
+        if followed.wait(timeout=60) == 0:
+            threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+        try:
+            deadline = time.monotonic() + 60
+            while time.monotonic() < deadline:
+                view.still_wanted()
+                time.sleep(0.01)
+        except KeyboardInterrupt:
+            cancelled.append(spec.hosts[0])
+            raise
+        return ended(True)
+
+    view = RecordedView()
+    with pytest.raises(KeyboardInterrupt):
+        smoke_sweep.sweep(SPEC, NODES, run, view)
+    assert sorted(cancelled) == NODES and view.statuses[-1] == "stopping: every job is cancelled"

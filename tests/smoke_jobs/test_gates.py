@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from trainyard.conventions.gcp import FABRIC_INTERFACES
 from trainyard.smoke_jobs import gates
 from trainyard.smoke_jobs.ddp import check_adapters, check_checkpoint, check_devices, check_memory, check_scaling
 from trainyard.smoke_jobs.ddp.check_collectives import ROOM, sizes
@@ -103,6 +104,24 @@ def test_what_was_published_of_healthy_machines_passes_what_is_derived():
     assert len(compared) >= 16
     for record, floor in compared:
         assert floor.met(record.value), record
+
+
+@pytest.mark.parametrize(
+    ("instance", "asks"),
+    [("a3-highgpu-8g", 60), ("a3-megagpu-8g", 150), ("a3-ultragpu-8g", 250), ("a4-highgpu-8g", 250),
+     ("a4x-highgpu-4g", 160)],
+)  # fmt: skip
+def test_no_derived_floor_is_above_what_google_s_own_scanner_asks(instance, asks):
+    """cluster-health-scanner 4.10.1's BANDWIDTH_THRESHOLD: a machine that Google takes must not be sent back."""
+    asked = gate(instance, 2)
+    assert asked.source.startswith(gates.DERIVED) and 0.6 * asks < asked.floor <= asks
+
+
+def test_the_host_s_own_interfaces_are_no_part_of_a_fabric():
+    rates = {machine.type: machine.network_gbps for machine in gates.machines()}
+    for instance, interfaces in FABRIC_INTERFACES.items():
+        assert rates[instance] / interfaces in (200, 400), instance
+    assert rates["a3-highgpu-2g"] == 50, "no fabric: all of it is the host's"
 
 
 def test_a_published_gate_comes_before_a_derived_one():

@@ -39,6 +39,12 @@ def check_outputs(files: Mapping[str, Path | None]) -> None:
             fail(f"{name} {file}: is a folder, not a file")
         if not file.resolve().parent.is_dir():
             fail(f"{name} {file}: there is no folder {file.parent}")
+        if not file.exists() or file.is_file():  # a pipe or a device is not replaced
+            try:
+                with tempfile.TemporaryFile(dir=file.resolve().parent):
+                    pass
+            except OSError as error:
+                fail(f"{name} {file}: cannot be written: {error.strerror}")
 
 
 def write_whole(path: Path, text: str, *, private: bool = False) -> None:

@@ -33,13 +33,18 @@ _WHY_NOT: Final = "that takes three jobs of one size with the same figure, and l
 class _Told:
     """Shows the progress of one of many jobs: only its checks that did not pass, and what it waits for."""
 
-    def __init__(self, view: View, nodes: Nodes, lock: threading.Lock) -> None:
-        self._view, self._name, self._lock = view, " + ".join(nodes), lock
+    def __init__(self, view: View, nodes: Nodes, lock: threading.Lock, given_up: threading.Event) -> None:
+        self._view, self._name, self._lock, self._given_up = view, " + ".join(nodes), lock, given_up
 
     def status(self, text: str) -> None:
         """See View."""
         with self._lock:
             self._view.status(f"{self._name}: {text}")
+
+    def still_wanted(self) -> None:
+        """See View: Ctrl-C reaches the main thread alone, and each job is cancelled by the thread that follows it."""
+        if self._given_up.is_set():
+            raise KeyboardInterrupt
 
     def check_done(self, done: CheckDone) -> None:
         """See View."""
@@ -70,17 +75,22 @@ def sweep(spec: SmokeSpec, nodes: Sequence[str], run: Run, view: View) -> list[R
 
 
 def _round(spec: SmokeSpec, jobs: Sequence[Nodes], run: Run, view: View) -> list[Ran]:
-    lock = threading.Lock()
+    lock, given_up = threading.Lock(), threading.Event()
 
     def one(nodes: Nodes) -> Ran:
         try:
-            ended = run(replace(spec, nodes=len(nodes), hosts=nodes), _Told(view, nodes, lock))
+            ended = run(replace(spec, nodes=len(nodes), hosts=nodes), _Told(view, nodes, lock, given_up))
         except LaunchError as error:
             return Ran(nodes, None, str(error))
         return read(nodes, ended)
 
     with ThreadPoolExecutor(max_workers=max(1, len(jobs))) as pool:
-        return list(pool.map(one, jobs))
+        try:
+            return list(pool.map(one, jobs))
+        except BaseException:
+            given_up.set()
+            view.status("stopping: every job is cancelled")
+            raise
 
 
 def read(nodes: Nodes, ended: Ended) -> Ran:

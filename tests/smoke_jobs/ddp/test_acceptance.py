@@ -1,5 +1,8 @@
 """What the checks of acceptance decide without a job around them."""
 
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -11,6 +14,7 @@ from trainyard.smoke_jobs.ddp import (
     check_adapters,
     check_counters,
     check_dcgm,
+    check_interruption,
     check_memory,
     check_storage,
     check_stragglers,
@@ -101,7 +105,9 @@ def counting(monkeypatch: pytest.MonkeyPatch, after: dict[str, int]) -> Any:
             host="a",
             world_size=1,
             inventories=[{"device": {"uuid": uuid}}],
-            counters_before={f"GPU {uuid}": {"ecc_corrected": 4, "ecc_uncorrected": 0, "nvlink_replay": 0}},
+            counters_before={
+                f"GPU {uuid}": {"ecc_corrected": 4, "ecc_uncorrected": 0, "nvlink_replay": 0, "nvlink_recovery": 0}
+            },
             broken=lambda _: False,
             gather=lambda value: [value],
         )
@@ -115,7 +121,9 @@ def test_a_hard_error_during_the_run_fails_and_what_mended_itself_is_told(monkey
     assert mended.verdict == "pass" and "GPU GPU-1: 5 ecc corrected more" in mended.reason
     hard = counting(monkeypatch, {"ecc_corrected": 9, "ecc_uncorrected": 1, "nvlink_replay": 0})
     assert hard.verdict == "fail" and "a, GPU GPU-1: 1 uncorrected memory errors more" in hard.reason
-    assert counting(monkeypatch, {"ecc_uncorrected": 0, "nvlink_replay": 3}).verdict == "fail"
+    replayed = counting(monkeypatch, {"ecc_uncorrected": 0, "nvlink_replay": 3, "nvlink_recovery": 0})
+    assert replayed.verdict == "pass" and "3 nvlink replay more" in replayed.reason, "a link mends it by itself"
+    assert counting(monkeypatch, {"nvlink_recovery": 1}).verdict == "fail"
 
 
 def test_traffic_is_no_error(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -144,6 +152,43 @@ def test_what_dcgm_says_is_found_in_whatever_depth() -> None:
     assert list(check_dcgm.problems(older)) == ["dcgm test PCIe failed on GPU 2: low bandwidth"]
     assert list(check_dcgm.problems(check_dcgm.BROKEN)) == ["dcgm test memory failed on GPU 3: row remap failed"]
     assert not list(check_dcgm.problems({"a": [passing]}))
+
+
+def narrow(got: int) -> dict[str, Any]:
+    text = f"GPU 0 is running at a PCI link width of {got}X, which is below the minimum allowed link width of 16"
+    return {"name": "PCIe", "results": [{"gpu_id": "0", "status": "Fail", "warnings": [{"warning": text}]}]}
+
+
+def test_dcgm_s_wish_for_sixteen_lanes_is_the_devices_matter() -> None:
+    assert not list(check_dcgm.problems(narrow(8)))
+    assert "link width of 4X" in next(iter(check_dcgm.problems(narrow(4))))
+    both = narrow(8)
+    both["results"][0]["warnings"].append({"warning": "bandwidth is 2.1 GB/s, below the minimum"})
+    assert len(list(check_dcgm.problems(both))) == 1
+
+
+def test_what_a_peer_does_not_answer_is_told_for_the_job_kills_some(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "unresponsive_remote_events" not in check_counters.FATAL
+    monkeypatch.setattr(hardware, "adapters", lambda: {"efa0": {"unresponsive_remote_events": 2}})
+    job: Any = SimpleNamespace(
+        cuda=False, rank=0, local_rank=0, host="a", world_size=1, broken=lambda _: False, gather=lambda v: [v],
+        counters_before={"adapter efa0": {"unresponsive_remote_events": 0}},
+    )  # fmt: skip
+    outcome = check_counters.run(job)
+    assert outcome.verdict == "pass" and "2 unresponsive remote events more" in outcome.reason
+
+
+def test_nothing_is_run_beside_us_on_gpus_that_take_one_process() -> None:
+    job = object.__new__(Job)
+    modes = {"a": "Default", "b": "Exclusive_Process"}
+    job.__dict__ |= {
+        "cuda": True, "options": Options(),
+        "inventories": [{"host": host, "device": {"mode": mode}} for host, mode in modes.items()],
+    }  # fmt: skip
+    for check in (check_dcgm, check_interruption):
+        outcome = check.run(job)
+        assert outcome.verdict == "skipped"
+        assert outcome.reason.startswith("the GPUs of b take one process each (compute mode Exclusive_Process)")
 
 
 def node(host: str, first: int, count: int, links: int) -> list[dict[str, Any]]:
@@ -180,6 +225,41 @@ def fake_devices(monkeypatch: pytest.MonkeyPatch, ranks: int, reach: bool = True
         barrier=lambda: barriers.append(1), synchronize=lambda: None, barriers=barriers,
     )  # fmt: skip
     return job
+
+
+def test_the_devices_of_a_node_copy_from_the_host_one_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two of an A100 or H100 node share the lanes to it, and would each show half of what a healthy slot gives."""
+    together = threading.Barrier(4)
+    at_work: list[int] = []
+    entries: list[dict[str, Any]] = [
+        {"rank": rank, "host": "a", "device": "u", "wrong": ["of before"] if rank == 3 else [], "gb_s": {}}
+        for rank in range(4)
+    ]
+
+    def rate(job: Any, *_: object) -> float:
+        at_work.append(job.local_rank)
+        time.sleep(0.05)
+        assert set(at_work) == {job.local_rank}, "nobody beside it"
+        at_work.remove(job.local_rank)
+        if job.local_rank == 2:
+            raise RuntimeError("CUDA error: uncorrectable ECC error\nmore")
+        return 25.0
+
+    monkeypatch.setattr(check_memory, "_rate", rate)
+    monkeypatch.setattr(check_memory, "_pair", lambda *_: ())
+
+    def copies(rank: int) -> None:
+        job: Any = SimpleNamespace(
+            cuda=True, local_world_size=4, local_rank=rank, device="cuda", barrier=lambda: together.wait(timeout=60)
+        )
+        check_memory._to_the_host(job, entries[rank])
+
+    with ThreadPoolExecutor(4) as ranks:
+        list(ranks.map(copies, range(4)))
+    assert [len(entry["gb_s"]) for entry in entries] == [2, 2, 0, 0]
+    assert entries[2]["wrong"] == [
+        "rank 2 on a, device u: its memory cannot be used: CUDA error: uncorrectable ECC error"
+    ]
 
 
 def test_every_device_of_a_node_is_copied_to_and_not_only_the_next(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from trainyard.smoke_jobs.ddp.ends import errors_of, first_hand
+from trainyard.smoke_jobs.ddp.ends import after, errors_of, first_hand
 from trainyard.smoke_jobs.ddp.result import write_json
 
 LOST = "RuntimeError: [../gloo/transport/tcp/pair.cc:547] Connection closed by peer [10.0.0.7]:4711"
@@ -79,6 +79,34 @@ def test_two_that_die_together_are_both_named(left):
 def test_where_nobody_knows_why_all_are_heard():
     errors = [{"rank": rank, "host": "n", "message": LOST} for rank in (0, 1)]
     assert first_hand(errors) == errors
+
+
+def test_a_silent_rank_that_had_caught_something_tells_it(left):
+    met = "AcceleratorError: CUDA error: uncorrectable ECC error encountered (in check gradients)"
+    folder = left(("caught", LOST), ("caught", met))
+    ranks = [{"rank": rank, "host": "n", "message": "did not come back"} for rank in (0, 1)]
+    (folder / "silent.json").write_text(json.dumps({"check": "gradients", "ranks": ranks}))
+    assert blamed(folder) == {0: "did not come back", 1: f"did not come back after it had met: {met}"}
+
+
+def test_a_rank_of_which_several_nodes_tell_is_told_once_by_who_knows_most():
+    short = {"rank": 1, "host": "n", "message": "did not come back"}
+    long = {"rank": 1, "host": "n", "message": "did not come back after it had met: CUDA error"}
+    other = {"rank": -1, "host": "m", "message": "torchrun ended"}
+    assert first_hand([short, long, other, other]) == [long, other]
+
+
+@pytest.mark.parametrize(
+    ("message", "met", "told"),
+    [
+        ("NCCL error", "", "NCCL error"),
+        ("NCCL error", "ECC error", "NCCL error after it had met: ECC error"),
+        (LOST, "ECC error", "ECC error"),
+        ("NCCL error", LOST, "NCCL error"),
+    ],
+)
+def test_an_end_is_told_with_what_came_before_it(message, met, told):
+    assert after(message, met) == told
 
 
 def test_who_is_silent_is_all_that_counts(left):

@@ -60,13 +60,16 @@ Installed = Callable[..., None]
 def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Installed:
     """Puts programs in front of PATH that answer as told; None: there is no such program, and no other one."""
 
-    def install(xml: str | None, log: str | None = "", links: str = "", errors: str = "", code: int = 0) -> None:
+    def install(
+        xml: str | None, log: str | None = "", links: str = "", errors: str = "", code: int = 0, listed: str = ""
+    ) -> None:
         programs = {}
         if xml is not None:
-            for name, text in {"xml": xml, "links": links, "errors": errors}.items():
+            for name, text in {"xml": xml, "links": links, "errors": errors, "listed": listed}.items():
                 (tmp_path / name).write_text(text)
             programs["nvidia-smi"] = (
                 f'case "$*" in *"nvlink -s"*) /bin/cat {tmp_path}/links;; *"nvlink -e"*) /bin/cat {tmp_path}/errors;; '
+                f"-L) /bin/cat {tmp_path}/listed;; "
                 f"*) /bin/cat {tmp_path}/xml; exit {code};; esac"
             )
         if log is not None:
@@ -86,6 +89,7 @@ def verdict(**options: Any) -> tuple[str, str]:
     device = {
         "name": "NVIDIA H100 80GB HBM3", "uuid": UUID, "memory_gib": 79.1, "driver": reading.driver,
         "errors": list(reading.faults), "unreadable": list(reading.unreadable), "links": reading.links,
+        "lanes": list(reading.lanes), "mode": reading.mode,
     }  # fmt: skip
     versions = dict.fromkeys(("torch", "cuda", "nccl", "driver"), "1")
     inventory = {
@@ -125,7 +129,8 @@ def test_a_healthy_gpu_passes_and_all_was_read(installed: Installed) -> None:
         ("hw_slowdown>Not Active", "hw_slowdown>Active", "slowed down by its hardware"),
         ("recovery_action>None", "recovery_action>Drain and Reset", "asks for a recovery"),
         ("<dram_uncorrectable>0", "<dram_uncorrectable>2", "uncorrected memory errors since the driver was loaded (2)"),
-        ("<current_link_width>16x", "<current_link_width>8x", "8 lanes wide instead of 16"),
+        ("<current_link_width>16x", "<current_link_width>4x", "runs 4 lanes wide, it can have 16"),
+        ("<remapped_row_pending>No", "<remapped_row_pending>GPU requires reset", "the GPU has to be reset"),
     ],
 )
 def test_each_fault_that_the_driver_tells_fails(installed: Installed, was: str, becomes: str, says: str) -> None:
@@ -133,6 +138,60 @@ def test_each_fault_that_the_driver_tells_fails(installed: Installed, was: str, 
     installed(HEALTHY.replace(was, becomes))
     result, reason = verdict()
     assert result == "fail" and says in reason and "drain the node" in reason
+
+
+def test_half_of_the_lanes_is_how_some_machines_are_wired(installed: Installed) -> None:
+    """The L4 of AWS's g6 has 8 of 16 (aws-parallelcluster-cookbook#2803): healthy, and told."""
+    installed(HEALTHY.replace("<current_link_width>16x", "<current_link_width>8x"))
+    result, reason = verdict()
+    assert result == "pass" and "PCIe slots run 8 of 16 lanes" in reason
+    assert hardware.read(UUID).pcie_gb_s == pytest.approx(31.5, rel=0.01), "copies are held to the lanes in use"
+
+
+def test_a_slot_with_fewer_lanes_than_the_others_is_named() -> None:
+    def inventory(rank: int, lanes: int, name: str = "NVIDIA L4") -> dict[str, Any]:
+        return {"rank": rank, "host": "a", "device": {"name": name, "uuid": f"u{rank}", "lanes": [lanes, 16]}}
+
+    (text,) = check_devices.narrow_slots([inventory(0, 16), inventory(1, 8), inventory(2, 16)])
+    assert text.startswith("rank 1 on a, device u1: its PCIe slot runs 8 lanes wide, others here have 16; drain")
+    assert not check_devices.narrow_slots([inventory(rank, 8) for rank in range(4)])
+    assert not check_devices.narrow_slots([inventory(0, 16), inventory(1, 8, "NVIDIA T4")]), "another model"
+    unknown = [{**inventory(0, 0), "device": {"name": "NVIDIA L4", "uuid": "u", "lanes": [0, 0]}}]
+    assert not check_devices.narrow_slots(unknown)
+
+
+def test_what_is_no_clear_answer_is_told_as_unreadable(installed: Installed) -> None:
+    installed(HEALTHY.replace("<remapped_row_pending>No", "<remapped_row_pending>Insufficient Permissions"))
+    result, reason = verdict()
+    assert result == "pass" and reason.endswith("not readable: remapped_row_pending")
+
+
+def test_of_a_part_of_a_gpu_the_whole_is_asked(installed: Installed) -> None:
+    listed = f"GPU 0: NVIDIA H100 80GB HBM3 (UUID: {UUID})\n  MIG 3g.40gb     Device  0: (UUID: MIG-77-a)\n"
+    installed(HEALTHY, listed=listed)
+    for name in ("77-a", "MIG-77-a"):
+        reading = hardware.read(name)
+        assert (reading.driver, reading.faults) == ("570.86.15", ())
+    assert "does not answer" in hardware.read("88-b").faults[0], "nobody's part"
+    installed(HEALTHY.replace("<remapped_row_pending>No", "<remapped_row_pending>Yes"), listed=listed)
+    assert "a row remap is pending" in hardware.read("MIG-77-a").faults[0]
+
+
+def test_a_driver_that_is_stuck_is_given_up_before_a_collective_is(
+    installed: Installed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    installed(HEALTHY)
+    (tmp_path / "nvidia-smi").write_text("#!/bin/sh\necho x >> $(/usr/bin/dirname $0)/asked\nexec /bin/sleep 60\n")
+    monkeypatch.setattr(hardware, "QUESTION_S", 0.5)
+    assert "code 124, said: no answer" in hardware.read(UUID).faults[0]
+    assert (tmp_path / "asked").read_text().split() == ["x"], "once: it would not answer anything else"
+
+
+def test_the_compute_mode_is_read(installed: Installed) -> None:
+    installed(
+        HEALTHY.replace("<gpu_recovery_action>", "<compute_mode>Exclusive_Process</compute_mode><gpu_recovery_action>")
+    )
+    assert hardware.read(UUID).mode == "Exclusive_Process"
 
 
 def test_a_gpu_that_has_fallen_off_the_bus_fails(installed: Installed) -> None:
@@ -225,4 +284,5 @@ def test_counters_of_an_adapter(tmp_path: Path) -> None:
     assert found == {"rdmap0": {"tx_bytes": 40, "rx_bytes": 2, "link_downed": 1}}
     assert hardware.moved(found["rdmap0"]) == 42
     assert hardware.moved({"port_xmit_data": 10, "port_rcv_data": 5}) == 60
+    assert hardware.moved({"tx_bytes": 3, "rx_bytes": 2, "rdma_write_bytes": 40, "rdma_read_bytes": 1}) == 41
     assert hardware.adapters(tmp_path / "none") == {}

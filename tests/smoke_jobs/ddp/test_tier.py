@@ -13,20 +13,27 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import boto3
 import pytest
 import torch
+import torch.distributed as dist
 from torch.distributed.checkpoint.api import CheckpointException
 from torch.distributed.checkpoint.default_planner import DefaultSavePlanner
 
 from tests.smoke_jobs.ports import free_ports
-from trainyard.smoke_jobs.ddp import checkpoints, tier
+from trainyard.smoke_jobs.ddp import check_checkpoint, checkpoints, tier
 from trainyard.smoke_jobs.ddp.checkpoints import Refused, newest_whole, read_manifest, restore, save
+from trainyard.smoke_jobs.ddp.options import Options
+from trainyard.smoke_jobs.ddp.result import CheckFailed
 from trainyard.smoke_jobs.ddp.tier import DirectoryTier, Missing, S3Tier, Tier, TierError
 
 KEYS = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "AWS_DEFAULT_REGION": "us-east-1"}
+
+
+REFUSALS = {"403": "AccessDenied", "500": "InternalError"}
 
 
 class FaultProxy:
@@ -50,6 +57,17 @@ class FaultProxy:
                     self.send_header("Content-Length", str(len(text)))
                     self.end_headers()
                     self.wfile.write(text)
+                    return
+                if fault in ("403", "500"):
+                    text = f"<Error><Code>{REFUSALS[fault]}</Code><Message>no</Message></Error>".encode()
+                    self.send_response(int(fault))
+                    self.send_header("Content-Length", str(len(text)))
+                    self.end_headers()
+                    self.wfile.write(text)
+                    return
+                if fault == "silent":  # accepts, and never answers
+                    time.sleep(5)
+                    self.close_connection = True
                     return
                 if fault == "cut":
                     self.close_connection = True
@@ -276,6 +294,57 @@ def test_a_store_that_stays_down_fails_and_leaves_the_previous_checkpoint(s3: S3
     proxy.clear()
     assert newest_whole(s3).step == 1
     assert json.loads(s3.get("latest.json"))["step"] == 1
+
+
+@pytest.fixture
+def alone() -> Iterator[Any]:
+    """The job of check checkpoint with one rank."""
+    dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    job: Any = SimpleNamespace(
+        options=Options(checkpoint_uri="s3://checkpoints/broken", checkpoint_mib=1), head=True, cuda=False, rank=0,
+        device=torch.device("cpu"), host_group=dist.group.WORLD, gather=lambda value: [value],
+        broadcast=lambda value: value, synchronize=lambda: None, barrier=lambda: None, broken=lambda _: False,
+    )  # fmt: skip
+    yield job
+    dist.destroy_process_group()
+
+
+@pytest.mark.parametrize(("fault", "says"), [("403", "AccessDenied"), ("500", "InternalError"), ("silent", "timeout")])
+def test_a_store_that_is_broken_altogether_is_the_reason_and_not_the_clean_up(
+    s3: S3Tier, proxy: FaultProxy, alone: Any, monkeypatch: pytest.MonkeyPatch, capsys: Any, fault: str, says: str
+) -> None:
+    monkeypatch.setattr(tier, "READ_S", 0.5)
+    monkeypatch.setattr(tier, "OPERATION_S", 1.0)
+    monkeypatch.setattr(tier, "CLEAN_UP_S", 0.2)
+    proxy.inject(fault, ".", 1000)
+    before = time.monotonic()
+    with pytest.raises(CheckFailed) as failed:
+        check_checkpoint.run(alone)
+    assert time.monotonic() - before < 60, "a deadline an operation"
+    said = str(failed.value)
+    assert said.startswith("the checkpoint tier s3://checkpoints/broken failed: rank 0: ")
+    assert "step-00000001/" in said and says.lower() in said.lower()
+    assert "what a check wrote was not removed" in capsys.readouterr().out
+
+
+def test_without_credentials_that_is_the_reason(
+    s3: S3Tier, alone: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.delenv(name)
+    for name in ("AWS_SHARED_CREDENTIALS_FILE", "AWS_CONFIG_FILE"):
+        monkeypatch.setenv(name, str(tmp_path / "none"))
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    monkeypatch.setattr(boto3, "DEFAULT_SESSION", None)
+    with pytest.raises(CheckFailed, match="Unable to locate credentials"):
+        check_checkpoint.run(alone)
+
+
+def test_what_is_taken_back_is_not_waited_for(s3: S3Tier, proxy: FaultProxy, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tier, "CLEAN_UP_S", 0.0)
+    proxy.inject("503", "GET ", 1000)
+    tier.clear(f"s3://checkpoints/{s3.prefix}")
+    assert proxy.hits == 1, "one attempt"
 
 
 def test_what_will_not_get_better_is_not_tried_again(s3: S3Tier, proxy: FaultProxy) -> None:

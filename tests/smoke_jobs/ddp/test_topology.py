@@ -47,7 +47,7 @@ def test_vertex_counts_pools_in_order() -> None:
         "task": {"type": "workerpool1", "index": 1},
     }
     found = detect(Options(), {"CLUSTER_SPEC": json.dumps(spec)}, NOWHERE)
-    assert found == Topology(3, 2, "a-0", ("a-0", "b-0", "b-1"))
+    assert found == Topology(3, 2, "a-0", ("a-0", "b-0", "b-1"), named=True)
 
 
 def test_options_win_and_disagreement_is_an_error() -> None:

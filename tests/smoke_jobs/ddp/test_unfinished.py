@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import ast
+import threading
 from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
 from enum import Enum
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -131,6 +136,22 @@ def test_nccl_leaves_the_process_and_keeps_its_record(monkeypatch: pytest.Monkey
     assert found["TORCH_NCCL_ASYNC_ERROR_HANDLING"] == "2" and int(found["TORCH_FR_BUFFER_SIZE"]) > 0
 
 
+def test_every_further_group_has_the_limit_of_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    """PyTorch's own are 30 minutes with gloo and 10 with NCCL, on a GPU, where the host's group is one of them."""
+    given: list[Any] = []
+    monkeypatch.setattr(dist, "init_process_group", lambda *_, timeout, **__: given.append(timeout))
+    monkeypatch.setattr(dist, "new_group", lambda *_, timeout, **__: given.append(timeout))
+    job = a_job(limit_s=40)
+    job.__dict__ |= {"backend": "cpu:gloo,cuda:nccl", "store": dist.HashStore(), "generation": 0}
+    job._make_groups()
+    job.group(range(1))
+    assert given == [timedelta(seconds=40)] * 3
+    for path in Path(unfinished.__file__).parent.glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and getattr(node.func, "attr", "") in ("new_group", "init_process_group"):
+                assert "timeout" in {keyword.arg for keyword in node.keywords}, f"{path.name} {node.lineno}"
+
+
 def test_on_a_gpu_groups_are_aborted_and_never_destroyed(monkeypatch: pytest.MonkeyPatch) -> None:
     """To destroy one can hang once a peer is gone (pytorch#180611)."""
     said: list[str] = []
@@ -143,3 +164,17 @@ def test_on_a_gpu_groups_are_aborted_and_never_destroyed(monkeypatch: pytest.Mon
     job.cuda = False
     job.leave()
     assert said == ["aborted", "destroyed"], "gloo's peers hear at once"
+
+
+@pytest.mark.parametrize(("cuda", "away"), [(True, False), (False, True)])
+def test_who_waits_in_a_collective_until_its_limit_has_not_stayed_away(cuda: bool, away: bool) -> None:
+    """Rank 0 failed first, and aborts: of its peers in the same node nobody hears before NCCL's limit has passed."""
+    job = a_job(limit_s=60.0)
+    job.__dict__ |= {"cuda": cuda, "store": dist.HashStore()}
+    job.options = replace(job.options, rank_timeout_s=0.5)
+    job.post("check/0", "failed")
+    later = threading.Timer(3.0, job.post, ("check/1", "timed out"))
+    later.start()
+    found = job.collect("check", lambda said: said == "failed")
+    later.join()
+    assert (1 not in found) is away

@@ -99,13 +99,29 @@ def test_groups_that_are_never_made_end_the_job(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr(pulse, "PULSE_S", 0.05)
     monkeypatch.setenv("SMOKE_WRAPPED", "1")
     watch = Pulse(0, ["a"], 60.0, dist.HashStore, lambda: "rendezvous", tmp_path)
-    with watch.limit(600, "never told"):
+    watch.come("first")
+    with watch.limit(600, "never told", "first"):
         time.sleep(0.2)
     assert not (tmp_path / "silent.json").exists()
     deadline = time.monotonic() + 60
-    with watch.limit(0.1, "the process groups were not made"):
+    with watch.limit(0.1, "the process groups were not made", "first"):
         while not (tmp_path / "silent.json").exists():
             assert time.monotonic() < deadline
             time.sleep(0.05)
     (said,) = json.loads((tmp_path / "silent.json").read_text())["ranks"]
     assert (said["rank"], said["host"]) == (-1, "") and "were not made in 0 s: every rank lives" in said["message"]
+
+
+def test_who_does_not_come_to_make_them_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a device is lost, to abort the old groups may hang: its thread counts on, and all others wait."""
+    monkeypatch.setattr(pulse, "PULSE_S", 0.05)
+    monkeypatch.setenv("SMOKE_WRAPPED", "1")
+    watch = Pulse(0, ["a", "b"], 60.0, dist.HashStore, lambda: "gradients", tmp_path)
+    watch.come("groups/1")
+    deadline = time.monotonic() + 60
+    with watch.limit(0.1, "the process groups were not made", "groups/1"):
+        while not (tmp_path / "silent.json").exists():
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+    (said,) = json.loads((tmp_path / "silent.json").read_text())["ranks"]
+    assert (said["rank"], said["host"]) == (1, "b") and "did not come to make them" in said["message"]

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from trainyard.smoke_jobs.ddp import thresholds
+from trainyard.smoke_jobs.ddp import check_gradients, flight, thresholds
 from trainyard.smoke_jobs.ddp.options import Options
 from trainyard.smoke_jobs.ddp.result import Figure, Outcome, passed
-from trainyard.smoke_jobs.ddp.worker import Runner
+from trainyard.smoke_jobs.ddp.worker import Runner, _Mark
 
 
 def runner(baseline: Path, *outcomes: Outcome) -> Runner:
@@ -55,3 +56,49 @@ def test_sizes_are_not_compared_with_each_other(tmp_path: Path) -> None:
     now = runner(path, bandwidth("MiB_1", MiB_1=19.0, MiB_4=39.0))
     now._compare()
     assert now.document["checks"][0]["verdict"] == "pass"
+
+
+@pytest.fixture
+def broken_rank(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Runner:
+    """Rank 1 of two whose GPU is lost in check gradients, and whose groups cannot even be aborted then."""
+    said: list[str] = []
+    monkeypatch.setenv("RANK", "1")
+
+    def lost(_: object) -> Outcome:
+        raise RuntimeError("CUDA error: uncorrectable ECC error encountered")
+
+    def leave() -> None:
+        said.append("left")
+        raise RuntimeError("NCCL error: unhandled cuda error")
+
+    monkeypatch.setattr(check_gradients, "run", lost)
+    monkeypatch.setattr(flight, "stand", lambda _: said.append(mark()["state"]))
+    made = runner(tmp_path / "none")
+    vars(made.job).update({
+        "rank": 1, "host": "a", "head": False, "watch": None, "clock_s": 0.0, "leave": leave,
+        "post": lambda key, posted: said.append(f"{key}: {posted.outcome.reason}"),
+    })  # fmt: skip
+    made.mark = _Mark(tmp_path)
+    mark = lambda: json.loads(made.mark.path.read_text())  # noqa: E731
+    made.job.said = said  # type: ignore[attr-defined]
+    return made
+
+
+def test_what_was_caught_is_written_and_posted_before_anything_that_may_hang(broken_rank: Runner) -> None:
+    with pytest.raises(RuntimeError, match="unhandled cuda error") as raised:
+        broken_rank._check(1, "gradients")
+    ecc = "RuntimeError: CUDA error: uncorrectable ECC error encountered"
+    said: list[str] = broken_rank.job.said  # type: ignore[attr-defined]
+    assert said == ["caught", f"gradients/1: rank 1 on a: {ecc}", "left"]
+    broken_rank.mark.write("raised", str(raised.value))
+    mark = json.loads(broken_rank.mark.path.read_text())
+    assert mark["message"] == f"NCCL error: unhandled cuda error after it had met: {ecc} (in check gradients)"
+
+
+def test_what_was_caught_in_an_earlier_check_explains_no_later_end(broken_rank: Runner) -> None:
+    broken_rank.mark.write("caught", "CheckFailed: no file matches")
+    broken_rank.mark.go_on()
+    mark = json.loads(broken_rank.mark.path.read_text())
+    assert (mark["state"], mark["message"]) == ("started", "")
+    broken_rank.mark.write("raised", "ValueError: no")
+    assert json.loads(broken_rank.mark.path.read_text())["message"] == "ValueError: no"

@@ -57,6 +57,9 @@ class RecordedView:
         if not self.statuses or self.statuses[-1] != text:
             self.statuses.append(text)
 
+    def still_wanted(self) -> None:
+        pass
+
     def check_done(self, done: CheckDone) -> None:
         self.done.append(done)
 

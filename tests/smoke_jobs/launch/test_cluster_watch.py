@@ -374,3 +374,14 @@ def test_without_a_kubeconfig_it_says_where_to_get_one(monkeypatch, tmp_path):
     monkeypatch.setattr("kubernetes.config.kube_config.KUBE_CONFIG_DEFAULT_LOCATION", str(tmp_path / "none"))
     with pytest.raises(LaunchError, match="pulumi stack output kubeconfig"):
         Cluster.connect("team-vision")
+
+
+def test_a_job_that_was_given_up_is_not_followed_on(server, cluster):
+    class GivenUp(RecordedView):
+        def still_wanted(self):
+            raise KeyboardInterrupt
+
+    manifests = kubernetes.render(GPU_POOL).manifests
+    with pytest.raises(KeyboardInterrupt), submitted(cluster, manifests, keep=False) as job:
+        Watch(cluster, job, GivenUp(), 60).run()
+    assert server.objects["jobs"] == {}

@@ -37,6 +37,13 @@ def test_a_broken_check_keeps_its_exit_code():
     assert {check["name"]: check["verdict"] for check in ended.document["checks"]}["devices"] == "fail"
 
 
+def test_what_was_not_written_is_said_and_wrong_options_need_no_more_words(tmp_path):
+    missing = tmp_path / "result.json"
+    assert "left no result" in local._without(missing, 1, None)
+    assert local._without(missing, 0, {"verdict": "pass"}).startswith(f"{missing} was not written: what is shown is")
+    assert local._without(missing, 2, {"verdict": "usage"}) == "", "its table says what is wrong"
+
+
 def test_out_of_time_is_124():
     spec = SmokeSpec(processes_per_node=2, timeout_s=4, options={"checks": ["interruption"]})
     ended = local.run(spec, RecordedView())

@@ -47,8 +47,16 @@ def test_pyxis_gets_the_image_in_its_own_spelling():
     assert "--container-image='docker://nvcr.io#nvidia/pytorch:26.01-py3'" in script
     script = render(replace(GPU_POOL, image="pytorch/pytorch:2.13.0"), SlurmSettings(container=True))
     assert "--container-image=docker://pytorch/pytorch:2.13.0" in script
+    for path in ("$SMOKE_HOME", GPU_POOL.checkpoint_uri):  # a container sees no folder of the host by itself
+        assert f"{path}:{path}" in script.partition("--container-mounts=")[2].splitlines()[0]
     with pytest.raises(LaunchError, match="slurm needs image"):
         render(replace(GPU_POOL, image=""), SlurmSettings(container=True))
+
+
+def test_several_nodes_have_their_tier_in_the_folder_that_they_share():
+    bare = replace(GPU_POOL, checkpoint_uri="")
+    assert ' --checkpoint-uri "$SMOKE_HOME/checkpoints"' in render(bare)
+    assert "--checkpoint-uri" not in render(replace(bare, nodes=1)) + render(GPU_POOL)
 
 
 def test_without_slurm_it_says_where_to_go(monkeypatch):
@@ -138,6 +146,25 @@ def test_a_cancelled_job_is_followed_to_its_end(cluster, tmp_path):
 
 def _show(job: str) -> str:
     return subprocess.run(["scontrol", "show", "job", job, "-o"], capture_output=True, text=True, check=False).stdout
+
+
+@pytest.mark.parametrize(("said", "times"), [("Socket timed out on send/recv operation", 3), ("Invalid job id", 1)])
+def test_a_busy_controller_is_asked_again_and_a_job_that_is_gone_is_not(monkeypatch, tmp_path, said, times):
+    """A job is cancelled where nobody follows it any more."""
+    (tmp_path / "scontrol").write_text(
+        f"#!/bin/sh\necho x >> {tmp_path}/asked\n"
+        f'[ "$(/usr/bin/wc -l < {tmp_path}/asked)" -gt 2 ] && echo "JobState=RUNNING ExitCode=0:0" && exit 0\n'
+        f'echo "slurm_load_jobs error: {said}" >&2\nexit 1\n'
+    )
+    (tmp_path / "scontrol").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(slurm, "INTERVAL_S", 0.01)
+    if times == 1:
+        with pytest.raises(LaunchError, match="Invalid job id"):
+            slurm._state("7")
+    else:
+        assert slurm._state("7")["JobState"] == "RUNNING"
+    assert len((tmp_path / "asked").read_text().split()) == times
 
 
 def _until(ready, seconds: float = 60) -> None:

@@ -45,6 +45,24 @@ def test_the_document_is_told_where_it_is_wanted_and_read_back(program, tmp_path
     assert follower.end(1).exit_code == 10
 
 
+@pytest.mark.parametrize(
+    ("pool", "index", "copied"), [("workerpool0", 0, True), ("workerpool0", 1, False), ("workerpool1", 0, False)]
+)
+def test_of_a_vertex_job_the_first_node_alone_writes_the_result(monkeypatch, tmp_path, pool, index, copied):
+    (tmp_path / "result.json").write_text("{}")
+    monkeypatch.setenv("SMOKE_RESULT_COPY", str(tmp_path / "copy.json"))
+    monkeypatch.setenv("CLUSTER_SPEC", json.dumps({"task": {"type": pool, "index": index}}))
+    start.tell(tmp_path, 0)
+    assert (tmp_path / "copy.json").exists() is copied
+
+
+def test_a_bucket_that_takes_nothing_does_not_change_the_exit_code(program, tmp_path):
+    variables = {"SMOKE_RESULT_DIR": str(tmp_path / "r"), "SMOKE_RESULT_COPY": "/proc/none/result.json"}
+    answer = run_start(program, variables)
+    assert answer.returncode == 10 and "Traceback" not in answer.stderr
+    assert "the result was not copied" in answer.stdout
+
+
 def test_no_result_is_no_error_of_its_own(program, tmp_path):
     answer = run_start(program, {"SMOKE_RESULT_DIR": str(tmp_path / "r"), "SMOKE_TELL": "1"}, "--nothing")
     assert answer.returncode == 10
