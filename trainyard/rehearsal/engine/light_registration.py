@@ -17,7 +17,7 @@ import pulumi
 from google.protobuf import struct_pb2  # type: ignore[import-untyped]
 from pulumi import _types as sdk_types
 from pulumi.output import Unknown, _OutputData
-from pulumi.runtime import _depends_on, rpc
+from pulumi.runtime import _depends_on, rpc, settings
 from pulumi.runtime import resource as sdk_resource
 from pulumi.runtime import resource_cycle_breaker as cycles
 from pulumi.runtime.settings import SETTINGS
@@ -151,18 +151,18 @@ def _keep_first(manager: Any, task: asyncio.Task[None]) -> None:
 @dataclass(frozen=True, slots=True)
 class _Asked:
     res: pulumi.Resource
-    type: str
+    type_: str
     name: str
     custom: bool
     props: Mapping[str, Any]
     opts: pulumi.ResourceOptions
-    args_class: type | None
+    args_class: Any  # the input class of `props`, if they came as one
     monitor: Registry
 
 
 async def do_register(asked: _Asked, own: list[asyncio.Future[Any]], answers: Answers) -> None:
     """What the SDK's function of this name does; a failure is told of its `ty` and `name` (`failures`)."""
-    res, ty, name = asked.res, asked.type, asked.name
+    res, ty, name = asked.res, asked.type_, asked.name
     try:
         try:
             registration, unusual = await _prepared(asked)
@@ -195,15 +195,15 @@ async def _prepared(asked: _Asked) -> tuple[Registration, Mapping[str, Any]]:
     res, options = asked.res, asked.opts
     dependencies: set[str] = set()
     if options.depends_on is not None:
-        listed = options._depends_on_list()
+        listed: Any = options._depends_on_list()
         if listed:
             plain = type(listed) is list and all(isinstance(item, pulumi.Resource) for item in listed)
-            resources = dict.fromkeys(listed) if plain else await _depends_on._resolve_depends_on(listed)  # type: ignore[arg-type]
-            dependencies.update(await _urns(resources, res))  # type: ignore[arg-type]
+            explicit: Any = dict.fromkeys(listed) if plain else await _depends_on._resolve_depends_on(listed)
+            dependencies.update(await _urns(explicit, res))
     inputs, by_property, unusual = await _inputs(asked)
     parent = options.parent
-    if parent is None and asked.type != "pulumi:pulumi:Stack":
-        parent = sdk_resource.settings.get_root_resource()
+    if parent is None and asked.type_ != "pulumi:pulumi:Stack":
+        parent = settings.get_root_resource()
     parent_urn = await _told(parent.urn) if parent is not None else ""
     provider = ""
     if asked.custom:
@@ -221,7 +221,7 @@ async def _prepared(asked: _Asked) -> tuple[Registration, Mapping[str, Any]]:
     timeouts = options.custom_timeouts
     return (
         Registration(
-            type=asked.type,
+            type=asked.type_,
             name=asked.name,
             parent=parent_urn or "",
             custom=asked.custom,
@@ -300,7 +300,8 @@ async def _inputs(asked: _Asked) -> tuple[dict[str, Any], dict[str, list[pulumi.
     res, cls = asked.res, asked.args_class
     translate: Callable[[str], str] | None = None
     if cls is None:
-        if type(res).translate_input_property is not pulumi.Resource.translate_input_property:
+        own: Any = type(res).translate_input_property
+        if own is not pulumi.Resource.translate_input_property:
             translate = res.translate_input_property
         names: Mapping[str, str] = {}
         types: Mapping[str, type] = {}
@@ -383,7 +384,7 @@ def _plain(value: Any, resources: list[pulumi.Resource], translate: Callable[[st
         types = sdk_types.input_type_types(kind)
         return {
             name: _plain(item, resources, translate, types.get(name))
-            for name, get in _getters(kind)
+            for name, get in _getters(kind)  # type: ignore[arg-type]
             if (item := get(value)) is not None
         }
     raise _UnusualError
@@ -402,7 +403,7 @@ def _getters(cls: type) -> tuple[tuple[str, Callable[[Any], Any]], ...]:
     """The properties of an input class by their names for the engine, as `input_type_to_dict` reads them."""
     deprecated = sdk_types._PULUMI_DEPRECATED_CALLABLE
     return tuple(
-        (name, property_.fget.__dict__.get(deprecated) or property_.fget)  # type: ignore[union-attr, misc]
+        (name, property_.fget.__dict__.get(deprecated) or property_.fget)  # type: ignore[misc]
         for _, name, property_ in sdk_types._py_properties(cls)
     )
 
@@ -521,7 +522,7 @@ def _same(name: str) -> str:
     return name
 
 
-_UNKNOWN = Unknown()
+_UNKNOWN = Unknown()  # type: ignore[no-untyped-call]
 
 
 def _given(key: str, value: Any, unusual: Mapping[str, Any], unknown: Unknown | None) -> Any:

@@ -5,9 +5,9 @@ with and without them. Only the order in which resources that do not wait for ea
 it does under the engine. They are of pulumi 3.272, which pyproject.toml pins: a new version means to read those
 functions again.
 
-Measured on the demo stack (381 resources, two cores, 2026-11): half the time of a rehearsal, garbage collection
-included. Source positions and outputs of one future each are half of that; looks for unknowns, types of a class, URNs
-for mocks and circles take most of the rest.
+Measured on clients of 534 resources, each run in turns with the replacements of before (2026-11): with registrations
+in plain values and without a task for each output (`light_registration`, `light_outputs`) the two runs of a program
+take 0.43 of the CPU time that they took.
 """
 
 from __future__ import annotations
