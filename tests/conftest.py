@@ -1,9 +1,11 @@
-"""The example stacks, each rehearsed once."""
+"""The example stacks, each rehearsed once a session, whichever worker needs it first."""
 
 import gc
+from functools import partial
 
 import pytest
 
+from tests.remembered import Remembered, rehearsal_of, rehearsing_once, remembered
 from tests.shared import ROOT
 from trainyard.rehearsal.engine.project import stack_files, stack_of
 from trainyard.rehearsal.rehearse import Rehearsal, rehearse
@@ -26,13 +28,34 @@ def rehearse_whole() -> Rehearsal:
 
 
 @pytest.fixture(scope="session")
-def rehearsed():
+def shared_things(tmp_path_factory) -> Remembered:
+    """What the workers of a session make once and read from each other."""
+    return remembered(tmp_path_factory)
+
+
+@pytest.fixture
+def rehearsals_once(shared_things, monkeypatch):
+    """Where a command or a report rehearses a stack of this project, it gets the session's recording of it.
+
+    For tests of what is made of a recording. Those that replace a part of the rehearsal do without.
+    """
+    rehearsing_once(shared_things, monkeypatch)
+
+
+@pytest.fixture(scope="session")
+def rehearsed(shared_things):
     """Rehearses an example stack by name, or `WHOLE`, once a session."""
     done: dict[str, Rehearsal] = {}
 
     def of(stack: str) -> Rehearsal:
         if stack not in done:
-            done[stack] = rehearse_whole() if stack == WHOLE else rehearse(ROOT, stack)
+            done[stack] = (
+                shared_things.of(stack, rehearse_whole)
+                if stack == WHOLE
+                else rehearsal_of(
+                    shared_things, ROOT / "stacks" / f"Pulumi.{stack}.yaml", partial(rehearse, ROOT, stack)
+                )
+            )
             assert not done[stack].errors, done[stack].errors
         return done[stack]
 
