@@ -9,14 +9,17 @@ import fcntl
 import hashlib
 import os
 import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
+from unittest.mock import patch
 
 import pytest
 
 from tests.shared import ROOT
 from trainyard.plan.lock import lock_path
+from trainyard.recorded.model import Finding
 from trainyard.rehearsal import rehearse as rehearsing
 from trainyard.rehearsal.rehearse import Rehearsal
 from trainyard.settings.unseen import stand_in
@@ -59,7 +62,7 @@ def rehearsal_of(things: Remembered, stack: Path, make: Callable[[], Rehearsal])
     return things.of(repr(told), make)
 
 
-def rehearsing_once(things: Remembered, patch: pytest.MonkeyPatch) -> None:
+def rehearsing_once(things: Remembered, monkeypatch: pytest.MonkeyPatch) -> None:
     """Puts the session's recordings in the place of what commands and reports would rehearse of this project."""
     from trainyard.review import review
     from trainyard.upgrade import legs
@@ -77,4 +80,15 @@ def rehearsing_once(things: Remembered, patch: pytest.MonkeyPatch) -> None:
 
     for module in (rehearsing, review, legs):
         assert module.rehearse is real
-        patch.setattr(module, "rehearse", rehearse)
+        monkeypatch.setattr(module, "rehearse", rehearse)
+
+
+@contextmanager
+def unjudged() -> Iterator[None]:
+    """Stacks that are rehearsed within it are recorded and not judged: that takes a third, and is not always asked."""
+
+    def nothing(*_: Any) -> list[Finding]:
+        return []
+
+    with patch(f"{rehearsing.__name__}.refused", nothing), patch(f"{rehearsing.__name__}.broken", nothing):
+        yield
