@@ -43,6 +43,23 @@ def rehearsals_once(shared_things, monkeypatch):
 
 
 @pytest.fixture(scope="session")
+def reviewed(shared_things):
+    """Judges an example stack by name as `trainyard rehearse` does, of the session's rehearsal of it."""
+    from trainyard.review.review import Review, review
+
+    done: dict[str, Review] = {}
+
+    def of(stack: str) -> Review:
+        if stack not in done:
+            with pytest.MonkeyPatch.context() as patch:
+                rehearsing_once(shared_things, patch)
+                done[stack] = review(ROOT, ROOT / "stacks" / f"Pulumi.{stack}.yaml")
+        return done[stack]
+
+    return of
+
+
+@pytest.fixture(scope="session")
 def rehearsed(shared_things):
     """Rehearses an example stack by name, or `WHOLE`, once a session."""
     done: dict[str, Rehearsal] = {}
