@@ -48,6 +48,12 @@ class Remembered:
             part.replace(path)
         return made
 
+    def folder(self, name: str) -> Path:
+        """An empty folder for what `of` makes and is no object: its path is what is read by the others."""
+        made = self._folder / name
+        made.mkdir()
+        return made
+
 
 def remembered(factory: pytest.TempPathFactory) -> Remembered:
     """Those of this session: a worker's own folder lies in the session's."""

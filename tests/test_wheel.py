@@ -38,8 +38,8 @@ def build(source, target, kind):
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory):
-    return build(ROOT, tmp_path_factory.mktemp("wheel"), "wheel")
+def wheel(shared_things):
+    return shared_things.of("wheel", lambda: build(ROOT, shared_things.folder("wheel"), "wheel"))
 
 
 def interpreter(wheel, folder):
@@ -60,8 +60,8 @@ def interpreter(wheel, folder):
 
 
 @pytest.fixture(scope="module")
-def python(wheel, tmp_path_factory):
-    return interpreter(wheel, tmp_path_factory.mktemp("installed"))
+def python(wheel, shared_things):
+    return shared_things.of("installed", lambda: interpreter(wheel, shared_things.folder("installed")))
 
 
 def run(python, *arguments, cwd, **more):
@@ -218,9 +218,13 @@ def test_the_policy_pack_starts_as_the_engine_starts_it(python, project):
 
 
 @pytest.fixture(scope="module")
-def newer(tmp_path_factory):
+def newer(shared_things):
     """A wheel of a release that names the tracking database otherwise, which no database can be changed to."""
-    source = tmp_path_factory.mktemp("newer") / "source"
+    return shared_things.of("newer", lambda: with_another_database(shared_things.folder("newer")))
+
+
+def with_another_database(folder):
+    source = folder / "source"
     tracked = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     for name in filter(None, tracked.split("\0")):
         if not name.startswith("tests/"):
