@@ -68,7 +68,7 @@ def run(python, *arguments, cwd, **more):
     """Runs the command of the wheel as a shell would: without what tells Python of this clone."""
     environment = {key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "PULUMI"))} | more
     return subprocess.run(
-        [python, *arguments], cwd=cwd, env=environment, capture_output=True, text=True, timeout=120, check=False
+        [python, *arguments], cwd=cwd, env=environment, capture_output=True, text=True, timeout=600, check=False
     )
 
 
@@ -206,7 +206,7 @@ def test_the_policy_pack_starts_as_the_engine_starts_it(python, project):
         port = process.stdout.readline().strip()
         assert port.isdigit(), process.stderr.read()
         with grpc.insecure_channel(f"127.0.0.1:{port}") as channel:
-            info = analyzer_pb2_grpc.AnalyzerStub(channel).GetAnalyzerInfo(empty_pb2.Empty(), timeout=30)
+            info = analyzer_pb2_grpc.AnalyzerStub(channel).GetAnalyzerInfo(empty_pb2.Empty(), timeout=300)
     finally:
         process.kill()
         process.communicate()

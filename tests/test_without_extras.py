@@ -60,7 +60,7 @@ for line in sys.stdin:
     child = os.fork()
     if not child:
         os.chdir(asked["cwd"])
-        signal.alarm(120)
+        signal.alarm(600)
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         for number, file in ((1, asked["stdout"]), (2, asked["stderr"])):
             os.dup2(os.open(file, os.O_WRONLY | os.O_CREAT), number)

@@ -51,7 +51,7 @@ def test_kills_do_no_up_twice_and_let_every_queue_go(tmp_path: Path) -> None:
         if kills < KILLS:
             time.sleep(chance.uniform(0.0, 0.5))
             driver.kill()
-        driver.join(timeout=60)
+        driver.join(timeout=300)
         code = driver.exitcode
         kills += code == -signal.SIGKILL
         if code == 0:

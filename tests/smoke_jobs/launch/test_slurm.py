@@ -140,7 +140,7 @@ def _show(job: str) -> str:
     return subprocess.run(["scontrol", "show", "job", job, "-o"], capture_output=True, text=True, check=False).stdout
 
 
-def _until(ready, seconds: float = 60) -> None:
+def _until(ready, seconds: float = 300) -> None:
     deadline = time.monotonic() + seconds
     while not ready():
         assert time.monotonic() < deadline, "it did not come"
