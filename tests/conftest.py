@@ -1,6 +1,7 @@
 """The example stacks, each rehearsed once a session, whichever worker needs it first."""
 
 import gc
+import os
 from functools import partial
 
 import pytest
@@ -98,6 +99,29 @@ def pytest_collection_finish():
     gc.freeze()
 
 
+HEAVY = (
+    ("smoke_jobs/",),  # ranks, and a Slurm; they wait for each other, and hold a machine for themselves badly
+    ("ledger/", "test_wheel.py", "test_without_extras.py", "upgrade/"),
+    ("components/k8s/test_mlflow", "components/k8s/test_tracking", "fleet/", "attacks/test_sign_on.py", "cli/"),
+)
+"""Tests that take seconds each, by who begins with them: what takes hundredths is left for the end, to be stolen."""
+
+
 def pytest_collection_modifyitems(items):
-    """What takes more than a minute starts first, so that no worker is left with it when the others are done."""
+    """What takes longest starts first, each kind with another worker, so that none is left with it when all are done.
+
+    Work is stolen from the end of the longest queue: with the heavy tests there, two workers would wait for the third.
+    """
     items.sort(key=lambda item: item.get_closest_marker("long") is None)
+    workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    heads, rest = [[] for _ in range(workers)], []
+    for item in items:
+        path = item.path.relative_to(ROOT / "tests").as_posix()
+        kinds = [number for number, starts in enumerate(HEAVY) if path.startswith(starts)]
+        (heads[kinds[0] % workers] if kinds else rest).append(item)
+    items[:] = []
+    for number, head in enumerate(heads):
+        # As xdist shares them out at first: evenly, by count.
+        share = (len(rest) + sum(map(len, heads[number:]))) // (workers - number) - len(head)
+        items += head + rest[: max(0, share)]
+        rest = rest[max(0, share) :]
