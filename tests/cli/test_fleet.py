@@ -43,7 +43,7 @@ def agency(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_client_is_one_command(agency: Path) -> None:
-    done = run(agency, "new", "acme", *OWN, "--wave", "canary")
+    done = run(agency, "new", "acme", *OWN, "--wave", "canary", "--called", "Acme: Robotics")
     assert done.exit_code == 0, done.output
     assert "acme-prod is sound" in done.output
     assert "USD a month: " in done.output
@@ -53,7 +53,7 @@ def test_a_client_is_one_command(agency: Path) -> None:
     assert written["config"]["trainyard:teamSize"] == 8
     assert yaml.safe_load((agency / "Pulumi.acme-prod.lock.yaml").read_text())["zones"]
     assert yaml.safe_load((agency / "fleet.yaml").read_text()) == {
-        "stacks": {"acme-prod": {"wave": "canary"}, "globex": {"wave": "early"}}
+        "stacks": {"acme-prod": {"wave": "canary", "called": "Acme: Robotics"}, "globex": {"wave": "early"}}
     }
     checked = run(agency, "fleet", "check")
     assert checked.exit_code == 0, checked.output
@@ -68,6 +68,7 @@ def test_a_client_is_one_command(agency: Path) -> None:
         (("--state-backend", "s3://agency-globex?region=us-east-1"), 1, "two clients' state is in one place"),
         (("--monthly-budget", "100"), 2, "--monthly-budget: got 100; must be at least"),
         (("--region", "mars"), 2, "--region: got mars"),
+        (("--called", ""), 2, "--called: got 0 characters; must have 1 to 80"),
         (("--wave", "first"), 2, "--wave: got first; must be one of canary, early, rest"),
         (("--team-size", "0"), 2, "--team-size"),
     ],

@@ -33,6 +33,12 @@ if verb == "stack-output":
     print('{{"apiVersion": "v1"}}')
     sys.exit(0)
 print("Updating", stack)
+if "--event-log" in sys.argv:
+    for name in (f"events-{{stack}}", "events"):
+        if (folder / name).exists():
+            with open(sys.argv[sys.argv.index("--event-log") + 1], "w") as stream:
+                stream.write((folder / name).read_text())
+            break
 state = folder / f"state-{{stack}}.json"
 if verb in ("stack-export", "stack-import"):
     ours, theirs = state, pathlib.Path(sys.argv[sys.argv.index("--file") + 1])
@@ -57,6 +63,8 @@ if verb == "destroy" and state.exists():
                 deleted.write(each["urn"] + "\\n")
     held["deployment"]["resources"] = left
     state.write_text(json.dumps(held))
+if (folder / f"kill-{{stack}}").exists():
+    os.kill(os.getpid(), 9)
 if (folder / f"fail-{{stack}}").exists() or (folder / f"fail-{{stack}}-{{verb}}").exists():
     print("error: update failed: quota")
     sys.exit(255)
@@ -68,8 +76,13 @@ with (folder / "ended").open("a") as ended:
 def pulumi(folder: Path, seconds: float = 0.0) -> Path:
     """A command that notes what it was called with, and fails where a file `fail-STACK` or `fail-STACK-VERB` says so.
 
+    Where a file `kill-STACK` says so it is killed.
+
     It takes eight times as long where a file `slow-STACK` says so, and goes on only when as many calls have begun as a
     file `meet` says.
+
+    The engine's event stream that it plays to `--event-log` is in `events-STACK`, else in `events`; none where there is
+    neither.
 
     It keeps a state in `state-STACK.json`, where a test puts one: `destroy` empties it, half of it where it fails.
     """
@@ -85,6 +98,13 @@ def programs(folder: Path) -> str:
         (folder / name).write_text("#!/bin/sh\nexit 9\n")
         (folder / name).chmod(0o755)
     return f"{folder}:{os.environ['PATH']}"
+
+
+def without_bastion(file: Path) -> None:
+    """Writes into a stack file that the API answers the public: `tests/fleet/test_tunnel.py` has the bastions."""
+    content = yaml.safe_load(file.read_text())
+    content["config"]["trainyard:apiAccess"] = {"cidrs": ["8.8.8.0/24"]}
+    file.write_text(yaml.safe_dump(content))
 
 
 def settings(client: str, **more: Any) -> dict[str, Any]:

@@ -95,6 +95,20 @@ def test_its_own_release_judges_it(agency: Path, old: Path, tmp_path: Path) -> N
     assert "0.0.8, pinned to 0.0.9" in run(agency, "list").output
 
 
+def test_a_check_of_all_may_leave_pinned_stacks_to_their_release(agency: Path, tmp_path: Path) -> None:
+    before = tmp_path / "before.json"
+    stacks = [{"stack": "acme", "plan": {}, "violations": [], "cost": {}}]
+    before.write_text(json.dumps({"stacks": stacks}))
+    page = tmp_path / "page.md"
+    options = ["check", "--all", "--skip-pinned", "--markdown", str(page), "--compare", str(before)]
+    done = CliRunner().invoke(app, [*options, "--project", str(agency)])
+    assert done.exit_code == 0, done.output
+    assert "acme: pinned to another release, which `trainyard fleet check` asks" in done.output
+    assert page.read_text().strip().endswith("## Trainyard check"), "neither judged nor told to be removed"
+    wrong = CliRunner().invoke(app, ["check", "acme", "--skip-pinned", "--project", str(agency)])
+    assert wrong.exit_code == 2 and "--skip-pinned goes with --all" in wrong.output
+
+
 def test_a_release_that_cannot_judge_it_is_told(agency: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     python = release(tmp_path, answers=False)
     monkeypatch.setattr(pinned, "python_of", lambda *_: python)

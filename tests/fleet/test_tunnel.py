@@ -14,12 +14,15 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import typer
 from typer.testing import CliRunner
 
 from tests.fleet.fleets import clients, project, pulumi, settings
 from trainyard.cli import fleet_judging
 from trainyard.cli.main import app
+from trainyard.cli.on_cluster import on_cluster
 from trainyard.fleet import keeper, tunnel
+from trainyard.fleet.pulumi import Pulumi
 from trainyard.fleet.tunnel import Way, ways_of
 from trainyard.fleet.upgrade import ways_to
 from trainyard.plan.resolve import resolve_stack
@@ -266,6 +269,34 @@ def test_upgrade_and_drift_go_through_it(
     sessions = [words for words, _, _ in cloud.asked if words[:2] == ["ssm", "start-session"]]
     assert len(sessions) == 2, "one a run of Pulumi"
     assert not there(cloud.session)
+
+
+def test_whatever_asks_the_cluster_of_one_stack_goes_through_it(cloud: Cloud, agency: Path, tmp_path: Path) -> None:
+    """`trainyard upgrade`, `drain` and `destroy`: Pulumi's runs, and `kubectl` between them."""
+    (client,) = clients(agency)
+    one = Pulumi(str(pulumi(tmp_path)), client, tmp_path)
+    with keeper.alone_in(tmp_path) as lock:
+        one.run("up-1", ["up", "--yes"], lock)
+        one.run("import-1", ["stack", "import", "--file", str(agency / "Pulumi.yaml")], lock)
+    sessions = [words for words, _, _ in cloud.asked if words[:2] == ["ssm", "start-session"]]
+    assert len(sessions) == 1, "an import of a state asks no cluster"
+    (cloud.folder / "kubectl").write_text("#!/bin/sh\nexit 0\n")
+    (cloud.folder / "kubectl").chmod(0o755)
+    (way,) = ways_to(client)
+    with on_cluster(one, "a test asks it") as kubectl:
+        assert not tunnel.reaches("127.0.0.1", way.port), "opened when it is needed first"
+        kubectl()
+        assert tunnel.reaches("127.0.0.1", way.port)
+    assert not there(cloud.session)
+
+
+def test_a_cluster_without_a_way_in_ends_the_command_with_why(cloud: Cloud, agency: Path, tmp_path: Path) -> None:
+    (cloud.folder / "refuse-assume-role").write_text("not you")
+    (cloud.folder / "kubectl").touch(mode=0o755)
+    (client,) = clients(agency)
+    with pytest.raises(typer.Exit) as ended, on_cluster(Pulumi("pulumi", client, tmp_path), "a test") as kubectl:
+        kubectl()
+    assert ended.value.exit_code == 3
 
 
 def test_a_program_that_a_client_s_cluster_takes_is_missed_before_anything_begins(

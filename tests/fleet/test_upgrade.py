@@ -29,15 +29,22 @@ def fleet(folder: Path, **entries: dict[str, str]) -> Path:
     return project(folder, {name: settings(name) for name in WAVE}, said)
 
 
-def bring(folder: Path, wave: str, program: Path, done: list[str] | None = None, at_once: int = 1) -> list[Turn]:
+def bring(
+    folder: Path,
+    wave: str,
+    program: Path,
+    done: list[str] | None = None,
+    at_once: int = 1,
+    said: list[str] | None = None,
+) -> list[Turn]:
     ledger = Ledger.read(folder / "ledger")
     found = clients(folder)
     if ledger is None:
         ledger = Ledger(folder / "ledger", "2.0.0", turns(found, "2.0.0"), "now")
         ledger.write()
     heard = [] if done is None else done
-    by_name = {client.stack: client for client in found}
-    return upgrade(ledger, by_name, wave, str(program), folder / "homes", lambda _: None, heard.append, at_once)  # type: ignore[arg-type]
+    by_name, say = {client.stack: client for client in found}, (lambda _: None) if said is None else said.append
+    return upgrade(ledger, by_name, wave, str(program), folder / "homes", say, heard.append, at_once)  # type: ignore[arg-type]
 
 
 def lines(path: Path) -> list[str]:

@@ -66,7 +66,7 @@ def test_jobs_that_do_not_end_stop_it_before_anything_is_deleted() -> None:
 
 
 def test_a_cluster_that_is_not_reached_stops_it() -> None:
-    with pytest.raises(FreezeError, match="trainyard tunnel"):
+    with pytest.raises(FreezeError, match="networks of apiAccess"):
         freeze(RUNNING, Kubectl([], error="dial tcp: i/o timeout"), lambda text: None, minutes=1)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from typer.testing import CliRunner, Result
 
-from tests.fleet.fleets import pulumi
+from tests.fleet.fleets import pulumi, without_bastion
 from tests.shared import ROOT
 from trainyard import catalog
 from trainyard.cli.main import app
@@ -94,6 +94,7 @@ class Standing:
         shutil.copy(ROOT / "stacks" / "__main__.py", self.project / "stacks")
         for file in (ROOT / "stacks").glob("Pulumi.demo.*"):
             shutil.copy(file, self.project / "stacks")
+        without_bastion(self.project / "stacks" / "Pulumi.demo.yaml")
         known = read_lock(self.lock)
         assert known is not None
         there = known.model_copy(update={"kubernetes_version": version, "node_release": release})

@@ -174,7 +174,7 @@ def test_a_cluster_that_does_not_answer_stops_it_before_anything_is_changed(stac
     stack.cluster(down=True)
     done = stack.run(*TO)
     assert done.exit_code == 3
-    assert "trainyard tunnel" in done.output
+    assert "networks of apiAccess" in done.output
     assert stack.versions[0] == "1.34"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -24,6 +25,7 @@ from trainyard.cli.project import (
     find_stack,
     hint_at_locks,
     progress,
+    settings_of,
     stack_files,
     warn,
 )
@@ -47,6 +49,10 @@ def check(
         typer.Argument(metavar="[STACK]...", help="Stacks by name, or paths of stack files.", show_default=False),
     ] = None,
     every: Annotated[bool, typer.Option("--all", help="Check every stack of the project.")] = False,
+    skip_pinned: Annotated[
+        bool,
+        typer.Option("--skip-pinned", help="With --all: without those that fleet.yaml pins to another release."),
+    ] = False,
     form: Annotated[
         Format | None,
         typer.Option("--format", "-f", help="What --output gets; text by default.", rich_help_panel=OUTPUT),
@@ -83,7 +89,8 @@ def check(
 ) -> None:
     """Judge stacks offline: settings, program, policies and price. No account, no Pulumi login, no credentials.
 
-    Every stack is judged, whatever is wrong with another. The exit code is that of the worst:
+    Every stack is judged by the installed release, whatever is wrong with another; `fleet check` judges those that
+    fleet.yaml pins by their own. The exit code is that of the worst:
     0 well; 1 a mandatory policy is violated; 3 the program or the change is wrong; 2 the settings are wrong;
     70 Trainyard failed.
     """
@@ -97,14 +104,18 @@ def check(
     if compare is not None and Format.MARKDOWN not in outputs:
         fail("--compare tells what changed in Markdown: add --markdown FILE or --format markdown")
     folder = find_project(project)
+    if skip_pinned and not every:
+        fail("--skip-pinned goes with --all")
     files = _files(folder, stacks or [], every=every)
     before = _document(compare) if compare is not None else None
+    if skip_pinned:
+        files = _without_pinned(folder, files, before)
     configuration = _configuration(policy_config)
     found = _judged(folder, files, outputs, configuration, before, find_since(since, folder), jobs)
     _write(found, outputs, before)
     hint_at_locks(files)
-    worst = max((told.verdict.state for told in found), key=_weight)
-    if worst.exit_code:
+    worst = max((told.verdict.state for told in found), key=_weight, default=None)
+    if worst is not None and worst.exit_code:
         raise typer.Exit(worst.exit_code)
 
 
@@ -135,6 +146,21 @@ def _files(folder: Path, stacks: list[str], *, every: bool) -> list[Path]:
     if not found:
         fail(f"there is no stack in {folder}")
     return found
+
+
+def _without_pinned(folder: Path, files: list[Path], before: dict[str, dict[str, Any]] | None) -> list[Path]:
+    """The stacks that the installed release makes; what was said of the others earlier is not compared either."""
+    from trainyard.fleet.clients import read_fleet
+    from trainyard.rehearsal.engine.project import stack_of
+
+    with settings_of("of the fleet"):
+        entries = read_fleet(folder, [stack_of(file) for file in files]).stacks
+    pinned = {stack for stack, entry in entries.items() if entry.pin not in (None, version("trainyard"))}
+    if pinned:
+        warn([f"{', '.join(sorted(pinned))}: pinned to another release, which `trainyard fleet check` asks"])
+    for stack in pinned:
+        (before or {}).pop(stack, None)
+    return [file for file in files if stack_of(file) not in pinned]
 
 
 def _document(path: Path) -> dict[str, dict[str, Any]]:
@@ -192,7 +218,7 @@ def _judged(
     )
     earlier = {file: before[stack_of(file)] for file in files if before and stack_of(file) in before}
     found: list[Told] = []
-    with progress(f"checking {len(files)} stacks" if len(files) > 1 else f"checking {stack_of(files[0])}") as say:
+    with progress(f"checking {len(files)} stacks" if len(files) != 1 else f"checking {stack_of(files[0])}") as say:
         for told in tell_all(asked, files, earlier, workers=jobs or workers_for(len(files))):
             found.append(told)
             say(f"checked {len(found)} of {len(files)} stacks")

@@ -25,7 +25,7 @@ from trainyard.cli.project import (
     settings_of,
 )
 from trainyard.problems import Problem, SettingsError, nearest
-from trainyard.review.exit_codes import EXIT_SETTINGS
+from trainyard.review.exit_codes import EXIT_SETTINGS, EXIT_STOPPED
 
 if TYPE_CHECKING:
     from trainyard.fleet.clients import Client
@@ -40,8 +40,6 @@ if TYPE_CHECKING:
 EXIT_LEFT = 1
 """Something that is paid for is left, or could not be looked for."""
 
-EXIT_STOPPED = 3
-"""The way to the end was stopped: what is there says nothing yet."""
 
 NOTHING = "none"
 """What `--keep` is given where nothing is to stay."""

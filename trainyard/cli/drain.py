@@ -11,13 +11,11 @@ import typer
 from trainyard.cli.fleet_judging import PulumiOption, need_pulumi
 from trainyard.cli.on_cluster import on_cluster
 from trainyard.cli.project import ProjectOption, StackArgument, fail, find_project, find_stack, read_plan, settings_of
+from trainyard.review.exit_codes import EXIT_STOPPED
 
 if TYPE_CHECKING:
     from trainyard.teardown.freeze import Kubectl
     from trainyard.upgrade.drain import Leaving
-
-EXIT_STOPPED = 3
-"""Jobs still run, or the cluster does not answer; nothing new comes in, and the same command goes on."""
 
 
 def drain(

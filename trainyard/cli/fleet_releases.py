@@ -167,7 +167,7 @@ def upgrade(
         write_json(json_file, ledger.as_json())
     done = sum(turn.step == "done" for turn in ledger.turns)
     for turn in failed:
-        error_line(f"{turn.stack} failed; no other stack is begun. The last of what Pulumi said:")
+        error_line(f"{turn.stack} failed; no other stack is begun. Where it failed, and the last of what Pulumi said:")
         typer.echo(turn.told, err=True)
     if failed:
         names = ", ".join(turn.stack for turn in failed)

@@ -33,7 +33,7 @@ from trainyard.review.exit_codes import EXIT_VIOLATED
 
 if TYPE_CHECKING:
     from trainyard.advice.assessment import Assessment
-    from trainyard.fleet.clients import Wave
+    from trainyard.fleet.clients import Entry, Wave
 
 WHO, WHERE, OWN = "Who and how large", "Where", "Its own"
 """Panels of `--help`."""
@@ -92,6 +92,10 @@ def new(
         str, typer.Option(metavar="URL", help="What encrypts its secrets: awskms://alias/…", rich_help_panel=OWN)
     ] = "",
     wave: Annotated[str, typer.Option(help="canary, early or rest.", rich_help_panel=OWN)] = "rest",
+    called: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Its name in documents: 'Acme Robotics'; CLIENT else.", rich_help_panel=OWN),
+    ] = None,
     project: ProjectOption = None,
 ) -> None:
     """Add a client: a stack file, its lock, what the client said, and a line in fleet.yaml; all of them or none.
@@ -106,7 +110,7 @@ def new(
     folder = find_project(project)
     files = stack_files(folder)
     where = stack_folder(folder)
-    chosen = wave_given(wave)
+    entry = _entry(wave_given(wave), called)
     stack = f"{client}-{environment}"
     file = where / f"Pulumi.{stack}.yaml"
     if file.exists() or file.is_symlink():
@@ -148,7 +152,7 @@ def new(
         if said is not None:
             text = _with_pool(folder, draft, drafted, settings, said)
         lock = _accepted(folder, draft, files, said is not None)
-    _write(folder, file, text, lock, stack, chosen, said)
+    _write(folder, file, text, lock, stack, entry, said)
 
 
 def _given(**values: str) -> dict[str, str]:
@@ -222,9 +226,19 @@ def _accepted(folder: Path, draft: Path, files: Sequence[Path], answered: bool) 
     return lock_text(lock_of(resolved.plan), added.stack)
 
 
-def _write(folder: Path, file: Path, text: str, lock: str, stack: str, wave: Wave, said: Assessment | None) -> None:
+def _entry(wave: Wave, called: str | None) -> Entry:
+    """The stack's line in fleet.yaml."""
+    from trainyard.fleet.clients import Entry
+    from trainyard.review.handover.agency import LONGEST_NAME
+
+    if called is not None and not 0 < len(called) <= LONGEST_NAME:
+        fail(f"--called: got {len(called)} characters; must have 1 to {LONGEST_NAME}")
+    return Entry(wave=wave, called=called)
+
+
+def _write(folder: Path, file: Path, text: str, lock: str, stack: str, entry: Entry, said: Assessment | None) -> None:
     from trainyard.advice.assessment import assessment_path, assessment_text
-    from trainyard.fleet.clients import FILE, Entry, fleet_text, read_fleet
+    from trainyard.fleet.clients import FILE, fleet_text, read_fleet
     from trainyard.plan.lock import lock_path
     from trainyard.rehearsal.engine.project import stack_of
 
@@ -235,7 +249,7 @@ def _write(folder: Path, file: Path, text: str, lock: str, stack: str, wave: Wav
     if said is not None:
         content[assessment_path(file).name] = assessment_text(said, f"the client of stack {stack}")
     write_new(file.parent, content)
-    stacks = {**fleet.stacks, stack: Entry(wave=wave)}
+    stacks = {**fleet.stacks, stack: entry}
     write_whole(folder / FILE, fleet_text(fleet.model_copy(update={"stacks": stacks})))
     typer.echo(f"Wrote {', '.join(content)} and its line in {FILE}.")
     typer.echo(f"Next: trainyard rehearse {stack}")

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from datetime import date
 
     from trainyard.advice.assessment import Assessment
+    from trainyard.fleet.clients import Fleet
     from trainyard.review.handover.agency import Look
     from trainyard.review.handover.page import Document
     from trainyard.review.handover.subject import Subject
@@ -91,7 +92,7 @@ def report(
     today = datetime.now(tz=UTC).date()
     if proposal and smoke:
         fail(f"--smoke {smoke[0]}: is of an environment that stands, and a proposal comes before")
-    look = _look(folder)
+    fleet, look = _fleet(folder)
     file = find_stack(folder, stack) if stack is not None else None
     given = _answers(file, answers, today)
     if proposal and given is None:
@@ -101,7 +102,9 @@ def report(
     from trainyard.review.handover.page import as_html
     from trainyard.review.handover.subject import Subject
 
-    subject = Subject(found, today, results, given)
+    entry = fleet.stacks.get(stack or "")
+    called = name if file is None else entry.called if entry is not None else None
+    subject = Subject(found, today, results, given, called)
     html = as_html(_document(subject, look, proposal=proposal), subject, look)
     _write(html, page, pdf_file, program)
     if found.verdict.exit_code:
@@ -166,8 +169,8 @@ def _browser(given: str | None, pdf_file: Path | None) -> str:
         fail(str(error))
 
 
-def _look(folder: Path) -> Look:
-    """The agency of the project's fleet.yaml, with its logo."""
+def _fleet(folder: Path) -> tuple[Fleet, Look]:
+    """The project's fleet.yaml, and its agency with its logo."""
     from trainyard.fleet.clients import FILE, read_fleet
     from trainyard.rehearsal.engine.project import stack_of
     from trainyard.review.handover.agency import look_of
@@ -179,7 +182,7 @@ def _look(folder: Path) -> Look:
         fail_problems("in the settings of the fleet", error)
     if fleet.agency is None:
         warn([f"{FILE} has no `agency`: the document names nobody who hands over (docs/report.md)"])
-    return look
+    return fleet, look
 
 
 def _answers(file: Path | None, given: Path | None, today: date) -> Assessment | None:

@@ -24,6 +24,7 @@ from trainyard.cli.project import (
     settings_of,
 )
 from trainyard.problems import SettingsError
+from trainyard.review.exit_codes import EXIT_STOPPED
 
 if TYPE_CHECKING:
     from trainyard.fleet.clients import Client
@@ -32,9 +33,6 @@ if TYPE_CHECKING:
     from trainyard.upgrade.ledger import Ledger, Step
     from trainyard.upgrade.legs import Leg, Versions
     from trainyard.upgrade.run import Offered
-
-EXIT_STOPPED = 3
-"""The upgrade stopped on the way, or must not begin; what is held stays held, and the same command goes on."""
 
 
 def upgrade(

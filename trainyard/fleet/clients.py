@@ -13,7 +13,7 @@ from pydantic import Field, ValidationError
 from trainyard.conventions import state
 from trainyard.problems import Problem, SettingsError, kind_of, nearest, shown, spell_path
 from trainyard.rehearsal.engine.project import StackConfig, read_stack, stack_of
-from trainyard.review.handover.agency import Agency
+from trainyard.review.handover.agency import LONGEST_NAME, Agency
 from trainyard.settings.common import Settings
 from trainyard.settings.namespace import namespace_values
 from trainyard.settings.read import read_settings
@@ -40,6 +40,8 @@ class Entry(Model):
     """What is said of one stack."""
 
     wave: Wave = "rest"
+    called: str | None = Field(default=None, min_length=1, max_length=LONGEST_NAME)
+    """The client's name as its documents write it: `Acme Robotics`; by default the setting `client`."""
     version: Annotated[str, matching(r"[0-9]+(\.[0-9]+)+([a-z0-9.+-]*)", "must look like 1.4.0")] | None = None
     """The release that brought it up last; `fleet upgrade` writes it."""
     pin: Annotated[str, matching(r"[0-9]+(\.[0-9]+)+([a-z0-9.+-]*)", "must look like 1.4.0")] | None = None

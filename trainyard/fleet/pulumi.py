@@ -7,12 +7,15 @@ import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from trainyard.fleet.clients import Client
 from trainyard.fleet.keeper import kept
-from trainyard.fleet.upgrade import environment_of, last_lines
+from trainyard.fleet.upgrade import environment_of, last_lines, ways_to
 from trainyard.user_files import LARGEST_OUTCOME_BYTES, read_json
+
+_REACH_THE_CLUSTER: Final = ("up", "destroy", "preview", "refresh")
+"""The verbs of Pulumi that ask a stack's cluster: the way to a private one is open while they run."""
 
 
 class PulumiError(Exception):
@@ -30,7 +33,8 @@ class Pulumi:
 
     def run(self, name: str, command: Sequence[str], lock: int) -> None:
         """Runs a command to its end; what it says goes to the folder. Raises `PulumiError`."""
-        code = kept(self.folder, name, self._whole(command), self._environment(), lock)
+        ways = ways_to(self.client) if command[0] in _REACH_THE_CLUSTER else ()
+        code = kept(self.folder, name, self._whole(command), self._environment(), lock, ways=ways)
         if code:
             told = last_lines(self.folder, name)
             hint = "; `pulumi cancel` ends what a killed command left locked" if "lock" in told.lower() else ""

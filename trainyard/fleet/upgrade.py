@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import suppress
 from pathlib import Path
 
+from trainyard.fleet import events
 from trainyard.fleet.clients import WAVES, Client, Wave
 from trainyard.fleet.keeper import Keepers, alone_in, kept, outcome
 from trainyard.fleet.ledger import Ledger, Turn
@@ -111,30 +112,42 @@ class _Up:
 
     def _bring(self, turn: Turn) -> None:
         ledger, client = self._ledger, self._clients[turn.stack]
+        folder = home_of(client, self._homes)
         with self._telling:
             self._say(f"{turn.wave}: {turn.stack}")
-        folder = home_of(client, self._homes)
         with alone_in(folder) as lock:
             code = outcome(folder, _name(ledger, turn)) if turn.step == "running" else None
             if code is None:
                 if self._stopped.is_set():  # another failed while this one waited for the folder
                     return
                 ledger.mark(turn, "running")
-                command = [self._program, "up", "--yes", "--skip-preview", "--non-interactive"]
-                code = run(client, command, folder, _name(ledger, turn), lock, self._keepers)
+                stream = _stream(folder, ledger, turn)
+                stream.touch(mode=0o600)
+                options = ["--yes", "--skip-preview", "--non-interactive", "--event-log", str(stream)]
+                code = run(client, [self._program, "up", *options], folder, _name(ledger, turn), lock, self._keepers)
+        told = events.read(_stream(folder, ledger, turn))
         if code:
             self._stopped.set()
-            ledger.mark(turn, "failed", last_lines(folder, _name(ledger, turn)))
+            ledger.mark(turn, "failed", "\n".join([told.ended_badly, last_lines(folder, _name(ledger, turn))]).strip())
             with self._telling:
                 self.failed.append(turn)
-            return
-        with self._telling:
-            self._done(turn.stack)
-        ledger.mark(turn, "done")
+        else:
+            with self._telling:
+                self._say(
+                    f"{turn.wave}: {turn.stack} is done" + (f": {told.words}" if told.seconds is not None else "")
+                )
+                self._done(turn.stack)
+            ledger.mark(turn, "done")
+        _stream(folder, ledger, turn).unlink(missing_ok=True)  # it has every resource's inputs
 
 
 def _name(ledger: Ledger, turn: Turn) -> str:
     return f"up-{ledger.begun}-{turn.tries}"
+
+
+def _stream(folder: Path, ledger: Ledger, turn: Turn) -> Path:
+    """Where Pulumi writes what its engine tells; it is called in another folder."""
+    return folder.absolute() / f"{_name(ledger, turn)}.events"
 
 
 def home_of(client: Client, homes: Path) -> Path:
@@ -157,6 +170,7 @@ def environment_of(client: Client, home: Path | None = None) -> dict[str, str]:
     return {
         **os.environ,
         "PULUMI_SKIP_UPDATE_CHECK": "true",
+        **events.ENVIRONMENT,
         **({"PULUMI_HOME": str(home)} if home is not None else {}),
         **({"PULUMI_BACKEND_URL": client.backend} if client.backend else {}),
     }

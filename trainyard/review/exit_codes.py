@@ -13,6 +13,9 @@ EXIT_SETTINGS: Final = 2
 EXIT_PROGRAM: Final = 3
 """The stack's program is wrong: the engine or a cloud would refuse what it makes, or it would not work."""
 
+EXIT_STOPPED: Final = 3
+"""What changes a stack that stands stopped on the way; the same command goes on."""
+
 EXIT_BROKEN: Final = 70
 """Trainyard itself failed (`EX_SOFTWARE` of sysexits.h): this says nothing of the stack."""
 

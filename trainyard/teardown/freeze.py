@@ -99,7 +99,7 @@ def _ask(kubectl: Kubectl, *command: str) -> str:
     if done.returncode != 0:
         said = " ".join(done.stderr.split())[:300] or f"exit code {done.returncode}"
         raise FreezeError(
-            f"kubectl {command[0]} {command[1]} failed: {said}; where the API is private, open the way first"
-            " (`trainyard tunnel STACK`); `pulumi destroy` needs it too"
+            f"kubectl {command[0]} {command[1]} failed: {said}; a private API is reached "
+            "from the networks of apiAccess alone"
         )
     return done.stdout

@@ -18,8 +18,9 @@ from trainyard.advice.hardware import machine_of_type, nodes_with
 from trainyard.advice.onprem import compare
 from trainyard.advice.ranges import Range
 from trainyard.advice.units import duration
-from trainyard.review.handover.agency import Agency, Look
+from trainyard.review.handover.agency import NOBODY, Agency, Look
 from trainyard.review.handover.engagement import before_after, headline, target_wait_hours
+from trainyard.review.handover.handover import handover
 from trainyard.review.handover.page import as_html
 from trainyard.review.handover.payback import payback
 from trainyard.review.handover.proposal import PHASES, proposal
@@ -230,3 +231,27 @@ def test_answers_are_told_with_their_questions_in_both_documents(demo):
             assert f"{question.text} {value}" in told
     assert "times as fast" in sections_of(handover)["change"]
     assert "change" not in sections_of(handed(subject(demo), Look(AGENCY)))
+
+
+@pytest.mark.parametrize(
+    ("then", "now", "said"),
+    [
+        ((72, 72, 72), (6, 8, 9), "8 to 12 times as fast"),
+        ((72, 72, 72), (8, 8, 8), "9 times as fast"),
+        ((10, 20, 30), (9, 10, 12), "up to 3.3 times as fast"),
+        ((500, 590, 680), (8, 10, 12), "42 to 85 times as fast"),
+        ((72, 72, 72), (60, 72, 80), "about as fast"),
+        ((7, 7, 7), (60, 72, 80), "slower"),
+    ],
+)
+def test_how_much_faster_is_told_as_far_as_both_figures_are_known(demo, then, now, said):
+    found = before_after(subject(demo), answers(today__hoursARun=72), DAY)
+    before, (best, *_) = found.before, found.after
+    told = replace(found, before=replace(before, hours=Range(*then)), after=(replace(best, hours=Range(*now)),))
+    assert said in headline(told)
+
+
+def test_a_client_s_name_is_written_as_documents_write_it(demo):
+    named = replace(subject(demo), called="Globex Robotics & Söhne")
+    assert named.title.startswith("Globex Robotics & Söhne · ")
+    assert "Globex Robotics & Söhne" in cover_of(as_html(handover(named), named, Look(NOBODY)))

@@ -158,16 +158,27 @@ def change(found: BeforeAfter) -> Section:
 
 
 def headline(found: BeforeAfter) -> str:
-    """`A run that takes 72 h today takes 6.1 h (5.2-8.0) on pool train: 12 times as fast.`; empty where not known."""
+    """`A run of 72 h today takes 6.1 h (5.2-8.0) on pool train: 9 to 14 times as fast.`; empty where unknown."""
     best = found.best
     if found.speedup is None or best is None or best.hours is None or found.before.hours is None:
         return ""
-    times = f"{found.speedup:.0f} times as fast" if found.speedup >= 1.5 else "about as fast"
+    then = found.before.hours
     if found.speedup < 0.8:
         times = "slower: the environment is too small for it"
-    then = found.before.hours
+    elif found.speedup < 1.5:
+        times = "about as fast"
+    else:
+        times = f"{_factor(then.low / best.hours.high, then.high / best.hours.low)} as fast"
     today = told_hours(then.typical) if then.low == then.high else duration(then)
     return f"A run that takes {today} today takes {duration(best.hours)} on {best.name}: {times}."
+
+
+def _factor(low: float, high: float) -> str:
+    """`5 to 8 times`: as far as both figures are known."""
+    least, most = (f"{float(f'{value:.2g}'):,g}" for value in (low, high))
+    if low < 1:
+        return f"up to {most} times"
+    return f"{least} to {most} times" if least != most else f"{most} times"
 
 
 def told_hours(value: float) -> str:

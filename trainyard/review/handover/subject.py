@@ -27,6 +27,7 @@ class Subject:
     today: date
     smoke: tuple[Mapping[str, Any], ...] = ()  # results of smoke jobs, checked
     answers: Assessment | None = None  # what the client answered before anything was made
+    called: str | None = None  # the client's name as a document writes it; None: as the settings spell it
     picture: Picture = field(init=False)
     resources: Resources = field(init=False)  # without secrets
     plan: Any = field(init=False)  # likewise; empty of a program that is not this package's
@@ -62,7 +63,7 @@ class Subject:
     @property
     def client(self) -> str:
         """Who the environment is for; the stack's name where nobody says."""
-        return str(self.planned("core", "client") or self.stack)
+        return self.called or str(self.planned("core", "client") or self.stack)
 
     @property
     def environment(self) -> str:
