@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from tests.smoke_jobs.ddp.conftest import TORCH_AS_IT_IS
 from trainyard.cli import smoke_sweep
 from trainyard.smoke_jobs.ddp import result
 from trainyard.smoke_jobs.ddp.options import LEVELS
@@ -23,7 +22,7 @@ def full(smoke: Callable[..., Any], tmp_path_factory: pytest.TempPathFactory) ->
     baseline = tmp_path_factory.mktemp("baseline") / "baseline.json"
     ran = smoke(
         "--nproc-per-node", "2", "--usd-per-node-hour", "3.6", "--record-baseline", str(baseline),
-        "--code-version", "0123abc", "--stack", "demo", env=TORCH_AS_IT_IS,
+        "--code-version", "0123abc", "--stack", "demo",
     )  # fmt: skip
     ran.baseline = baseline
     return ran

@@ -2,7 +2,7 @@
 
 Optimizers, DDP and the switch to deterministic algorithms import it, to say that they want none of it or how it would
 be; that takes more than a second of every process that trains, and decides nothing where nothing is compiled. Whatever
-else is asked of it here is an AttributeError. The whole run of all checks (`test_run.py`), those that start by
+else is asked of it here is an error. Runs of a whole level, those of the check that reads shards, those that start by
 `trainyard smoke`, and plain torchrun have torch as it is.
 """
 
