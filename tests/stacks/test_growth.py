@@ -40,8 +40,8 @@ def grown(folder, **changes):
 
 
 @pytest.fixture(scope="module")
-def small():
-    return rehearse(ROOT, STACK)
+def small(rehearsed):
+    return rehearsed(STACK)
 
 
 @pytest.fixture(scope="module")
