@@ -1,9 +1,12 @@
-"""The example stacks, each rehearsed once."""
+"""The example stacks, each rehearsed once a session, whichever worker needs it first."""
 
 import gc
+import os
+from functools import partial
 
 import pytest
 
+from tests.remembered import Remembered, rehearsal_of, rehearsing_once, remembered
 from tests.shared import ROOT
 from trainyard.rehearsal.engine.project import stack_files, stack_of
 from trainyard.rehearsal.rehearse import Rehearsal, rehearse
@@ -30,13 +33,51 @@ def rehearse_whole() -> Rehearsal:
 
 
 @pytest.fixture(scope="session")
-def rehearsed():
+def shared_things(tmp_path_factory) -> Remembered:
+    """What the workers of a session make once and read from each other."""
+    return remembered(tmp_path_factory)
+
+
+@pytest.fixture
+def rehearsals_once(shared_things, monkeypatch):
+    """Where a command or a report rehearses a stack of this project, it gets the session's recording of it.
+
+    For tests of what is made of a recording. Those that replace a part of the rehearsal do without.
+    """
+    rehearsing_once(shared_things, monkeypatch)
+
+
+@pytest.fixture(scope="session")
+def reviewed(shared_things):
+    """Judges an example stack by name as `trainyard rehearse` does, of the session's rehearsal of it."""
+    from trainyard.review.review import Review, review
+
+    done: dict[str, Review] = {}
+
+    def of(stack: str) -> Review:
+        if stack not in done:
+            with pytest.MonkeyPatch.context() as patch:
+                rehearsing_once(shared_things, patch)
+                done[stack] = review(ROOT, ROOT / "stacks" / f"Pulumi.{stack}.yaml")
+        return done[stack]
+
+    return of
+
+
+@pytest.fixture(scope="session")
+def rehearsed(shared_things):
     """Rehearses an example stack by name, or `WHOLE`, once a session."""
     done: dict[str, Rehearsal] = {}
 
     def of(stack: str) -> Rehearsal:
         if stack not in done:
-            done[stack] = rehearse_whole() if stack == WHOLE else rehearse(ROOT, stack)
+            done[stack] = (
+                shared_things.of(stack, rehearse_whole)
+                if stack == WHOLE
+                else rehearsal_of(
+                    shared_things, ROOT / "stacks" / f"Pulumi.{stack}.yaml", partial(rehearse, ROOT, stack)
+                )
+            )
             assert not done[stack].errors, done[stack].errors
         return done[stack]
 
@@ -51,6 +92,40 @@ def _collected():
     gc.set_threshold(*before)
 
 
+def pytest_configure():
+    """Recordings are large and hardly garbage: to look through them every 700 allocations takes a tenth of all time."""
+    gc.set_threshold(50_000, 20, 100)
+
+
+def pytest_collection_finish():
+    """What was imported and collected stays to the end: no collection looks at it again."""
+    gc.collect()
+    gc.freeze()
+
+
+HEAVY = (
+    ("smoke_jobs/",),  # ranks, and a Slurm; they wait for each other, and hold a machine for themselves badly
+    ("ledger/", "test_wheel.py", "test_without_extras.py", "upgrade/"),
+    ("components/k8s/test_mlflow", "components/k8s/test_tracking", "fleet/", "attacks/test_sign_on.py", "cli/"),
+)
+"""Tests that take seconds each, by who begins with them: what takes hundredths is left for the end, to be stolen."""
+
+
 def pytest_collection_modifyitems(items):
-    """What takes more than a minute starts first, so that no worker is left with it when the others are done."""
+    """What takes longest starts first, each kind with another worker, so that none is left with it when all are done.
+
+    Work is stolen from the end of the longest queue: with the heavy tests there, two workers would wait for the third.
+    """
     items.sort(key=lambda item: item.get_closest_marker("long") is None)
+    workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    heads, rest = [[] for _ in range(workers)], []
+    for item in items:
+        path = item.path.relative_to(ROOT / "tests").as_posix()
+        kinds = [number for number, starts in enumerate(HEAVY) if path.startswith(starts)]
+        (heads[kinds[0] % workers] if kinds else rest).append(item)
+    items[:] = []
+    for number, head in enumerate(heads):
+        # As xdist shares them out at first: evenly, by count.
+        share = (len(rest) + sum(map(len, heads[number:]))) // (workers - number) - len(head)
+        items += head + rest[: max(0, share)]
+        rest = rest[max(0, share) :]

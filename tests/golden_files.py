@@ -24,9 +24,9 @@ from trainyard.monitoring.pages import monitoring_page, runbook_pages
 from trainyard.output import as_text
 from trainyard.plan.resolve import resolve_stack
 from trainyard.rehearsal.engine.project import stack_files, stack_of
-from trainyard.rehearsal.rehearse import rehearse
+from trainyard.rehearsal.rehearse import Rehearsal, rehearse
 from trainyard.review.reports import terminal
-from trainyard.review.review import review
+from trainyard.review.review import Review, review
 from trainyard.settings.declarations import project_file
 from trainyard.smoke_jobs import gates
 
@@ -43,9 +43,9 @@ def plan_text(stack: str) -> str:
     return _json(resolve_stack(ROOT, stack).plan.as_dict())
 
 
-def rehearsal_text(stack: str) -> str:
+def rehearsal_text(rehearsal: Rehearsal) -> str:
     """What the rehearsal of one example records and finds."""
-    found = rehearse(ROOT, stack).as_json()
+    found = rehearsal.as_json()
     kept: dict[str, Any] = {key: found[key] for key in ("outputs", "findings", "critical_path")}
     kept["resources"] = [
         {key: value for key, value in resource.items() if key not in _LEFT_OUT and value not in ([], {}, False, "")}
@@ -60,10 +60,9 @@ def schema_text() -> str:
     return _json(_undescribed({key: value for key, value in schema.items() if key not in ("version", "language")}))
 
 
-def readme_text() -> str:
+def readme_text(told: Review) -> str:
     """The README with what `trainyard rehearse demo` prints first."""
     before, title, after = (ROOT / "README.md").read_text(encoding="utf-8").partition("## What `make demo` shows\n")
-    told = review(ROOT, ROOT / "stacks" / "Pulumi.demo.yaml")
     printed = as_text(lambda out: out.print(terminal.head(told)))
     prose, _, rest = after.partition("```\n")
     return f"{before}{title}{prose}```\n{printed}```\n{rest.partition('```' + chr(10))[2]}"
@@ -107,16 +106,17 @@ def golden_texts() -> dict[Path, str]:
     """Every golden file with what it should hold now."""
     texts = {ROOT / "Pulumi.yaml": project_file("stacks"), GOLDEN / "components.schema.json": schema_text()}
     texts |= settings_texts()
-    texts[ROOT / "README.md"] = readme_text()
+    texts[ROOT / "README.md"] = readme_text(review(ROOT, ROOT / "stacks" / "Pulumi.demo.yaml"))
     texts[ROOT / "docs" / "mistakes.md"] = mistakes_page()
     texts |= {gates.FILE: gates.thresholds_text(), ROOT / "docs" / "smoke.md": gates.page()}
     texts[ROOT / "docs" / "monitoring.md"] = monitoring_page()
-    texts[TWINS] = twins_page(rehearse(ROOT, "demo").resources, rehearse(ROOT, "demo-gcp").resources)
+    rehearsed = {stack: rehearse(ROOT, stack) for stack in EXAMPLES}
+    texts[TWINS] = twins_page(rehearsed["demo"].resources, rehearsed["demo-gcp"].resources)
     texts[FLOOR] = floor_text()
     texts |= {ROOT / "docs" / "runbooks" / file: text for file, text in runbook_pages().items()}
     for stack in EXAMPLES:
         texts[GOLDEN / f"{stack}.plan.json"] = plan_text(stack)
-        texts[GOLDEN / f"{stack}.rehearsal.json"] = rehearsal_text(stack)
+        texts[GOLDEN / f"{stack}.rehearsal.json"] = rehearsal_text(rehearsed[stack])
     return texts
 
 

@@ -12,16 +12,16 @@ def test_plan(stack):
 
 
 @pytest.mark.parametrize("stack", EXAMPLES)
-def test_rehearsal(stack):
-    assert rehearsal_text(stack) == (GOLDEN / f"{stack}.rehearsal.json").read_text()
+def test_rehearsal(stack, rehearsed):
+    assert rehearsal_text(rehearsed(stack)) == (GOLDEN / f"{stack}.rehearsal.json").read_text()
 
 
 def test_schema_of_the_components():
     assert schema_text() == (GOLDEN / "components.schema.json").read_text()
 
 
-def test_the_readme_shows_what_is_printed():
-    assert readme_text() == (ROOT / "README.md").read_text(encoding="utf-8")
+def test_the_readme_shows_what_is_printed(reviewed):
+    assert readme_text(reviewed("demo")) == (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(("path", "text"), settings_texts().items(), ids=lambda value: getattr(value, "name", ""))

@@ -38,8 +38,8 @@ def build(source, target, kind):
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory):
-    return build(ROOT, tmp_path_factory.mktemp("wheel"), "wheel")
+def wheel(shared_things):
+    return shared_things.of("wheel", lambda: build(ROOT, shared_things.folder("wheel"), "wheel"))
 
 
 def interpreter(wheel, folder):
@@ -60,15 +60,15 @@ def interpreter(wheel, folder):
 
 
 @pytest.fixture(scope="module")
-def python(wheel, tmp_path_factory):
-    return interpreter(wheel, tmp_path_factory.mktemp("installed"))
+def python(wheel, shared_things):
+    return shared_things.of("installed", lambda: interpreter(wheel, shared_things.folder("installed")))
 
 
 def run(python, *arguments, cwd, **more):
     """Runs the command of the wheel as a shell would: without what tells Python of this clone."""
     environment = {key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "PULUMI"))} | more
     return subprocess.run(
-        [python, *arguments], cwd=cwd, env=environment, capture_output=True, text=True, timeout=120, check=False
+        [python, *arguments], cwd=cwd, env=environment, capture_output=True, text=True, timeout=600, check=False
     )
 
 
@@ -206,7 +206,7 @@ def test_the_policy_pack_starts_as_the_engine_starts_it(python, project):
         port = process.stdout.readline().strip()
         assert port.isdigit(), process.stderr.read()
         with grpc.insecure_channel(f"127.0.0.1:{port}") as channel:
-            info = analyzer_pb2_grpc.AnalyzerStub(channel).GetAnalyzerInfo(empty_pb2.Empty(), timeout=30)
+            info = analyzer_pb2_grpc.AnalyzerStub(channel).GetAnalyzerInfo(empty_pb2.Empty(), timeout=300)
     finally:
         process.kill()
         process.communicate()
@@ -218,9 +218,13 @@ def test_the_policy_pack_starts_as_the_engine_starts_it(python, project):
 
 
 @pytest.fixture(scope="module")
-def newer(tmp_path_factory):
+def newer(shared_things):
     """A wheel of a release that names the tracking database otherwise, which no database can be changed to."""
-    source = tmp_path_factory.mktemp("newer") / "source"
+    return shared_things.of("newer", lambda: with_another_database(shared_things.folder("newer")))
+
+
+def with_another_database(folder):
+    source = folder / "source"
     tracked = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     for name in filter(None, tracked.split("\0")):
         if not name.startswith("tests/"):

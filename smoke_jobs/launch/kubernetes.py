@@ -109,15 +109,25 @@ def render(spec: SmokeSpec, deferred: Deferred | None = None) -> Rendering:
     check(spec, "kubernetes", {name: NEEDS[name] for name in NEEDS if name != "namespace" or deferred is None})
     code = payload.files(spec.files)
     # First under a name of equal length, to take the hash of everything, then under its own.
-    draft = _objects(spec, UNNAMED.format(spec.name), code, Deferred())
-    content = {"objects": [draft.job, draft.service, *draft.more], "code": code}
-    name = f"{spec.name}-{payload.digest(json.dumps(content, sort_keys=True))}"
+    told = (repr(spec), tuple(code.items()))
+    name = _NAMES.get(told)
+    if name is None:
+        draft = _objects(spec, UNNAMED.format(spec.name), code, Deferred())
+        content = {"objects": [draft.job, draft.service, *draft.more], "code": code}
+        if len(_NAMES) >= _MOST_NAMES:
+            _NAMES.clear()
+        name = _NAMES[told] = f"{spec.name}-{payload.digest(json.dumps(content, sort_keys=True))}"
     return _objects(spec, name, code, deferred or Deferred(spec.namespace))
+
+
+_MOST_NAMES = 256
+_NAMES: dict[tuple[str, tuple[tuple[str, str], ...]], str] = {}
+"""The names of jobs by all that they are made of: a preview and the run after it render the same job."""
 
 
 def config_map(spec: SmokeSpec, code: dict[str, str], namespace: Any) -> Manifest:
     """The worker's files. Named by their own hash, so jobs with the same worker share it; its data never changes."""
-    digest = payload.digest(json.dumps(code, sort_keys=True))
+    digest = payload.digest_of_files(tuple(code.items()))
     return {
         "apiVersion": "v1",
         "kind": "ConfigMap",

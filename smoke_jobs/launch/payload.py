@@ -10,8 +10,10 @@ import base64
 import gzip
 import hashlib
 import io
+import json
 import tarfile
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 
 WORKER = Path(__file__).resolve().parent.parent / "ddp"
@@ -33,13 +35,7 @@ def files(extra: Mapping[str, str] | None = None) -> dict[str, str]:
 
     Raises PayloadTooLargeError above `LIMIT_BYTES`.
     """
-    found = {
-        path.name: path.read_text(encoding="utf-8")
-        for path in sorted(WORKER.iterdir())
-        if path.suffix in (".py", ".csv", ".json") and not path.name.startswith(".")
-    }
-    found[START.name] = START.read_text(encoding="utf-8")
-    found |= extra or {}
+    found = _own(WORKER, START) | (extra or {})
     size = sum(len(name.encode()) + len(text.encode()) for name, text in found.items())
     if size > LIMIT_BYTES:
         raise PayloadTooLargeError(
@@ -52,6 +48,23 @@ def files(extra: Mapping[str, str] | None = None) -> dict[str, str]:
 def in_folder(extra: Mapping[str, str], below: str = "") -> dict[str, str]:
     """The files as objects of a bucket: keys in the folder `ddp`, `below` what the launcher has for a prefix."""
     return {f"{below}{FOLDER}/{name}": text for name, text in files(extra).items()}
+
+
+@lru_cache(maxsize=1)
+def _own(worker: Path, start: Path) -> dict[str, str]:
+    """The worker's own files, which are those of this release: read once a process."""
+    found = {
+        path.name: path.read_text(encoding="utf-8")
+        for path in sorted(worker.iterdir())
+        if path.suffix in (".py", ".csv", ".json") and not path.name.startswith(".")
+    }
+    return found | {start.name: start.read_text(encoding="utf-8")}
+
+
+@lru_cache(maxsize=256)
+def digest_of_files(files: tuple[tuple[str, str], ...]) -> str:
+    """`digest` of files by name, as JSON; every job of a process has the same, or one file more."""
+    return digest(json.dumps(dict(files), sort_keys=True))
 
 
 def digest(content: str) -> str:

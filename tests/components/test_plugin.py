@@ -140,7 +140,7 @@ def test_the_engine_can_start_it_and_ask_for_its_schema(schema: dict[str, Any]) 
         port = int(started.stdout.readline())
         with grpc.insecure_channel(f"127.0.0.1:{port}") as channel:
             answer = provider_pb2_grpc.ResourceProviderStub(channel).GetSchema(  # type: ignore[no-untyped-call]
-                provider_pb2.GetSchemaRequest(), timeout=30
+                provider_pb2.GetSchemaRequest(), timeout=300
             )
         assert json.loads(answer.schema) == schema
     finally:

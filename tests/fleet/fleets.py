@@ -22,7 +22,7 @@ verb = "-".join(sys.argv[1:3]) if sys.argv[1] == "stack" else sys.argv[1]
 with (folder / "calls").open("a") as calls:
     calls.write(" ".join([stack, verb, os.environ.get("PULUMI_BACKEND_URL", "-")]) + "\\n")
 meet = folder / "meet"
-given_up = time.monotonic() + 60
+given_up = time.monotonic() + 300
 while meet.exists() and len((folder / "calls").read_text().splitlines()) < int(meet.read_text()):
     if time.monotonic() > given_up:
         print("error: nobody runs beside it")

@@ -105,7 +105,7 @@ def running(config: dict[str, Any], folder: Path) -> Iterator[str]:
             process.terminate()
 
 
-def until(what: Any, seconds: float = 30) -> Any:
+def until(what: Any, seconds: float = 300) -> Any:
     ends = time.monotonic() + seconds
     while time.monotonic() < ends:
         if found := what():

@@ -15,6 +15,7 @@ from tests.policies.mutants_tracking import TRACKING
 from tests.policies.mutants_unsafe import UNSAFE
 from tests.policies.mutants_walls import WALLS
 from tests.policies.mutants_walls_network import WALLS_NETWORK
+from tests.remembered import unjudged
 from tests.shared import ROOT
 from trainyard.policies.pack import POLICIES
 from trainyard.recorded.resources import matches
@@ -92,12 +93,15 @@ ALL = (
 )
 
 
+def rehearsed_with(overrides):
+    return rehearse(ROOT, "demo", config_overrides={"assurance": "high", **overrides})
+
+
 @pytest.mark.parametrize("mutant", ALL, ids=[f"{mutant.policy}: {mutant.what}" for mutant in ALL])
 def test_a_mutant_is_caught_by_its_policy_and_by_no_unrelated_one(mutant, demo, sound):
     assert mutant.overrides or mutant.change or mutant.settings or mutant.others
-    rehearsal = (
-        rehearse(ROOT, "demo", config_overrides={"assurance": "high", **mutant.overrides}) if mutant.overrides else demo
-    )
+    with unjudged():
+        rehearsal = rehearsed_with(mutant.overrides) if mutant.overrides else demo
     report = judge(rehearsal, mutant.change, mutant.settings, mutant.others, whole=bool(mutant.overrides))
     before = {(violation.policy, violation.urn, violation.message) for violation in sound.violations}
     caught = {violation.policy for violation in report.violations}

@@ -97,7 +97,7 @@ def request(type_, name, inputs, **more):
 
 
 def test_it_tells_what_it_holds(analyzer):
-    info = analyzer.GetAnalyzerInfo(empty_pb2.Empty(), timeout=30)
+    info = analyzer.GetAnalyzerInfo(empty_pb2.Empty(), timeout=300)
     assert info.name == NAME  # the CLI takes the version from PulumiPolicy.yaml
     assert [policy.name for policy in info.policies] == [policy.name for policy in POLICIES]
     kinds = {policy.name: policy.policy_type for policy in info.policies}
@@ -109,7 +109,7 @@ def test_it_tells_what_it_holds(analyzer):
 
 def test_it_judges_a_resource(analyzer):
     database = {"publiclyAccessible": True, "engineVersion": "17", "deletionProtection": True, "tagsAll": {}}
-    answer = analyzer.Analyze(request("aws:rds/instance:Instance", "db", database), timeout=30)
+    answer = analyzer.Analyze(request("aws:rds/instance:Instance", "db", database), timeout=300)
     found = {diagnostic.policyName: diagnostic for diagnostic in answer.diagnostics}
     assert {"public-database", "stateful-resource-unprotected"} <= set(found)
     assert found["public-database"].enforcementLevel == analyzer_pb2.MANDATORY
@@ -118,17 +118,17 @@ def test_it_judges_a_resource(analyzer):
 
 
 def test_it_reads_the_stack_file_from_the_engine(analyzer):
-    answer = analyzer.Analyze(request("aws:s3/bucket:Bucket", "b", {"region": "us-east-1"}), timeout=30)
+    answer = analyzer.Analyze(request("aws:s3/bucket:Bucket", "b", {"region": "us-east-1"}), timeout=300)
     messages = [item.message for item in answer.diagnostics if item.policyName == "region-outside-residency"]
     assert len(messages) == 1
     assert "region names us-east-1; uae allows me-central-1" in messages[0]
     nodes = request("aws:eks/nodeGroup:NodeGroup", "train", {"instanceTypes": ["p5.48xlarge"]})
-    assert "gpu-model-outside-profile" in {item.policyName for item in analyzer.Analyze(nodes, timeout=30).diagnostics}
+    assert "gpu-model-outside-profile" in {item.policyName for item in analyzer.Analyze(nodes, timeout=300).diagnostics}
 
 
 def test_an_unknown_is_one_advisory(analyzer):
     inputs = {"publiclyAccessible": UNKNOWN_STRING_VALUE}
-    answer = analyzer.Analyze(request("aws:rds/instance:Instance", "db", inputs), timeout=30)
+    answer = analyzer.Analyze(request("aws:rds/instance:Instance", "db", inputs), timeout=300)
     [unknown] = [item for item in answer.diagnostics if item.policyName == "public-database"]
     assert unknown.enforcementLevel == analyzer_pb2.ADVISORY
     assert "can't be known during preview" in unknown.message
@@ -137,7 +137,7 @@ def test_an_unknown_is_one_advisory(analyzer):
 def test_it_judges_a_stack(analyzer):
     bucket = request("aws:s3/bucket:Bucket", "b", {})
     resource = analyzer_pb2.AnalyzerResource(type=bucket.type, urn=bucket.urn, name="b", properties=bucket.properties)
-    answer = analyzer.AnalyzeStack(analyzer_pb2.AnalyzeStackRequest(resources=[resource]), timeout=30)
+    answer = analyzer.AnalyzeStack(analyzer_pb2.AnalyzeStackRequest(resources=[resource]), timeout=300)
     urns = {item.policyName: item.urn for item in answer.diagnostics}
     assert urns["bucket-without-versioning"] == urns["public-bucket"] == bucket.urn
     assert urns["costed-resource-without-cost-tags"] == bucket.urn
@@ -182,7 +182,7 @@ def test_a_first_preview_is_not_blocked_by_what_the_engine_does_not_show(analyze
         analyzer_pb2.AnalyzerResource(type=one.type, urn=one.urn, name=one.name, properties=one.properties)
         for one in (nodes, *hidden)
     ]
-    answer = analyzer.AnalyzeStack(analyzer_pb2.AnalyzeStackRequest(resources=resources), timeout=30)
+    answer = analyzer.AnalyzeStack(analyzer_pb2.AnalyzeStackRequest(resources=resources), timeout=300)
     about = {
         "idle-gpus-keep-running",
         "pool-without-smoke-job",

@@ -16,8 +16,8 @@ POLICY = "kubernetes:admissionregistration.k8s.io/v1:ValidatingAdmissionPolicy"
 
 
 @pytest.fixture(scope="module")
-def demo() -> Any:
-    return rehearse(ROOT, "demo").known.resources
+def demo(rehearsed: Any) -> Any:
+    return rehearsed("demo").known.resources
 
 
 def policy(resources: Any, name: str) -> Any:

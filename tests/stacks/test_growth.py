@@ -45,8 +45,8 @@ def grown(folder, stack=STACK, **changes):
 
 
 @pytest.fixture(scope="module")
-def small():
-    return rehearse(ROOT, STACK)
+def small(rehearsed):
+    return rehearsed(STACK)
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,8 @@ two marks: the singleton `UNKNOWN` for what a first preview cannot know, and `Se
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterator, Mapping
+import operator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
@@ -174,43 +175,62 @@ def masked(value: Any) -> Any:
 
 
 def bare(value: Any) -> Any:
-    """`value` without the `Secret` marks (for checks of values; never for anything that is written)."""
-    if type(value) in _SCALARS:
+    """`value` without the `Secret` marks (for checks of values; never for anything that is written or changed).
+
+    A list or mapping without marks is handed on as it is: most have none, and copies of them are most of what a
+    stack's checks would make.
+    """
+    kind = type(value)
+    if kind in _SCALARS:
         return value
+    if kind is dict or (kind is not list and isinstance(value, Mapping)):
+        found = {}
+        same = kind is dict
+        for key, item in value.items():
+            if type(item) not in _SCALARS:
+                plain = bare(item)
+                if plain is not item:
+                    same, item = False, plain
+            found[key] = item
+        return value if same else found
     if isinstance(value, Secret):
         return bare(value.value)
-    if isinstance(value, (dict, Mapping)):
-        return {key: bare(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [bare(item) for item in value]
+        items = [item if type(item) in _SCALARS else bare(item) for item in value]
+        return value if kind is list and all(map(operator.is_, items, value)) else items
     return value
 
 
 def has_unknown(value: Any) -> bool:
     """Whether anything in `value`, at any depth, is `UNKNOWN`."""
-    if type(value) in _SCALARS:
-        return False
-    if value is UNKNOWN:
-        return True
-    if isinstance(value, Secret):
-        return has_unknown(value.value)
-    if isinstance(value, (dict, Mapping)):
-        return any(has_unknown(item) for item in value.values())
-    if isinstance(value, (list, tuple)):
-        return any(has_unknown(item) for item in value)
-    return False
+    return _holds(value, lambda item: item is UNKNOWN)
 
 
 def has_secret(value: Any) -> bool:
     """Whether anything in `value`, at any depth, is a `Secret`."""
-    if type(value) in _SCALARS:
-        return False
-    if isinstance(value, Secret):
-        return True
-    if isinstance(value, (dict, Mapping)):
-        return any(has_secret(item) for item in value.values())
-    if isinstance(value, (list, tuple)):
-        return any(has_secret(item) for item in value)
+    return _holds(value, lambda item: isinstance(item, Secret))
+
+
+def _holds(value: Any, wanted: Callable[[Any], bool]) -> bool:
+    """Whether something at any depth, no scalar, is what is wanted."""
+    left = [value]
+    while left:
+        item = left.pop()
+        kind = type(item)
+        if kind in _SCALARS:
+            continue
+        if kind is dict:
+            left += [each for each in item.values() if type(each) not in _SCALARS]
+        elif kind is list:
+            left += [each for each in item if type(each) not in _SCALARS]
+        elif wanted(item):
+            return True
+        elif isinstance(item, Secret):
+            left.append(item.value)
+        elif isinstance(item, Mapping):
+            left += item.values()
+        elif isinstance(item, (list, tuple)):
+            left += item
     return False
 
 

@@ -12,6 +12,7 @@ from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.read import value_at
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import HELM_RELEASE
+from trainyard.recorded.yaml_text import read_yaml
 
 _VERSION: Final = re.compile(r"v?(\d+)\.(\d+)")
 
@@ -40,7 +41,7 @@ def minor_version(release: RecordedResource) -> tuple[int, int] | None:
 def manager_configuration(text: Any) -> Mapping[str, Any]:
     """What the manager's configuration file says; nothing where it is no mapping, over which the manager exits."""
     try:
-        found = yaml.safe_load(str(text or ""))
+        found = read_yaml(str(text or ""))
     except yaml.YAMLError:
         return {}  # the rehearsal has a rule for it
     return found if isinstance(found, Mapping) else {}

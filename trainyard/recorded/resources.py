@@ -32,16 +32,20 @@ class Resources:
         self.all = tuple(resources)
         self._by_urn = {resource.urn: resource for resource in self.all}
         self._by_type: dict[str, list[RecordedResource]] = {}
-        for resource in self.all:
+        self._places: dict[str, list[int]] = {}
+        for place, resource in enumerate(self.all):
             self._by_type.setdefault(resource.type, []).append(resource)
+            self._places.setdefault(resource.type, []).append(place)
 
     def of(self, *types: str) -> list[RecordedResource]:
         """The resources of the given types (tokens or patterns), in their order."""
         if len(types) == 1 and (types[0] in self._by_type or not _WILDCARD.search(types[0])):
             return list(self._by_type.get(types[0], ()))
-        if not any(map(_WILDCARD.search, types)):
-            return [resource for resource in self.all if resource.type in types]
-        return [resource for resource in self.all if matches(resource.type, types)]
+        if any(map(_WILDCARD.search, types)):
+            wanted = [type_ for type_ in self._places if matches(type_, types)]
+        else:
+            wanted = [type_ for type_ in dict.fromkeys(types) if type_ in self._places]
+        return [self.all[place] for place in sorted(place for type_ in wanted for place in self._places[type_])]
 
     def provider_of(self, resource: RecordedResource) -> RecordedResource | None:
         """The explicit provider that makes a resource, where it is recorded."""

@@ -85,7 +85,7 @@ def free_port() -> int:
         return port
 
 
-def wait_for(condition: Callable[[], bool], what: str | Callable[[], str], seconds: float = 60) -> None:
+def wait_for(condition: Callable[[], bool], what: str | Callable[[], str], seconds: float = 300) -> None:
     """Waits for a condition; what it is, or what tells at the end how far it came, stands in the failure."""
     end = time.monotonic() + seconds
     while not condition():

@@ -114,7 +114,7 @@ def _squid(folder: Path, port: int) -> Iterator[tuple[int, int]]:
         user=SQUID_UID if os.geteuid() == 0 else None,  # as in its pod; it refuses to run as root
     ) as process:
         try:
-            until = time.monotonic() + 20
+            until = time.monotonic() + 300
             while time.monotonic() < until:
                 with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
                     break

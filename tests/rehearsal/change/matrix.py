@@ -17,17 +17,16 @@ from itertools import repeat
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
 import yaml
 
 from tests.conftest import EXAMPLES, MANAGED, MANAGED_ON_GOOGLE, ON_GOOGLE
+from tests.remembered import unjudged
 from tests.shared import ROOT
 from trainyard import cards
 from trainyard.plan.lock import lock_path, lock_text, read_lock
 from trainyard.plan.relock import relocked
 from trainyard.problems import SettingsError
-from trainyard.recorded.model import Finding
 from trainyard.rehearsal.change.data import LEFT_BEHIND, LOSES_DATA, PROTECTED
 from trainyard.rehearsal.change.earlier import Earlier
 from trainyard.rehearsal.change.model import Operation, Step, without_indices
@@ -71,7 +70,7 @@ def golden(stack: str) -> dict[str, str]:
 
 def said(stack: str, edit: Edit, before: Rehearsal, folder: Path) -> str:
     """What `--from` says of one change. Whether the program is sound is judged elsewhere, and takes as long again."""
-    with patch(f"{rehearse.__module__}.refused", _nothing), patch(f"{rehearse.__module__}.broken", _nothing):
+    with unjudged():
         try:
             after = rehearse(ROOT, _stack_file(stack, edit, folder))
         except SettingsError as error:
@@ -90,10 +89,6 @@ def lost_in_silence(found: ChangeReview) -> list[str]:
     named = {finding.name for finding in found.findings if finding.rule in (PROTECTED, LOSES_DATA, LEFT_BEHIND)}
     gone = [step for step in found.steps if step.goes and step.was is not None]
     return [step.was.name for step in gone if cards.of(step.was.type).stateful and step.was.name not in named]
-
-
-def _nothing(*_: Any) -> list[Finding]:
-    return []
 
 
 def _told(found: ChangeReview) -> str:

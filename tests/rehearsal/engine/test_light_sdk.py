@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from contextlib import nullcontext
 from typing import Any
@@ -12,7 +13,8 @@ from pulumi.runtime import resource_cycle_breaker as cycles
 from pulumi.runtime import rpc
 
 from tests.rehearsal.conftest import GOOD, Run
-from trainyard.rehearsal.engine import light_sdk
+from trainyard.recorded.model import RecordedResource, Secret
+from trainyard.rehearsal.engine import light_outputs, light_sdk, recorder
 from trainyard.rehearsal.engine.recorder import Recording
 from trainyard.rehearsal.rehearse import Rehearsal, rehearse
 
@@ -60,6 +62,35 @@ kubernetes.core.v1.ConfigMap(
         provider=kubernetes.Provider("cluster", kubeconfig=bucket.arn.apply(lambda arn: arn))
     ),
 )
+
+
+async def later(value):
+    return value
+
+
+class Odd(pulumi.ComponentResource):
+    def __init__(self):
+        values = {
+            "asset": pulumi.StringAsset("text"),
+            "later": later({"deep": [bucket.arn, 7]}),
+            "pair": (1, "two", 2.5),
+            "large": 2**60,
+            "secrets": [{"token": pulumi.Output.secret("hidden"), "none": None}],
+            "when": pulumi.Output.all(bucket.id, [bucket.arn]).apply(lambda found: {"id": found[0], "made": 3}),
+            "text": "grüße",
+        }
+        super().__init__("mini:index:Odd", "odd", {**values, "found": None}, pulumi.ResourceOptions(providers=[aws]))
+        self.register_outputs({"found": self.asset})
+
+
+Odd()
+s3.BucketObjectv2(
+    "object",
+    bucket=bucket.id,
+    source=pulumi.StringAsset("content"),
+    tags=pulumi.Output.all(bucket.id, bucket.tags).apply(lambda found: {"a": found[0], "b": found[1]["both"]}),
+    opts=on_aws,
+)
 iam.Role.get("there", "role-id", opts=on_aws)
 pulumi.export("all", {"bucket": bucket.arn, "tags": bucket.tags, "rooms": [first.role.name, second.group.id]})
 pulumi.export("none", bucket.bucket_prefix)
@@ -99,7 +130,7 @@ def of(rehearsal: Rehearsal) -> dict[str, Any]:
 
 def told(run: Recording) -> dict[str, Any]:
     return {
-        "resources": sorted(map(repr, run.resources)),
+        "resources": sorted(repr(in_order(asdict(found))) for found in run.resources),
         "outputs": run.stack_outputs,
         "component_outputs": run.component_outputs,
         "constructed": run.constructed,
@@ -107,6 +138,19 @@ def told(run: Recording) -> dict[str, Any]:
         "error": re.sub(r"0x[0-9a-f]+", "0x", repr(run.error)),
         "hang": run.hang,
     }
+
+
+def in_order(value: Any) -> Any:
+    """With keys in the order of the alphabet, in which the wire does not send them, and secrets to be seen."""
+    if isinstance(value, Secret):
+        return ("secret", in_order(value.value))
+    if isinstance(value, dict):
+        return {key: in_order(value[key]) for key in sorted(value)}
+    return [in_order(item) for item in value] if isinstance(value, (list, tuple)) else value
+
+
+def asdict(resource: RecordedResource) -> dict[str, Any]:
+    return {field.name: getattr(resource, field.name) for field in dataclasses.fields(resource)}
 
 
 def heavy(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -124,7 +168,7 @@ def test_every_kind_of_input_is_recorded_the_same(run: Run, monkeypatch: pytest.
     found = run(WIDE)
     light = of(found)
     assert found.preview.error is None and found.known.error is None, found.findings
-    assert len(light["resources"]) == 12
+    assert len(light["resources"]) == 14
     heavy(monkeypatch)
     assert of(run(WIDE)) == light
 
@@ -135,6 +179,23 @@ def test_a_wrong_program_fails_the_same(run: Run, monkeypatch: pytest.MonkeyPatc
     assert mistake in light["preview"]["error"] and mistake in light["known"]["error"]
     heavy(monkeypatch)
     assert of(run(WRONG[mistake])) == light
+
+
+def test_no_resource_of_a_stack_goes_over_the_wire(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The SDK's own registration takes twice as long; only what is unusual is left to it."""
+    sent: list[str] = []
+    over_the_wire = recorder._Monitor.RegisterResource
+
+    def register(monitor: Any, request: Any) -> Any:
+        sent.append(request.name)
+        return over_the_wire(monitor, request)
+
+    monkeypatch.setattr(recorder._Monitor, "RegisterResource", register)
+    count = len(rehearse(GOOD, "demo").resources)
+    assert not [name for name in sent if name != "mini-demo"]
+    heavy(monkeypatch)
+    rehearse(GOOD, "demo")
+    assert len(sent) > count
 
 
 def test_the_order_is_the_same_each_time(run: Run) -> None:
@@ -161,7 +222,7 @@ def test_unknowns_are_found_at_any_depth() -> None:
     values: list[Any] = ["text", None, 1, unknown, {}, [], {"a": [{"b": unknown}]}, {"a": [{"b": 1}]}, loop, (unknown,)]
     values.append([*loop, unknown])
     for value in values:
-        assert light_sdk._has_unknowns(value) == rpc.contains_unknowns(value), repr(value)
+        assert light_outputs.has_unknowns(value) == rpc.contains_unknowns(value), repr(value)
 
 
 def test_circles_are_refused_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -192,3 +253,30 @@ def test_what_a_resource_waits_for_is_remembered_in_one_set() -> None:
         assert cycles._deps(one) is before  # type: ignore[arg-type]
     assert before > set(others)
     assert not cycles._deps(others[0])  # type: ignore[arg-type]
+
+
+def test_an_output_that_nobody_reads_has_no_future(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nine in ten are never read."""
+    asked: list[str] = []
+    future = light_outputs.Answers.future
+
+    def counted(answers: light_outputs.Answers, name: str) -> Any:
+        asked.append(name)
+        return future(answers, name)
+
+    monkeypatch.setattr(light_outputs.Answers, "future", counted)
+    found = run('pulumi.export("arn", s3.Bucket("bucket", opts=on_aws).arn)')
+    assert not found.errors
+    assert asked == ["arn", "arn"]
+
+
+def test_an_output_of_a_resource_that_fails_fails_whenever_it_is_read(run: Run) -> None:
+    found = run(
+        """
+        bad = s3.Bucket("bad", tags={"set": {1, 2}}, opts=on_aws)
+        good = s3.Bucket("good", opts=on_aws)
+        pulumi.export("late", good.id.apply(lambda _: bad.arn))
+        """
+    )
+    assert "unexpected input of type set" in repr(found.known.error)
+    assert "late" not in found.known.stack_outputs

@@ -131,7 +131,7 @@ def test_nothing_runs_over_the_edge_of_the_screen(documents, tmp_path, width):
     done = subprocess.run(
         [CHROMIUM, "--headless=new", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path / 'profile'}",
          "--virtual-time-budget=5000", "--window-size=1400,4000", "--dump-dom", (tmp_path / "probe.html").as_uri()],
-        capture_output=True, text=True, timeout=90, check=False,
+        capture_output=True, text=True, timeout=300, check=False,
     )  # fmt: skip
     found = re.search(r'<pre id="out">MEASURED (.*?)</pre>', done.stdout, re.S)
     assert found is not None, done.stderr[-500:]

@@ -80,8 +80,8 @@ def violated(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def demo():
-    return judge(ROOT, ROOT / "stacks" / "Pulumi.demo.yaml")
+def demo(reviewed):
+    return reviewed("demo")
 
 
 def test_a_stack_with_mandatory_violations_is_not_green_and_names_each(violated):

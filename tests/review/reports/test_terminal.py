@@ -6,7 +6,6 @@ from dataclasses import replace
 import pytest
 
 from tests.review.formats.test_formats import ACCEPTED, ADVICE, ERROR, VIOLATION, WARNING, checked
-from tests.shared import ROOT
 from trainyard.output import Look, rendered
 from trainyard.problems import Problem
 from trainyard.review.reports import terminal
@@ -18,11 +17,8 @@ def shown(found, width=80):
 
 
 @pytest.fixture(scope="module")
-def demo(rehearsed):
-    from trainyard.review.review import review
-
-    rehearsed("demo")
-    return review(ROOT, ROOT / "stacks" / "Pulumi.demo.yaml")
+def demo(reviewed):
+    return reviewed("demo")
 
 
 @pytest.mark.parametrize("width", [80, 100])

@@ -16,6 +16,9 @@ from typing import Any
 import pytest
 
 PACKAGE = Path(__file__).resolve().parents[3] / "smoke_jobs" / "ddp"
+WITHOUT_COMPILER = Path(__file__).with_name("without_compiler")
+"""As `PYTHONPATH`: ranks have torch without its compiler (`sitecustomize.py` there), which spares each a second."""
+TORCH_AS_IT_IS = {"PYTHONPATH": ""}
 
 
 @dataclass
@@ -80,7 +83,10 @@ def thresholds(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
 
 @pytest.fixture(scope="session")
 def start(mounted: Path, thresholds: Callable[..., Path]) -> Callable[..., "subprocess.Popen[str]"]:
-    """Starts the wrapper and returns at once; of the gates, those of `metrics` hold."""
+    """Starts the wrapper and returns at once; of the gates, those of `metrics` hold.
+
+    The ranks have no compiler, unless `env` says `TORCH_AS_IT_IS`.
+    """
 
     def begin(
         folder: Path, *flags: str, metrics: tuple[str, ...] = (), env: Mapping[str, str] | None = None
@@ -88,7 +94,7 @@ def start(mounted: Path, thresholds: Callable[..., Path]) -> Callable[..., "subp
         gates = ("--thresholds", str(thresholds(*metrics)))
         return subprocess.Popen(
             [sys.executable, str(mounted / "__main__.py"), "--result-dir", str(folder), *gates, *flags],
-            env=clean_environment(env),
+            env=clean_environment({"PYTHONPATH": str(WITHOUT_COMPILER), **(env or {})}),
             cwd="/",
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -115,7 +121,9 @@ def smoke(
         folder = tmp_path_factory.mktemp("result")
         flags += tuple(part for name in checks for part in ("--check", name))
         flags += tuple(part for name in breaks for part in ("--break", name))
-        process = start(folder, *flags, metrics=metrics, env=env)
+        # What reads shards imports of the compiler itself; a whole level has torch as a user's run has it.
+        torch = TORCH_AS_IT_IS if not checks or "sharded" in checks else {}
+        process = start(folder, *flags, metrics=metrics, env={**torch, **(env or {})})
         output, _ = process.communicate(timeout=timeout)
         path = folder / "result.json"
         document = json.loads(path.read_text()) if path.exists() else {}

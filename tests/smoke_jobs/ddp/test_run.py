@@ -132,7 +132,7 @@ def test_plain_torchrun_without_the_wrapper(mounted: Path, tmp_path: Path) -> No
     assert result.problems(document) == [] and document["verdict"] == "pass"
 
 
-def wait_for(path: Path, seconds: float = 60) -> None:
+def wait_for(path: Path, seconds: float = 300) -> None:
     deadline = time.monotonic() + seconds
     while not path.exists():
         assert time.monotonic() < deadline, f"{path} did not appear"

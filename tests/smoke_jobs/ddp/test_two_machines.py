@@ -42,7 +42,7 @@ class Job:
             )
             for rank, machine in enumerate(machines)
         ]  # fmt: skip
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 300
         for each in self.folders:
             while not (each / "progress.json").exists():
                 assert time.monotonic() < deadline, "the job did not begin"

@@ -115,7 +115,7 @@ def _idle(environment: dict[str, str]) -> bool:
     return set(answer.stdout.split()) == {"idle"}
 
 
-def _until(ready, home: Path, seconds: float = 30) -> None:
+def _until(ready, home: Path, seconds: float = 300) -> None:
     deadline = time.monotonic() + seconds
     while not ready():
         if time.monotonic() > deadline:

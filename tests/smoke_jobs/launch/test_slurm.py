@@ -167,7 +167,7 @@ def test_a_busy_controller_is_asked_again_and_a_job_that_is_gone_is_not(monkeypa
     assert len((tmp_path / "asked").read_text().split()) == times
 
 
-def _until(ready, seconds: float = 60) -> None:
+def _until(ready, seconds: float = 300) -> None:
     deadline = time.monotonic() + seconds
     while not ready():
         assert time.monotonic() < deadline, "it did not come"

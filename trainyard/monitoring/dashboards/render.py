@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 from trainyard.monitoring.dashboards.model import COLUMNS, Dashboard, Panel, Variable
@@ -15,8 +16,9 @@ FOLDER = "Training"
 _GREEN, _RED, _NEUTRAL = "green", "red", "blue"
 
 
+@lru_cache(maxsize=64)
 def as_json(dashboard: Dashboard) -> str:
-    """The text of the file that Grafana's sidecar reads."""
+    """The text of the file that Grafana's sidecar reads, written once a process: clients alike have the same."""
     return json.dumps(as_dict(dashboard), ensure_ascii=False, indent=1) + "\n"
 
 

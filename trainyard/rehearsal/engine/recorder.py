@@ -25,6 +25,7 @@ from pulumi.runtime.proto import engine_pb2, resource_pb2
 from trainyard.recorded.model import UNKNOWN, Alias, RecordedResource, secret_paths
 from trainyard.rehearsal.engine import outputs, wire
 from trainyard.rehearsal.engine.invokes import invoke
+from trainyard.rehearsal.engine.light_registration import Registered, Registration
 from trainyard.rehearsal.engine.light_sdk import light_sdk
 from trainyard.rehearsal.engine.loop import InlineLoop, output_strings_raise, rare_collections, settled
 from trainyard.rehearsal.engine.sdk_types import resource_class
@@ -36,6 +37,7 @@ _FEATURES = (
 )
 """What this monitor understands, of the protocol's features. `INVOKE_DEPENDS_ON` is left to the SDK's own side."""
 
+_TIMEOUTS = ("create", "update", "delete")
 STACK_TYPE = "pulumi:pulumi:Stack"
 STACK_REFERENCE = "pulumi:pulumi:StackReference"
 
@@ -137,29 +139,58 @@ class _Monitor:
             return f"{self._prefix}{type_}::{name}"
         return f"{self._prefix}{parent.split('::')[2]}${type_}::{name}"
 
-    def RegisterResource(self, request: Any) -> Any:  # noqa: N802
-        if request.type == STACK_TYPE:
-            return resource_pb2.RegisterResourceResponse(urn=self._stack_urn)
-        urn = self.urn(request.parent, request.type, request.name)
-        inputs = wire.decode_struct(request.object)
-        if not request.custom:
-            around = self._components.get(request.parent, "")
-            self._components[urn] = f"{around}/{request.name}" if around else request.name
-            self._record(request, urn, outputs.Answer(UNKNOWN, inputs, inputs))
-            return resource_pb2.RegisterResourceResponse(urn=urn, object=request.object)
-        provider = self._provider_of(request)
-        cls = self._class_of(request.type)
-        made = outputs.answer(request.type, request.name, urn, inputs, cls, provider, preview=self.recording.preview)
-        if request.type.startswith("pulumi:providers:"):
-            package = request.type.rsplit(":", 1)[1]
+    def register(self, asked: Registration) -> Registered:
+        """Answers a registration in plain values, which the wire does not carry."""
+        if asked.type == STACK_TYPE:
+            return Registered(self._stack_urn, "", {})
+        urn = self.urn(asked.parent, asked.type, asked.name)
+        inputs = asked.inputs
+        if not asked.custom:
+            around = self._components.get(asked.parent, "")
+            self._components[urn] = f"{around}/{asked.name}" if around else asked.name
+            self._record(asked, urn, outputs.Answer(UNKNOWN, inputs, inputs))
+            return Registered(urn, "", inputs)
+        provider = self._provider_of(asked)
+        cls = self._class_of(asked.type)
+        made = outputs.answer(asked.type, asked.name, urn, inputs, cls, provider, preview=self.recording.preview)
+        is_provider = asked.type.startswith("pulumi:providers:")
+        if is_provider:
+            package = asked.type.rsplit(":", 1)[1]
             self._providers[urn] = outputs.ProviderState.of(package, inputs)
-        self._record(request, urn, made)
-        response = resource_pb2.RegisterResourceResponse(urn=urn)
-        if isinstance(made.id, str):
-            response.id = made.id
-        elif request.type.startswith("pulumi:providers:"):
-            response.id = wire.UNKNOWN_MARK  # as the engine does: the raw mark, which `apply` runs with
-        _write_outputs(response.object, request.object, inputs, made.outputs)
+        self._record(asked, urn, made)
+        # Of a provider to be made the engine answers the raw mark, which `apply` runs with.
+        identity = made.id if isinstance(made.id, str) else wire.UNKNOWN_MARK if is_provider else ""
+        return Registered(urn, identity, made.outputs)
+
+    def RegisterResource(self, request: Any) -> Any:  # noqa: N802
+        asked = Registration(
+            type=request.type,
+            name=request.name,
+            parent=request.parent,
+            custom=request.custom,
+            inputs=wire.decode_struct(request.object),
+            provider=request.provider,
+            dependencies=request.dependencies,
+            property_dependencies={key: value.urns for key, value in request.propertyDependencies.items()},
+            protect=request.protect,
+            ignore_changes=request.ignoreChanges,
+            replace_on_changes=request.replaceOnChanges,
+            aliases=request.aliases,
+            alias_urns=request.aliasURNs,
+            delete_before_replace=request.deleteBeforeReplace,
+            retain_on_delete=request.retainOnDelete,
+            custom_timeouts=request.customTimeouts,
+            additional_secret_outputs=request.additionalSecretOutputs,
+            transformed=bool(request.transforms),
+        )
+        found = self.register(asked)
+        response = resource_pb2.RegisterResourceResponse(urn=found.urn, id=found.id)
+        if request.type == STACK_TYPE:
+            return response
+        if not request.custom:
+            response.object.CopyFrom(request.object)
+        else:
+            _write_outputs(response.object, request.object, asked.inputs, found.outputs)
         return response
 
     def _class_of(self, type_: str) -> type | None:
@@ -184,31 +215,31 @@ class _Monitor:
             "provider": request.provider,
         }
 
-    def _record(self, request: Any, urn: str, made: outputs.Answer) -> None:
-        if request.transforms:
+    def _record(self, asked: Registration, urn: str, made: outputs.Answer) -> None:
+        if asked.transformed:
             self.recording.transformed.append(urn)
-        timeouts = request.customTimeouts
+        timeouts = asked.custom_timeouts
         self.recording.resources.append(
             RecordedResource(
-                **self._about(request, urn),
-                custom=request.custom,
+                **self._about(asked, urn),
+                custom=asked.custom,
                 inputs=made.inputs,
                 secret_paths=secret_paths(made.inputs),
-                dependencies=tuple(sorted(request.dependencies)),
+                dependencies=tuple(sorted(asked.dependencies)),
                 property_dependencies={
-                    key: tuple(sorted(value.urns)) for key, value in sorted(request.propertyDependencies.items())
+                    key: tuple(sorted(urns)) for key, urns in sorted(asked.property_dependencies.items())
                 },
-                protect=request.protect,
-                ignore_changes=tuple(request.ignoreChanges),
-                replace_on_changes=tuple(request.replaceOnChanges),
-                aliases=(*(_alias(item) for item in request.aliases), *(Alias(urn=urn) for urn in request.aliasURNs)),
-                delete_before_replace=request.deleteBeforeReplace,
-                retain_on_delete=request.retainOnDelete,
-                custom_timeouts={
-                    key: getattr(timeouts, key) for key in ("create", "update", "delete") if getattr(timeouts, key)
-                },
-                additional_secret_outputs=tuple(request.additionalSecretOutputs),
-                id=made.id if request.custom else None,
+                protect=asked.protect,
+                ignore_changes=tuple(asked.ignore_changes),
+                replace_on_changes=tuple(asked.replace_on_changes),
+                aliases=(*(_alias(item) for item in asked.aliases), *(Alias(urn=urn) for urn in asked.alias_urns)),
+                delete_before_replace=asked.delete_before_replace,
+                retain_on_delete=asked.retain_on_delete,
+                custom_timeouts={key: getattr(timeouts, key) for key in _TIMEOUTS if getattr(timeouts, key)}
+                if timeouts is not None
+                else {},
+                additional_secret_outputs=tuple(asked.additional_secret_outputs),
+                id=made.id if asked.custom else None,
                 outputs=made.outputs,
                 from_check=made.from_check,
             )

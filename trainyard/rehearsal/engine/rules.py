@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from trainyard.recorded.model import Alias, Finding, RecordedResource, Secret, leaves
+from trainyard.recorded.model import Alias, Finding, RecordedResource, Secret, has_secret, leaves
 from trainyard.recorded.types import EKS_CLUSTER, GKE_CLUSTER
 from trainyard.rehearsal.engine.recorder import STACK_REFERENCE, STACK_TYPE, Recording, WrongProvider
 
@@ -195,7 +195,7 @@ def _plain_secrets(recording: Recording, placeholders: Collection[str]) -> Itera
     # and stands in the clear in other places with full right.
     secrets = {text for text in placeholders if len(text) >= SHORTEST_SECRET}
     for resource in recording.resources:
-        made = set(_texts(resource.outputs, secret=True))
+        made = set(_texts(resource.outputs, secret=True)) if has_secret(resource.outputs) else set()
         if made:
             made.difference_update(_texts(resource.inputs, secret=True), _texts(resource.inputs, secret=False))
             secrets.update(text for text in made if len(text) >= SHORTEST_SECRET)
@@ -203,7 +203,7 @@ def _plain_secrets(recording: Recording, placeholders: Collection[str]) -> Itera
         return
     pattern = re.compile("|".join(re.escape(text) for text in sorted(secrets, key=len, reverse=True)))
     for resource in recording.resources:
-        if not any(pattern.search(text) for text in _texts(resource.inputs, secret=False)):
+        if not pattern.search("\0".join(_texts(resource.inputs, secret=False))):  # one look at all: most have none
             continue
         for path, value, secret in leaves(resource.inputs):
             if not secret and isinstance(value, str) and pattern.search(value):
@@ -227,13 +227,25 @@ def _texts(value: Any, *, secret: bool) -> list[str]:
     left = [(value, False)]
     while left:
         item, hidden = left.pop()
+        kind = type(item)
         if isinstance(item, str):
             if hidden is secret:
                 found.append(item)
-        elif isinstance(item, (list, tuple)):
-            left.extend((inner, hidden) for inner in item)
+            continue
+        if kind is dict:
+            inside = item.values()
         elif isinstance(item, Secret):
-            left.append((item.value, True))
-        elif isinstance(item, (dict, Mapping)):  # the first answers at once
-            left.extend((inner, hidden) for inner in item.values())
+            inside, hidden = (item.value,), True
+        elif isinstance(item, (list, tuple)):
+            inside = item
+        elif isinstance(item, Mapping):
+            inside = item.values()
+        else:
+            continue
+        for inner in inside:
+            if type(inner) is str:
+                if hidden is secret:
+                    found.append(inner)
+            else:
+                left.append((inner, hidden))
     return found

@@ -8,7 +8,7 @@ holds both ways equal.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from operator import itemgetter
 from typing import Any
 
 from pulumi_policy import EnforcementLevel
@@ -16,7 +16,7 @@ from pulumi_policy import EnforcementLevel
 from trainyard.policies.analyzed import is_looked_up, with_all_tags
 from trainyard.policies.outcomes import Outcome
 from trainyard.policies.rules import ResourceRule, Rule, StackRule
-from trainyard.recorded.model import RecordedResource, Secret, has_unknown
+from trainyard.recorded.model import RecordedResource, bare, has_unknown
 from trainyard.recorded.resources import Resources, matches
 from trainyard.recorded.types import AWS_PROVIDER
 from trainyard.review.policy_check.configuration import PolicyConfiguration
@@ -51,7 +51,7 @@ class Judge:
     def stack(self, view: View) -> Iterator[Outcome]:
         """What the policies on the stack say."""
         for rule in self._stack_rules:
-            declared = [resource for resource in view.resources if matches(resource.type, rule.types)]
+            declared = view.of(rule.types)
             hidden = next(filter(view.hides, declared), None)
             yield from rule.judge(view.together(declared), self._configuration[rule.name].properties, hidden=hidden)
 
@@ -70,6 +70,9 @@ class View:
     def __init__(self, recorded: Sequence[RecordedResource]) -> None:
         self.resources = recorded
         self._urns = {resource.urn for resource in recorded}
+        self._by_type: dict[str, list[tuple[int, RecordedResource]]] = {}
+        for place, resource in enumerate(recorded):
+            self._by_type.setdefault(resource.type, []).append((place, resource))
         self._providers = {resource.urn: _provider(resource) for resource in recorded if resource.is_provider}
         self._alone: dict[str, RecordedResource] = {}
         self._together: dict[str, RecordedResource] = {}
@@ -83,6 +86,11 @@ class View:
     def found(self, urn: str) -> RecordedResource | None:
         """What was shown of a resource alone; None where nothing was."""
         return self._alone.get(urn)
+
+    def of(self, types: tuple[str, ...]) -> list[RecordedResource]:
+        """The resources of these types, as tokens or patterns, in their order."""
+        found = [each for type_, those in self._by_type.items() if matches(type_, types) for each in those]
+        return [resource for _, resource in sorted(found, key=itemgetter(0))]
 
     def together(self, declared: Sequence[RecordedResource]) -> Resources:
         """Resources as a policy on the stack sees them, after their explicit providers."""
@@ -102,7 +110,8 @@ class View:
                 key: tuple(urn for urn in urns if urn in self._urns)
                 for key, urns in resource.property_dependencies.items()
             }
-            self._together[resource.urn] = replace(self.alone(resource), property_dependencies=origins)
+            alone = self.alone(resource)
+            self._together[resource.urn] = _made(alone, alone.provider, alone.inputs, origins) if origins else alone
         return self._together[resource.urn]
 
     def _provider_of(self, resource: RecordedResource) -> RecordedResource | None:
@@ -111,19 +120,28 @@ class View:
     def _shown(self, resource: RecordedResource) -> RecordedResource:
         provider = self._provider_of(resource)
         tags = provider.inputs.get("defaultTags") or {} if provider and provider.type == AWS_PROVIDER else None
-        return RecordedResource(
-            urn=resource.urn,
-            type=resource.type,
-            name=resource.name,
-            parent=resource.parent,
-            component="",
-            custom=True,
-            provider=f"{provider.urn}::" if provider else "",
-            inputs=with_all_tags(_bare(resource.inputs), tags),
-            protect=resource.protect,
-            ignore_changes=resource.ignore_changes,
-            read=is_looked_up(resource.urn, resource.type),
-        )
+        inputs = with_all_tags(bare(resource.inputs), tags)
+        return _made(resource, f"{provider.urn}::" if provider else "", inputs, {})
+
+
+def _made(
+    resource: RecordedResource, provider: str, inputs: Mapping[str, Any], origins: Mapping[str, tuple[str, ...]]
+) -> RecordedResource:
+    """A resource as a policy sees it."""
+    return RecordedResource(
+        urn=resource.urn,
+        type=resource.type,
+        name=resource.name,
+        parent=resource.parent,
+        component="",
+        custom=True,
+        provider=provider,
+        inputs=inputs,
+        property_dependencies=origins,
+        protect=resource.protect,
+        ignore_changes=resource.ignore_changes,
+        read=is_looked_up(resource.urn, resource.type),
+    )
 
 
 def _provider(recorded: RecordedResource) -> RecordedResource:
@@ -136,18 +154,5 @@ def _provider(recorded: RecordedResource) -> RecordedResource:
         component="",
         custom=True,
         provider="",
-        inputs=_bare(recorded.inputs),
+        inputs=bare(recorded.inputs),
     )
-
-
-def _bare(value: Any) -> Any:
-    """A value without its marks of secrets; what has none is handed on as it is."""
-    if isinstance(value, Secret):
-        return _bare(value.value)
-    if isinstance(value, dict):
-        bare = {key: _bare(item) for key, item in value.items()}
-        return bare if any(bare[key] is not item for key, item in value.items()) else value
-    if isinstance(value, list):
-        items = [_bare(item) for item in value]
-        return items if any(new is not old for new, old in zip(items, value, strict=True)) else value
-    return value

@@ -5,12 +5,21 @@ from trainyard.catalog.versions import add_on_pins, kubernetes_versions, pins
 from trainyard.recorded.model import UNKNOWN
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import ADD_ON, HELM_RELEASE
+from trainyard.rehearsal.works.workloads import read as reader
 from trainyard.rehearsal.works.workloads.charts import merged, table
 from trainyard.rehearsal.works.workloads.read import workloads
 
 
 def read(*resources):
     return workloads(Resources(resources))
+
+
+def test_the_workloads_of_a_recording_are_read_once(monkeypatch):
+    asked = []
+    monkeypatch.setattr(reader, "of_charts", lambda resources: asked.append(resources) or [])
+    resources = Resources([obj("apps/v1", "Deployment", "a", "x", spec={"replicas": 1, "template": {"spec": pod()}})])
+    assert workloads(resources) == workloads(resources) != []
+    assert asked == [resources]
 
 
 def pod(**more):

@@ -15,6 +15,7 @@ import yaml
 
 from trainyard.problems import nearest
 from trainyard.recorded.queue_manager import minor_version
+from trainyard.recorded.yaml_text import read_yaml
 from trainyard.rehearsal.context import View, listed, show
 
 _PATH: Final = "values.managerConfig.controllerManagerConfigYaml"
@@ -72,7 +73,7 @@ def check_manager(release: View) -> None:
     if text is None:
         return
     try:
-        config = yaml.safe_load(text)
+        config = read_yaml(text)
     except yaml.YAMLError as error:
         release.error(_RULE, _PATH, f"is no YAML: {error}", allowed="a Configuration")
         return

@@ -8,6 +8,7 @@ from typing import Any
 import yaml
 
 from trainyard.recorded.read import as_number, follow
+from trainyard.recorded.yaml_text import read_yaml
 from trainyard.rehearsal.context import View, show
 
 
@@ -49,7 +50,7 @@ def _configured(release: View, text: str, name: str) -> tuple[str, Any]:
     if not text:
         return f"values.{name}", release.value(f"values.{name}")
     try:
-        held = yaml.safe_load(release.text(f"values.{text}") or "")
+        held = read_yaml(release.text(f"values.{text}") or "")
     except yaml.YAMLError:
         held = None  # that it is none is told where the configuration is read
     return f"values.{text}", follow(held, *name.split(".")) if isinstance(held, Mapping) else None

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from typing import Any, Final
+from weakref import WeakKeyDictionary
 
 from trainyard import cards
 from trainyard.cards.card import Card
@@ -30,8 +31,19 @@ label `trainer.kubeflow.org/trainjob-ancestor-step: trainer` (Kubeflow Trainer 2
 _STEP_LABEL: Final = "trainer.kubeflow.org/trainjob-ancestor-step"
 
 
+_READ: Final[WeakKeyDictionary[Resources, tuple[Workload, ...]]] = WeakKeyDictionary()
+"""What was read of recordings that are still looked at: six rooms ask for the workloads of the same one."""
+
+
 def workloads(resources: Resources) -> list[Workload]:
-    """Everything of a recording that runs pods, or is the template of what does."""
+    """Everything of a recording that runs pods, or is the template of what does; read once."""
+    found = _READ.get(resources)
+    if found is None:
+        found = _READ[resources] = tuple(_workloads(resources))
+    return list(found)
+
+
+def _workloads(resources: Resources) -> list[Workload]:
     runtimes: dict[tuple[str, str, str], RecordedResource] = {}
     found: list[Workload] = []
     train_jobs = []

@@ -16,6 +16,7 @@ import yaml
 
 from trainyard.problems import nearest
 from trainyard.recorded.node_groups import EKS_NODE_GROUP, LAUNCH_TEMPLATE
+from trainyard.recorded.yaml_text import read_yaml
 from trainyard.rehearsal.context import Stack, View, show
 from trainyard.rehearsal.works.machines.aws.images import Image
 
@@ -96,7 +97,7 @@ def _parts(text: str) -> list[tuple[str, str]] | None:
 
 def _node_config(template: View, body: str, image: Image) -> None:
     try:
-        document = yaml.safe_load(body)
+        document = read_yaml(body)
     except yaml.YAMLError as error:
         _note(template, f"NodeConfig is no YAML: {str(error).splitlines()[0]}", "a document of kind NodeConfig")
         return

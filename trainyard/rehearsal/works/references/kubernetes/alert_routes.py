@@ -13,6 +13,7 @@ import yaml
 
 from trainyard.problems import nearest
 from trainyard.recorded.model import UNKNOWN, has_unknown
+from trainyard.recorded.yaml_text import read_yaml
 from trainyard.rehearsal.context import View, listed, show
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
 
@@ -88,7 +89,7 @@ def configurations(cluster: Cluster) -> Iterator[Mapping[str, Any]]:
 
 def _written(view: View, path: str, text: str) -> None:
     try:
-        found = yaml.safe_load(text)
+        found = read_yaml(text)
     except yaml.YAMLError as error:
         view.error("reference-alert-route", path, f"is no YAML: {str(error).splitlines()[0]}")
         return

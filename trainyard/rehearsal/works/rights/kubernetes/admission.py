@@ -112,6 +112,7 @@ class _Asked:
         self._context = scope({**request.told(), **({} if params is None else {"params": params}), "variables": {}})
         self._values: dict[str, Any] = {}
         self._hidden: set[str] = set()  # variables of which nothing can be said
+        self._told = True  # whether the context knows all values
 
     def keep(self, name: str, text: str) -> None:
         """Works a variable out. One that ends in an error is not there, which is an error of whoever reads it."""
@@ -122,7 +123,7 @@ class _Asked:
         except CannotSay:
             self._hidden.add(name)
             return
-        self._context.add_variable("variables", self._values)
+        self._told = False
 
     def outcome(self, text: str) -> Outcome:
         """Whether an expression holds, or why it has no value."""
@@ -134,6 +135,9 @@ class _Asked:
     def _value(self, text: str) -> Any:
         if any(re.search(rf"\bvariables\.{re.escape(name)}\b", text) for name in self._hidden):
             raise CannotSay(text)
+        if not self._told and "variables" in text:  # told of them where it names them: all of them go over each time
+            self._context.add_variable("variables", self._values)
+            self._told = True
         return evaluate(text, self._context)
 
 

@@ -1,0 +1,99 @@
+"""What is made once a session and read by every worker of it: a rehearsal takes seconds, to read it some hundredths.
+
+The recording that a test gets equals the one that was made (`tests/test_remembered.py`). Nothing outlives the session.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import pickle
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+from unittest.mock import patch
+
+import pytest
+
+from tests.shared import ROOT
+from trainyard.plan.lock import lock_path
+from trainyard.recorded.model import Finding
+from trainyard.rehearsal import rehearse as rehearsing
+from trainyard.rehearsal.rehearse import Rehearsal
+from trainyard.settings.unseen import stand_in
+
+T = TypeVar("T")
+
+
+class Remembered:
+    """Things by what they were made of, in a folder that all workers of a session share."""
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir(exist_ok=True)
+        self._folder = folder
+
+    def of(self, key: str, make: Callable[[], T]) -> T:
+        """What `make` gives, made by the first process that asks; whoever asks meanwhile waits for it."""
+        path = self._folder / hashlib.sha256(key.encode()).hexdigest()
+        with path.with_suffix(".lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)  # let go when the file is closed, also where the process is killed
+            if path.exists():
+                found: T = pickle.loads(path.read_bytes())
+                return found
+            made = make()
+            part = path.with_suffix(".part")
+            part.write_bytes(pickle.dumps(made, protocol=pickle.HIGHEST_PROTOCOL))
+            part.replace(path)
+        return made
+
+    def folder(self, name: str) -> Path:
+        """An empty folder for what `of` makes and is no object: its path is what is read by the others."""
+        made = self._folder / name
+        made.mkdir()
+        return made
+
+
+def remembered(factory: pytest.TempPathFactory) -> Remembered:
+    """Those of this session: a worker's own folder lies in the session's."""
+    own = factory.getbasetemp()
+    return Remembered((own.parent if os.environ.get("PYTEST_XDIST_WORKER") else own) / "remembered")
+
+
+def rehearsal_of(things: Remembered, stack: Path, make: Callable[[], Rehearsal]) -> Rehearsal:
+    """The session's recording of a stack file as it is now, with the lock beside it."""
+    lock = lock_path(stack)
+    told = (str(stack.resolve()), stack.read_text(), lock.read_text() if lock.is_file() else None)
+    return things.of(repr(told), make)
+
+
+def rehearsing_once(things: Remembered, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Puts the session's recordings in the place of what commands and reports would rehearse of this project."""
+    from trainyard.review import review
+    from trainyard.upgrade import legs
+
+    real = rehearsing.rehearse
+
+    def rehearse(project: Path, stack: str | Path, **options: Any) -> Rehearsal:
+        def make() -> Rehearsal:
+            return real(project, stack, **options)
+
+        file = stack if isinstance(stack, Path) else ROOT / "stacks" / f"Pulumi.{stack}.yaml"
+        # What stands in for encrypted values changes nothing where there are none.
+        same = options in ({}, {"stand_in": stand_in}) and file.is_file() and "secure" not in file.read_text()
+        return rehearsal_of(things, file, make) if same and project.resolve() == ROOT else make()
+
+    for module in (rehearsing, review, legs):
+        monkeypatch.setattr(module, "rehearse", rehearse)
+
+
+@contextmanager
+def unjudged() -> Iterator[None]:
+    """Stacks that are rehearsed within it are recorded and not judged: that takes a third, and is not always asked."""
+
+    def nothing(*_: Any) -> list[Finding]:
+        return []
+
+    with patch(f"{rehearsing.__name__}.refused", nothing), patch(f"{rehearsing.__name__}.broken", nothing):
+        yield

@@ -1,0 +1,42 @@
+"""For ranks of tests, of which there are hundreds: torch without its compiler.
+
+Optimizers, DDP and the switch to deterministic algorithms import it, to say that they want none of it or how it would
+be; that takes more than a second of every process that trains, and decides nothing where nothing is compiled. Whatever
+else is asked of it here is an error. Runs of a whole level, those of the check that reads shards, those that start by
+`trainyard smoke`, and plain torchrun have torch as it is.
+"""
+
+from __future__ import annotations
+
+import importlib.machinery
+import sys
+from importlib.abc import Loader
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+ABSENT = ("torch._dynamo", "torch._inductor", "torch._inductor.config")
+
+
+class _Absent(Loader):
+    """What is asked of a compiler by those who do not compile; its configuration takes any value."""
+
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType | None:
+        return None
+
+    def exec_module(self, module: Any) -> None:
+        if module.__name__ == "torch._dynamo":
+            module.graph_break = lambda *_: None
+            module.disable = lambda fn=None, recursive=True, **_: fn
+            module.utils = SimpleNamespace(get_optimize_ddp_mode=lambda: "no_optimization")
+            module.trace_rules = SimpleNamespace(clear_lru_cache=lambda: None)
+
+
+class _Finder:
+    @staticmethod
+    def find_spec(name: str, path: Any = None, target: Any = None) -> importlib.machinery.ModuleSpec | None:
+        if name not in ABSENT:
+            return None
+        return importlib.machinery.ModuleSpec(name, _Absent(), is_package=name == "torch._inductor")
+
+
+sys.meta_path.insert(0, _Finder)  # type: ignore[arg-type]  # a class with the one method that is asked

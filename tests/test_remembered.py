@@ -1,0 +1,74 @@
+"""What a session makes once: equal to what was made, made by one process, and anew where its inputs are others."""
+
+import time
+from multiprocessing import get_context
+
+import pytest
+
+from tests.remembered import Remembered, rehearsal_of, unjudged
+from tests.shared import ROOT
+from trainyard.recorded.model import UNKNOWN
+from trainyard.rehearsal.rehearse import rehearse
+
+
+def never():
+    raise AssertionError("made again")
+
+
+def test_a_recording_that_is_read_is_the_one_that_was_made(rehearsed, tmp_path):
+    made = rehearsed("small-aws")
+    kept = Remembered(tmp_path / "kept")
+    assert kept.of("stack", lambda: made) is made
+    read = Remembered(tmp_path / "kept").of("stack", never)
+    assert read is not made
+    assert read == made
+    assert list(read.preview.classes.values()) == list(made.preview.classes.values()), "the classes themselves"
+    unknown = [key for each in read.preview.resources for key, value in each.inputs.items() if value is UNKNOWN]
+    assert unknown == [key for each in made.preview.resources for key, value in each.inputs.items() if value is UNKNOWN]
+    assert unknown
+
+
+def ask(folder):
+    def make():
+        with (folder / "made").open("a") as file:
+            file.write("once\n")
+        time.sleep(0.2)
+        return "thing"
+
+    assert Remembered(folder / "kept").of("thing", make) == "thing"
+
+
+def test_several_that_ask_at_once_have_it_made_by_one(tmp_path):
+    asking = [get_context("fork").Process(target=ask, args=(tmp_path,)) for _ in range(4)]
+    for each in asking:
+        each.start()
+    for each in asking:
+        each.join()
+    assert [each.exitcode for each in asking] == [0] * 4
+    assert (tmp_path / "made").read_text() == "once\n"
+
+
+def test_what_failed_is_made_again(tmp_path):
+    kept = Remembered(tmp_path / "kept")
+    with pytest.raises(AssertionError, match="made again"):
+        kept.of("thing", never)
+    assert kept.of("thing", lambda: 1) == 1
+
+
+def test_another_text_or_another_lock_is_another_stack(tmp_path):
+    kept, file = Remembered(tmp_path / "kept"), tmp_path / "Pulumi.small.yaml"
+    file.write_text("config: {}\n")
+    made = [rehearsal_of(kept, file, lambda: 1)]
+    file.write_text("config: {a: b}\n")
+    made.append(rehearsal_of(kept, file, lambda: 2))
+    (tmp_path / "Pulumi.small.lock.yaml").write_text("zones: []\n")
+    made.append(rehearsal_of(kept, file, lambda: 3))
+    assert made == [1, 2, 3]
+    assert rehearsal_of(kept, file, never) == 3
+
+
+def test_what_nobody_judges_is_recorded_the_same(rehearsed):
+    with unjudged():
+        found = rehearse(ROOT, "small-aws")
+    assert found.resources == rehearsed("small-aws").resources
+    assert found.findings == ()

@@ -1,0 +1,560 @@
+"""`register_resource` of pulumi 3.272 without the wire: values go to the recorder as they are recorded, and come back.
+
+The SDK writes inputs into a protobuf message, which the recorder would read, answer with another, and the SDK read
+again; around each stand a dozen coroutines. What is unusual is left to the SDK: a whole registration (remote
+components, hooks, transforms), or one property (assets, resources as values, objects of unknown classes).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol, get_args, get_origin
+
+import pulumi
+from google.protobuf import struct_pb2  # type: ignore[import-untyped]
+from pulumi import _types as sdk_types
+from pulumi.output import Unknown, _OutputData
+from pulumi.runtime import _depends_on, rpc, settings
+from pulumi.runtime import resource as sdk_resource
+from pulumi.runtime import resource_cycle_breaker as cycles
+from pulumi.runtime.settings import SETTINGS
+
+from trainyard.recorded.model import UNKNOWN, Secret
+from trainyard.rehearsal.engine import wire
+from trainyard.rehearsal.engine.light_outputs import PLAIN, Answers, data_of, has_unknowns, track
+
+_register_resource = sdk_resource.register_resource
+
+
+@dataclass(slots=True)
+class Registration:
+    """What a program asks the engine to register, in plain values."""
+
+    type: str
+    name: str
+    parent: str
+    custom: bool
+    inputs: Mapping[str, Any]
+    provider: str = ""
+    dependencies: Iterable[str] = ()
+    property_dependencies: Mapping[str, Iterable[str]] = field(default_factory=dict)
+    protect: bool = False
+    ignore_changes: Iterable[str] = ()
+    replace_on_changes: Iterable[str] = ()
+    aliases: Iterable[Any] = ()  # as in the protocol
+    alias_urns: Iterable[str] = ()
+    delete_before_replace: bool = False
+    retain_on_delete: bool = False
+    custom_timeouts: Any = None  # as in the protocol
+    additional_secret_outputs: Iterable[str] = ()
+    transformed: bool = False  # by the engine
+
+
+@dataclass(frozen=True, slots=True)
+class Registered:
+    """The engine's answer; an empty `id` is unknown."""
+
+    urn: str
+    id: str
+    outputs: Mapping[str, Any]
+
+
+class Registry(Protocol):
+    """A monitor that takes registrations without the wire."""
+
+    def register(self, asked: Registration) -> Registered:
+        """Registers a resource."""
+        ...
+
+
+WAITED_FOR = "_waited_for_in_rehearsal"
+"""The attribute of a resource that another waits for."""
+
+_FLAGS = ("protect", "delete_before_replace", "retain_on_delete")
+_TEXTS = ("version", "plugin_download_url", "import_")
+_LISTS = ("ignore_changes", "replace_on_changes", "additional_secret_outputs")
+_LEFT_TO_THE_SDK = (
+    *("transforms", "state_migrations", "replacement_trigger", "deleted_with", "replace_with"),
+    *("hide_diffs", "env_var_mappings"),
+)
+
+
+def _usual(options: pulumi.ResourceOptions) -> bool:
+    """Whether all options are of those that are registered here, with values of the kinds that the protocol takes."""
+    of = vars(options)
+    hooks = of["hooks"]  # merged options have a binding, of no hooks
+    return (
+        not any(of[name] for name in _LEFT_TO_THE_SDK)
+        and (hooks is None or not any(vars(hooks).values()))
+        and all(of[name] is None or type(of[name]) is bool for name in _FLAGS)
+        and all(of[name] is None or type(of[name]) is str for name in _TEXTS)
+        and all(
+            of[name] is None or (type(of[name]) is list and all(type(item) is str for item in of[name]))
+            for name in _LISTS
+        )
+    )
+
+
+def register_resource(
+    res: pulumi.Resource,
+    ty: str,
+    name: str,
+    custom: bool,
+    remote: bool,
+    new_dependency: Callable[[str], pulumi.Resource],
+    props: Mapping[str, Any],
+    opts: pulumi.ResourceOptions | None,
+    typ: type | None = None,
+    package_ref: Awaitable[str | None] | None = None,
+) -> None:
+    """Stands for the SDK's function of this name, and leaves to it what is unusual."""
+    monitor = SETTINGS.monitor
+    plain = not remote and package_ref is None and opts is not None and hasattr(monitor, "register")
+    if opts is None or not plain or not _usual(opts):
+        _register_resource(res, ty, name, custom, remote, new_dependency, props, opts, typ, package_ref)
+        return
+    own = [_output(res, "urn")]
+    if custom:
+        own.append(_output(res, "id"))
+    answers = Answers(res)
+    for prop in props:
+        if prop != "urn" and not (prop == "id" and custom):
+            res.__dict__[prop] = answers.output(prop)
+    asked = _Asked(res, ty, name, custom, props, opts, typ, monitor)
+    manager = SETTINGS.rpc_manager
+    task = asyncio.ensure_future(do_register(asked, own, answers))
+    manager.rpcs.append(task)
+    task.add_done_callback(functools.partial(_keep_first, manager))
+
+
+def _output(res: pulumi.Resource, name: str) -> asyncio.Future[Any]:
+    """Makes the output for the URN or the id."""
+    output: pulumi.Output[Any] = object.__new__(pulumi.Output)
+    output._data = asyncio.Future()
+    track(output)
+    res.__dict__[name] = output
+    return output._data
+
+
+def _keep_first(manager: Any, task: asyncio.Task[None]) -> None:
+    """Keeps the first failure, as the SDK's own wrapper of every request does."""
+    if not task.cancelled():
+        error = task.exception()
+        if isinstance(error, Exception) and manager.unhandled_exception is None:
+            manager.unhandled_exception = error
+            manager.exception_traceback = error.__traceback__
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    res: pulumi.Resource
+    type_: str
+    name: str
+    custom: bool
+    props: Mapping[str, Any]
+    opts: pulumi.ResourceOptions
+    args_class: Any  # the input class of `props`, if they came as one
+    monitor: Registry
+
+
+async def do_register(asked: _Asked, own: list[asyncio.Future[Any]], answers: Answers) -> None:
+    """What the SDK's function of this name does; a failure is told of its `ty` and `name` (`failures`)."""
+    res, ty, name = asked.res, asked.type_, asked.name
+    try:
+        try:
+            registration, unusual = await _prepared(asked)
+        except ValueError as error:
+            raise ValueError(
+                f"While processing resource: {name!r}, type: {ty!r}\nValueError has risen: {error}"
+            ) from error
+        except AssertionError as error:
+            raise AssertionError(
+                f"While processing resource: {name!r}, type {ty!r}\nAssertionError has risen: {error}"
+            ) from error
+        found = asked.monitor.register(registration)
+    except Exception as error:
+        for future in own:
+            future.set_exception(error)
+        answers.fail(error)
+        raise
+    own[0].set_result(data_of({res}, found.urn, True, False))
+    if asked.custom:
+        own[1].set_result(data_of({res}, found.id, bool(found.id), False))
+    try:
+        _resolve(asked, registration.inputs, found.outputs, unusual, answers)
+    except Exception as error:
+        answers.fail(error)
+        raise
+
+
+async def _prepared(asked: _Asked) -> tuple[Registration, Mapping[str, Any]]:
+    """The registration, and the wire form of those properties that the SDK had to write."""
+    res, options = asked.res, asked.opts
+    dependencies: set[str] = set()
+    if options.depends_on is not None:
+        listed: Any = options._depends_on_list()
+        if listed:
+            plain = type(listed) is list and all(isinstance(item, pulumi.Resource) for item in listed)
+            explicit: Any = dict.fromkeys(listed) if plain else await _depends_on._resolve_depends_on(listed)
+            dependencies.update(await _urns(explicit, res))
+    inputs, by_property, unusual = await _inputs(asked)
+    parent = options.parent
+    if parent is None and asked.type_ != "pulumi:pulumi:Stack":
+        parent = settings.get_root_resource()
+    parent_urn = await _told(parent.urn) if parent is not None else ""
+    provider = ""
+    if asked.custom:
+        if options.provider is not None:
+            provider = await _reference(options.provider)
+    else:
+        for each in sdk_resource.convert_providers(options.provider, options.providers).values():
+            await _reference(each)
+    property_dependencies = {}
+    for key, resources in by_property.items():
+        urns = await _urns(dict.fromkeys(resources), res) if resources else []
+        dependencies.update(urns)
+        property_dependencies[key] = urns
+    translated = functools.partial(_translated, asked)
+    timeouts = options.custom_timeouts
+    return (
+        Registration(
+            type=asked.type_,
+            name=asked.name,
+            parent=parent_urn or "",
+            custom=asked.custom,
+            inputs=inputs,
+            provider=provider,
+            dependencies=dependencies,
+            property_dependencies=property_dependencies,
+            protect=bool(options.protect),
+            ignore_changes=translated(options.ignore_changes),
+            replace_on_changes=translated(options.replace_on_changes),
+            aliases=await sdk_resource.prepare_aliases(res, options, True) if options.aliases else (),
+            delete_before_replace=bool(options.delete_before_replace),
+            retain_on_delete=bool(options.retain_on_delete),
+            custom_timeouts=sdk_resource._create_custom_timeouts(timeouts) if timeouts is not None else None,
+            additional_secret_outputs=sdk_resource._translate_additional_secret_outputs(
+                res, asked.args_class, options.additional_secret_outputs
+            )
+            or (),
+        ),
+        unusual,
+    )
+
+
+def _translated(asked: _Asked, names: list[str] | None) -> Iterable[str]:
+    return sdk_resource._translate_ignore_changes(asked.res, asked.args_class, names) or ()
+
+
+async def _reference(provider: pulumi.ProviderResource) -> str:
+    return f"{await _told(provider.urn)}::{await _told(provider.id) or rpc.UNKNOWN}"
+
+
+async def _told(output: pulumi.Output[Any]) -> Any:
+    """`Output.future`: the value, None where it holds unknowns."""
+    data = await output._data
+    return data.value if data.is_known or not has_unknowns(data.value) else None
+
+
+async def _urns(resources: Iterable[Any], waiting: pulumi.Resource) -> list[str]:
+    """`_expand_dependencies`: the URNs of the resources; of a component's parts in its place."""
+    known: set[pulumi.Resource] = waiting.__dict__.setdefault(cycles._DEPENDENCIES_PROPERTY, set())
+    found: dict[pulumi.Resource, None] = {}
+    for resource in resources:
+        left = [resource]
+        for each in left:  # grows meanwhile
+            if not isinstance(each, pulumi.Resource):
+                raise TypeError(f"'depends_on' was passed a value {each} that was not a Resource.")
+            if each is waiting or WAITED_FOR in waiting.__dict__:
+                if not cycles.declare_dependency(waiting, each):
+                    await rpc._add_dependency({}, each, waiting)  # raises, unless the environment allows circles
+                    continue
+            else:
+                known.add(each)
+            each.__dict__[WAITED_FOR] = True
+            if isinstance(each, pulumi.ComponentResource) and not each._remote:
+                left.extend(each._childResources)
+            else:
+                found[each] = None
+    urns = [await _told(resource.urn) for resource in found]
+    return [urn for urn in urns if urn]
+
+
+class _UnusualError(Exception):
+    """A value of a kind that is left to the SDK."""
+
+
+class _PendingError(Exception):
+    """An output that is not there yet."""
+
+    def __init__(self, data: asyncio.Future[_OutputData[Any]]) -> None:
+        super().__init__()
+        self.data = data
+
+
+async def _inputs(asked: _Asked) -> tuple[dict[str, Any], dict[str, list[pulumi.Resource]], dict[str, Any]]:
+    """Inputs as they are recorded, what each waits for, and the wire form of what the SDK had to write."""
+    res, cls = asked.res, asked.args_class
+    translate: Callable[[str], str] | None = None
+    if cls is None:
+        own: Any = type(res).translate_input_property
+        if own is not pulumi.Resource.translate_input_property:
+            translate = res.translate_input_property
+        names: Mapping[str, str] = {}
+        types: Mapping[str, type] = {}
+    else:
+        names, types = sdk_types.input_type_py_to_pulumi_names(cls), sdk_types.input_type_types(cls)
+    found: dict[str, Any] = {}
+    waits: dict[str, list[pulumi.Resource]] = {}
+    unusual: dict[str, Any] = {}
+    for key in asked.props:
+        value = asked.props[key]
+        if value is None:
+            continue
+        name = (names.get(key) or key) if translate is None else translate(key)
+        while True:
+            resources: list[pulumi.Resource] = []
+            try:
+                if type(key) is not str:
+                    raise _UnusualError
+                plain = _plain(value, resources, translate, types.get(name))
+            except _PendingError as pending:
+                await pending.data
+                continue
+            except (_UnusualError, RecursionError):
+                struct = await rpc.serialize_properties(
+                    {key: value},
+                    waits,
+                    res,
+                    None if cls is not None else res.translate_input_property,
+                    cls,
+                )
+                if name in struct.fields:
+                    unusual[name] = struct.fields[name]
+                    found[name] = wire.decode(struct.fields[name])
+                break
+            if plain is not None:
+                found[name] = plain
+                waits[name] = resources
+            break
+    return found, waits, unusual
+
+
+_LARGEST = 2**53
+"""Whole numbers are sent as 64-bit floats, which are exact up to here."""
+
+
+def _plain(value: Any, resources: list[pulumi.Resource], translate: Callable[[str], str] | None, cls: Any) -> Any:
+    """`serialize_property`, and what the recorder would read of it."""
+    kind = type(value)
+    if kind in PLAIN:
+        if kind is str:
+            if value == wire.UNKNOWN_MARK:
+                return UNKNOWN
+            if not value.isascii():
+                try:
+                    value.encode()
+                except UnicodeEncodeError as error:
+                    raise _UnusualError from error
+            return value
+        if kind is int:
+            if -_LARGEST <= value <= _LARGEST:
+                return value
+            raise _UnusualError
+        if kind is float:
+            return int(value) if value.is_integer() else value
+        return value
+    if cls is not None:
+        cls = sdk_types.unwrap_type(cls)
+        if cls is Any:
+            cls = None
+    if kind is list or kind is tuple:
+        item_class = _item_class(cls) if cls is not None else None
+        return [_plain(item, resources, translate, item_class) for item in value]
+    if isinstance(value, pulumi.Output):
+        return _plain_output(value._data, resources, translate, cls)
+    if kind is dict:
+        return _plain_dict(value, resources, translate, cls)
+    if kind is Unknown:
+        return UNKNOWN
+    if sdk_types.is_input_type(kind):
+        types = sdk_types.input_type_types(kind)
+        return {
+            name: _plain(item, resources, translate, types.get(name))
+            for name, get in _getters(kind)  # type: ignore[arg-type]
+            if (item := get(value)) is not None
+        }
+    raise _UnusualError
+
+
+@functools.cache
+def _item_class(cls: Any) -> Any:
+    try:
+        return rpc._get_list_element_type(cls)
+    except AssertionError as error:
+        raise _UnusualError from error
+
+
+@functools.cache
+def _getters(cls: type) -> tuple[tuple[str, Callable[[Any], Any]], ...]:
+    """The properties of an input class by their names for the engine, as `input_type_to_dict` reads them."""
+    deprecated = sdk_types._PULUMI_DEPRECATED_CALLABLE
+    return tuple(
+        (name, property_.fget.__dict__.get(deprecated) or property_.fget)  # type: ignore[misc]
+        for _, name, property_ in sdk_types._py_properties(cls)
+    )
+
+
+def _plain_output(
+    future: asyncio.Future[_OutputData[Any]],
+    resources: list[pulumi.Resource],
+    translate: Callable[[str], str] | None,
+    cls: Any,
+) -> Any:
+    if not future.done():
+        raise _PendingError(future)
+    data = future.result()
+    resources.extend(data.resources)
+    inside: list[pulumi.Resource] = []
+    value = None
+    if data.is_known or not has_unknowns(data.value):
+        value = _plain(data.value, inside, translate, cls)
+    if inside:
+        resources.extend(inside)
+        data.resources.update(inside)
+    if not data.is_known:
+        value = UNKNOWN
+    return (value if isinstance(value, Secret) else Secret(value)) if data.is_secret else value
+
+
+def _plain_dict(
+    value: Mapping[Any, Any], resources: list[pulumi.Resource], translate: Callable[[str], str] | None, cls: Any
+) -> Any:
+    names: Mapping[str, str] | None = None
+    types: Mapping[str, Any] = {}
+    every = None
+    if cls is not None:
+        case = sdk_types.reduce_discriminated_union(cls, value, sdk_types._py_name_for)
+        cls = case if case is not None else cls
+        translate_here = None
+        if sdk_types.is_input_type(cls):
+            names, types = sdk_types.input_type_py_to_pulumi_names(cls), sdk_types.input_type_types(cls)
+        else:
+            mapped, every = _values_class(cls)
+            if mapped and every is None:
+                translate_here = translate
+    else:
+        translate_here = translate
+    found: dict[str, Any] = {}
+    for key, item in value.items():
+        if type(key) is not str or not key.isascii():
+            raise _UnusualError
+        if names is not None:
+            name = names.get(key) or key
+            found[name] = _plain(item, resources, translate, types.get(name))
+        else:
+            found[key if translate_here is None else translate_here(key)] = _plain(item, resources, translate, every)
+    if wire.SIGNATURE in found:
+        raise _UnusualError
+    return found
+
+
+@functools.cache
+def _values_class(cls: Any) -> tuple[bool, Any]:
+    """Whether an annotation is of a mapping, and of what class its values are then; None where it does not say."""
+    if cls is dict or get_origin(cls) in _MAPPINGS:
+        arguments = get_args(cls)
+        return True, arguments[1] if len(arguments) == 2 and arguments[0] is str else None
+    return False, None
+
+
+_MAPPINGS = [dict, get_origin(Mapping[str, Any])]
+
+
+def _resolve(
+    asked: _Asked,
+    inputs: Mapping[str, Any],
+    outputs: Mapping[str, Any],
+    unusual: Mapping[str, Any],
+    answers: Answers,
+) -> None:
+    """`resolve_outputs`, of an answer that names no dependencies: each output is of the resource alone."""
+    res = asked.res
+    types = sdk_types.resource_types(type(res))
+    by_type = asked.args_class is not None
+    names = sdk_types.resource_pulumi_to_py_names(type(res)) if by_type else {}
+    translate = _same if by_type else res.translate_output_property
+    preview = bool(SETTINGS.dry_run)
+    found: dict[str, Any] = {}
+
+    def put(key: str, name: str, value: Any, **options: Any) -> None:
+        cls = types.get(key)
+        if type(value) not in PLAIN or (cls is not None and cls not in PLAIN):
+            path = rpc._Path(name, resource=res._name)
+            value = rpc.translate_output_properties(value, translate, cls, by_type, path=path, **options)
+        elif cls is int and type(value) is float:
+            value = int(value)
+        found[name] = value
+
+    for key, value in outputs.items():
+        given = _given(key, value, unusual if inputs.get(key) is value else {}, unknown=_UNKNOWN)
+        if given is not None:
+            put(key, (names.get(key) or key) if by_type else translate(key), given)
+    if not preview or SETTINGS.legacy_apply_enabled:
+        unknown = _UNKNOWN if preview else None
+        for key, value in inputs.items():
+            name = (names.get(key) or key) if by_type else translate(key)
+            if name not in found:
+                put(key, name, _given(key, value, unusual, unknown), return_none_on_dict_type_mismatch=True)
+    answers.come(
+        {
+            key: (value["value"], True) if type(value) is dict and rpc.is_rpc_secret(value) else (value, False)
+            for key, value in found.items()
+        },
+        preview=preview,
+    )
+
+
+def _same(name: str) -> str:
+    return name
+
+
+_UNKNOWN = Unknown()  # type: ignore[no-untyped-call]
+
+
+def _given(key: str, value: Any, unusual: Mapping[str, Any], unknown: Unknown | None) -> Any:
+    """One property as the SDK reads it: from the wire where it was written there."""
+    if key in unusual:
+        struct = struct_pb2.Struct(fields={key: unusual[key]})
+        return rpc.deserialize_property(struct[key], unknown is not None)
+    return _for_program(value, unknown)
+
+
+def _for_program(value: Any, unknown: Unknown | None) -> Any:
+    """`deserialize_property` of a recorded value: numbers are floats, secrets go as far up as lists do."""
+    kind = type(value)
+    if kind is int:
+        return float(value)
+    if kind in PLAIN:
+        return value
+    if value is UNKNOWN:
+        return unknown
+    if isinstance(value, Secret):
+        return rpc.wrap_rpc_secret(_for_program(value.value, unknown))
+    if isinstance(value, Mapping):
+        found = {}
+        secret = False
+        for key, item in value.items():
+            given = _for_program(item, unknown)
+            if given is not None:
+                if type(given) is dict and rpc.is_rpc_secret(given):
+                    secret, given = True, given["value"]
+                found[key] = given
+        return rpc.wrap_rpc_secret(found) if secret else found
+    items = [_for_program(item, unknown) for item in value]
+    if any(map(rpc.is_rpc_secret, items)):
+        return rpc.wrap_rpc_secret([rpc.unwrap_rpc_secret(item) for item in items])
+    return items
