@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import fcntl
 import hashlib
+import importlib
 import os
 import pickle
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import reduce
 from pathlib import Path
 from typing import Any, TypeVar
 from unittest.mock import patch
@@ -21,10 +23,26 @@ from tests.shared import ROOT
 from trainyard.plan.lock import lock_path
 from trainyard.recorded.model import Finding
 from trainyard.rehearsal import rehearse as rehearsing
+from trainyard.rehearsal.engine.sdk_imports import piecewise_imports
 from trainyard.rehearsal.rehearse import Rehearsal
 from trainyard.settings.unseen import stand_in
 
 T = TypeVar("T")
+
+
+class _Reader(pickle.Unpickler):
+    """Finds the classes of provider SDKs by their packages, as a program does.
+
+    Pulumi imports those packages when they are first used. A module of one that is imported past it, as `pickle` would,
+    leaves the package without its names in the rest of the process.
+    """
+
+    def find_class(self, module: str, name: str) -> Any:
+        """The class of a name."""
+        sdk, *path = module.split(".")
+        if not sdk.startswith("pulumi_") or len(path) < 2:
+            return super().find_class(module, name)
+        return getattr(reduce(getattr, path[:-1], importlib.import_module(sdk)), name)
 
 
 class Remembered:
@@ -40,7 +58,8 @@ class Remembered:
         with path.with_suffix(".lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)  # let go when the file is closed, also where the process is killed
             if path.exists():
-                found: T = pickle.loads(path.read_bytes())
+                with path.open("rb") as file, piecewise_imports():
+                    found: T = _Reader(file).load()
                 return found
             made = make()
             part = path.with_suffix(".part")

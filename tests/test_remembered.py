@@ -1,5 +1,7 @@
 """What a session makes once: equal to what was made, made by one process, and anew where its inputs are others."""
 
+import subprocess
+import sys
 import time
 from multiprocessing import get_context
 
@@ -72,3 +74,25 @@ def test_what_nobody_judges_is_recorded_the_same(rehearsed):
         found = rehearse(ROOT, "small-aws")
     assert found.resources == rehearsed("small-aws").resources
     assert found.findings == ()
+
+
+READER = """
+import sys
+from pathlib import Path
+from tests.remembered import Remembered
+from tests.shared import ROOT
+from trainyard.rehearsal.rehearse import rehearse
+for stack in ("demo-gcp", "demo"):
+    Remembered(Path(sys.argv[1])).of(stack, lambda: sys.exit("not there"))
+print([finding.message for finding in rehearse(ROOT, "small-aws").errors])
+"""
+
+
+def test_what_was_read_leaves_the_sdk_whole(rehearsed, tmp_path):
+    """In a process of its own, in which nothing has used a provider's SDK before."""
+    for stack in ("demo-gcp", "demo"):
+        made = rehearsed(stack)
+        Remembered(tmp_path / "kept").of(stack, lambda made=made: made)
+    command = [sys.executable, "-c", READER, str(tmp_path / "kept")]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "[]\n"), done.stderr
