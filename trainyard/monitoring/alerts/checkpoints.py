@@ -128,7 +128,7 @@ def checkpoint_alerts(thresholds: Thresholds) -> tuple[Alert, ...]:
                 ),
             ),
             "10m",
-            threshold="checkpointHours",
+            threshold="checkpoint_hours",
         ),
         Alert(
             "TeamCheckpointUnchecked",
