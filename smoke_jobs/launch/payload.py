@@ -35,7 +35,7 @@ def files(extra: Mapping[str, str] | None = None) -> dict[str, str]:
 
     Raises PayloadTooLargeError above `LIMIT_BYTES`.
     """
-    found = _own(WORKER, START) | (extra or {})
+    found = {**_own(WORKER, START), **(extra or {})}
     size = sum(len(name.encode()) + len(text.encode()) for name, text in found.items())
     if size > LIMIT_BYTES:
         raise PayloadTooLargeError(

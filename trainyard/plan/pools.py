@@ -26,6 +26,10 @@ class Machine(Protocol):
         """Name of the machine type."""
 
     @property
+    def gpu(self) -> str:
+        """Model of its GPUs."""
+
+    @property
     def gpus(self) -> int:
         """Whole GPUs of it."""
 
