@@ -132,6 +132,7 @@ WITHOUT = {
     "kubeconfig": [("kubeconfig", "--help")],  # these ask programs of others
     "open": [("open", "--help")],
     "tunnel": [("tunnel", "--help")],
+    "tracking": [("tracking", "--help")],  # asks an account
     "catalog": [("catalog", "list", "p5")],
     "images": [("images", "list", "dev")],
     "smoke": [

@@ -251,7 +251,6 @@ INPUTS: dict[str, dict[str, Any]] = {
     "CustomCodeAgent": {"project": "acme-ml", "projectNumber": "123456789012"},
     "ClosedQuotas": {
         "project": "acme-ml",
-        "region": "europe-west4",
         "metrics": ["custom_model_training_nvidia_h100_gpus"],
     },
     "EditorTemplates": {

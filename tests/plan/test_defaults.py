@@ -25,6 +25,8 @@ NOTHING = {
     "gpuPools.*.reserved.start", "gpuPools.*.reserved.end", "gpuPools.*.reserved.lastStartHours",  # a block's alone
     "gpuPools.*.localSsds",  # none, or what the machine comes with
     "gpuPools.*.owners",  # the teams' shares decide
+    "gpuPools.*.sharing.timeSlices", "gpuPools.*.sharing.mig",  # GPUs are whole
+    "aws.wayOut",  # a way out, as the profile makes it
     "audit.trail.reason", "audit.threatDetection.reason",  # a person's words
     "gcp.project", "gcp.projectNumber",  # have to be given
     "gcp.billingAccount", "gcp.organisationDomain",  # none

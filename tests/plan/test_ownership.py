@@ -112,9 +112,15 @@ def test_the_stack_file_may_say_whose_nodes_are():
 
 
 def test_a_pool_for_small_work_keeps_shares_in_gpus():
-    plan = plan_of(gpuPools={"train": gpu_pool(fabric=False)})
-    (cluster,) = plan.clusters
-    quotas = [quota for team in cluster.teams for quota in team.quotas]
+    (cluster,) = plan_of().clusters
+    small = {group.name for pool in cluster.pools if pool.name in ("tune", "dev") for group in pool.node_groups}
+    quotas = [quota for team in cluster.teams for quota in team.quotas if quota.flavor in small]
     assert {quota.nodes for quota in quotas} == {None}
-    spot = [quota.gpus for quota in quotas if quota.flavor == "train-spot"]
-    assert (sum(spot), spot) == (16, [8, 5, 3])
+    spot = [quota.gpus for quota in quotas if quota.flavor == "tune-spot"]
+    assert (sum(spot), spot) == (8, [4, 3, 1])
+
+
+def test_whole_machines_are_shared_out_in_nodes_whatever_joins_them():
+    (cluster,) = plan_of(gpuPools={"train": gpu_pool(fabric=False)}).clusters
+    spot = [quota for team in cluster.teams for quota in team.quotas if quota.flavor == "train-spot"]
+    assert [(quota.nodes, quota.gpus) for quota in spot] == [(1, 8), (1, 8), (0, 0)]

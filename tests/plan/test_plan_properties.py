@@ -207,7 +207,8 @@ def check_queues(plan):
         quotas = [quota for team in cluster.teams for quota in team.quotas if quota.flavor == flavor.name]
         assert sum(quota.gpus for quota in quotas) == flavor.gpus
         node = pools[flavor.pool].node
-        if node.gpus > 1 and node.fabric:
+        whole_machine = node.gpus >= 8 and node.pods_per_gpu == 1
+        if pools[flavor.pool].whole_nodes_only or whole_machine or (node.gpus > 1 and node.fabric):
             assert sum(quota.nodes for quota in quotas) == groups[flavor.name].max_nodes, "each node is one team's"
             assert all(quota.gpus == quota.nodes * node.gpus for quota in quotas), "wholly"
             continue

@@ -44,17 +44,19 @@ def defaults() -> dict[str, tuple[Default, ...]]:
     setting, and its value is the setting's. The same decision without the setting has the default and its source.
     """
     given = example()
-    own = dict(_own_decisions({key: value for key, value in given.items() if key != "managed"}))
+    own = list(_own_decisions({key: value for key, value in given.items() if key != "managed"}))
     pools = {f"pools.{name}.": f" (pool {name})" for name in given["gpuPools"]}
     found: dict[str, list[Default]] = {}
     for profile, people in TYPICAL.items():
         decisions = {decision.key: decision for decision in _decisions({**_REQUIRED, "teamSize": str(people)})}
-        for path, key in own.items():
+        of_profile: dict[str, Default] = {}
+        for path, key in own:  # several pools have the same setting, and the profile has some of them
             decision = decisions.get(key)
             if decision is not None and path not in _SIZE and not decision.source.startswith("setting "):
                 of = next((text for prefix, text in pools.items() if key.startswith(prefix)), "")
-                entry = Default(profile, people, f"{decision.value}{of}", decision.source)
-                found.setdefault(path, []).append(entry)
+                of_profile[path] = Default(profile, people, f"{decision.value}{of}", decision.source)
+        for path, entry in of_profile.items():
+            found.setdefault(path, []).append(entry)
     return {
         **{path: tuple(entries) for path, entries in found.items()},
         **_of_block("managed", _without(given, "managed", "beside"), {"small": MANAGED_PEOPLE}, _REQUIRED),
@@ -94,7 +96,9 @@ def in_words(entries: tuple[Default, ...]) -> str:
 
 def _own_decisions(given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """The path of each setting with the key of the decision that is made by it alone."""
-    values = {path: spell(value) for path, value in leaves(given)}
+    values: dict[str, set[str]] = {}  # of a pool's setting, one for each pool
+    for path, value in leaves(given):
+        values.setdefault(path, set()).add(spell(value))
     pools = tuple(given["gpuPools"])
     decisions = _decisions({key: _text(value) for key, value in given.items()})
     for decision in decisions:
@@ -102,7 +106,7 @@ def _own_decisions(given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         path = rest.split(";")[0]
         for pool in pools:
             path = path.replace(f"gpuPools.{pool}.", "gpuPools.*.")
-        if word == "setting" and values.get(path) == decision.value:
+        if word == "setting" and decision.value in values.get(path, ()):
             yield path, decision.key
 
 

@@ -87,8 +87,9 @@ class Gcp(Model):
         default=None,
         description=(
             "public networks, by a name for people, that reach data, checkpoints and artifacts besides the VPC, those "
-            "of whoever deploys among them; {} for the VPC alone. By default whoever has a right reaches them from "
-            "everywhere. It is never taken back, only switched off by hand"
+            "of whoever deploys among them, unless they have storage.buckets.exemptFromIpFilter; {} for the VPC alone. "
+            "By default whoever has a right reaches them from everywhere. It is never taken back, only switched off "
+            "by hand"
         ),
     )
     data_cache_hours: int | None = Field(

@@ -22,8 +22,6 @@ class ClosedQuotasArgs(TypedDict):
 
     project: pulumi.Input[str]
     """Id of the project, in all of which they are closed."""
-    region: str
-    """Region in which they are closed."""
     metrics: Sequence[str]
     """Metrics of Vertex AI without its domain, such as `custom_model_training_nvidia_h100_gpus`."""
 
@@ -40,7 +38,7 @@ class ClosedQuotas(pulumi.ComponentResource):
                 service=VERTEX,
                 metric=quote(f"{VERTEX}/{metric}", safe=""),
                 limit=quote("/project/region", safe=""),
-                dimensions={"region": args["region"]},
+                # Without dimensions it holds in every region: people's rights are the project's, not a region's.
                 override_value="0",
                 # Below what is in use at the moment, too: what runs goes on.
                 force=True,

@@ -57,10 +57,12 @@ MODELS: Final = (
 """Models: registered and described; no endpoint, which is paid for by the hour."""
 
 LOOKING: Final = (
-    "aiplatform.locations.get", "aiplatform.locations.list", "aiplatform.operations.list", "logging.logEntries.list",
-    "resourcemanager.projects.get",
+    "aiplatform.locations.get", "aiplatform.locations.list", "aiplatform.operations.list",
+    "aiplatform.tensorboards.recordAccess", "logging.logEntries.list", "resourcemanager.projects.get",
+    "serviceusage.services.use",
 )  # fmt: skip
-"""Seeing what there is, and what a job wrote to its log."""
+"""Seeing what there is: what a job wrote to its log, curves in TensorBoard's page (which notes who looked), and all of
+it from a machine of one's own, whose calls are counted by the project."""
 
 PEOPLE: Final = (*SENDING, *EDITING, *NOTEBOOKS, *MODELS, *LOOKING)
 """What people may do, besides what they track."""

@@ -188,7 +188,9 @@ def _budget(plan: Plan[GcpPlan], opts: pulumi.ResourceOptions) -> ProjectBudget 
             "actual_percents": own.actual_percents,
             "forecast_percents": own.forecast_percents,
             "emails": own.alert_emails,
-            "label": {"project": dict(plan.ground.labels)["project"]},
+            # What people start by hand carries no label, and without a cluster that is nearly all: the whole project is
+            # the environment's then.
+            **({"label": {"project": dict(plan.ground.labels)["project"]}} if plan.clusters else {}),
         },
         opts,
     )

@@ -84,7 +84,7 @@ def make_managed(
         },
         first,
     )
-    ClosedQuotas("ceilings", {"project": own.project, "region": own.region, "metrics": planned.closed_quotas}, first)
+    ClosedQuotas("ceilings", {"project": own.project, "metrics": planned.closed_quotas}, first)
     editors = EditorTemplates(
         "editors",
         {
@@ -95,12 +95,12 @@ def make_managed(
             "network_id": network.network_id,
             "subnetwork_id": network.subnetwork_id,
             "internet": not planned.private_domain,
-            "key_id": keys.key_ids["platform"],
+            "key_id": keys.key_ids["tracking"],
             "idle_minutes": planned.idle_minutes,
             "disk_gib": planned.space_gib,
             "labels": labels,
         },
-        after(gcp, [*services, *network.ways_out, *keys.granted["platform"]]),
+        after(gcp, [*services, *network.ways_out, *keys.granted["tracking"]]),
     )
     outputs: dict[str, pulumi.Input[object]] = {
         "jobAccount": identities.job_account_email,

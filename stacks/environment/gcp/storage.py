@@ -47,12 +47,13 @@ def make_keys(plan: Plan[GcpPlan], services: ProjectServices, gcp: pulumi.Resour
         "tracking": {
             "storage": storage,
             **({"sql": agent("sqladmin"), "secrets": agent("secretmanager")} if clusters else {}),
-            **({"vertex": agent("aiplatform")} if managed else {}),
+            # Vertex AI takes one key a project and region by its default quota: that of what it keeps, also for the
+            # disks of its editors (Colab Enterprise documentation, "Customer-managed encryption keys", 2026-11).
+            **({"vertex": agent("aiplatform"), "disks": disks} if managed else {}),
         },
         "platform": {
             **({"container": agent("container")} if clusters else {}),
-            "disks": disks,
-            **({"vertex": agent("aiplatform")} if managed else {}),
+            **({"disks": disks} if clusters else {}),
             **({"images": agent("artifactregistry")} if managed or own.image_cache else {}),
         },
         "record": {"storage": storage, **({"logging": agent("logging")} if own.record.by_stack else {})},

@@ -26,8 +26,8 @@ from trainyard.plan.tracking import plan_mlflow
 from trainyard.settings.people import Team
 
 OF_A_CLUSTER: Final = (
-    "gcp.releaseChannel", "gcp.apiNetworks", "gcp.databaseTier", "gcp.dataCacheHours", "network.egress",
-    "monitoring.enabled", "monitoring.alerts",
+    "gcp.releaseChannel", "gcp.apiNetworks", "gcp.databaseTier", "gcp.dataCacheHours", "gcp.fastNetwork",
+    "network.egress", "monitoring.enabled", "monitoring.alerts",
     "gcp.bucketNetworks",  # jobs stand in a network of Google's, which no list of networks lets by
 )  # fmt: skip
 """Settings that say something of a cluster on Google Cloud, besides those of every cloud."""

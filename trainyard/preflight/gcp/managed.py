@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from trainyard.account.gcp import CannotAskError, ask
 from trainyard.catalog import gcp as catalog
-from trainyard.conventions.gcp import vertex_quota
+from trainyard.conventions.gcp import VERTEX_CPUS, vertex_quota
 from trainyard.plan.gcp.parts import ManagedPlan
 from trainyard.preflight.gcp.subject import GcpSubject
 from trainyard.preflight.model import Answer, Line, Lines, lines_of
@@ -47,7 +47,7 @@ def _limits(listed: Any, region: str) -> Iterator[tuple[str, tuple[float, str]]]
 
 
 def _needs(managed: ManagedPlan) -> Iterator[tuple[str, int, str, bool]]:
-    """By metric: how many GPUs are wanted, what for, and whether the stack fails without."""
+    """By metric: how much is wanted, what for, and whether the stack fails without."""
     seen = set()
     smoke = managed.smoke.machine_type if managed.smoke is not None else None
     for type_ in dict.fromkeys((*((smoke,) if smoke else ()), *managed.training_types)):
@@ -55,7 +55,11 @@ def _needs(managed: ManagedPlan) -> Iterator[tuple[str, int, str, bool]]:
         metric = vertex_quota(machine.gpu, spot=False) if machine is not None else None
         if machine is not None and metric is not None and metric not in seen:
             seen.add(metric)
-            yield metric, machine.gpus, "the smoke job" if type_ == smoke else "a job", type_ == smoke
+            what_for = "the smoke job" if type_ == smoke else "a job"
+            yield metric, machine.gpus, what_for, type_ == smoke
+            if type_.startswith("n1-") and VERTEX_CPUS not in seen:
+                seen.add(VERTEX_CPUS)
+                yield VERTEX_CPUS, machine.vcpus, what_for, type_ == smoke
 
 
 def _told(

@@ -39,10 +39,11 @@ class GcpEnd:
         for region in sorted({str(each["inputs"]["location"]) for each in templates}):
             place = (f"--region={region}", f"--project={self.project}")
             accounts = {str(each["outputs"].get("email")) for each in state.of(GCP_ACCOUNT)}
-            for job in ask("ai", "custom-jobs", "list", *place, f"--filter=state:({' '.join(RUNNING)})") or ():
-                if job.get("jobSpec", {}).get("serviceAccount") in accounts:
-                    say(f"cancelling job {job.get('displayName', job['name'])}")
-                    self._said("ai", "custom-jobs", "cancel", str(job["name"]), *place, seconds=CHANGE_SECONDS)
+            for kind, spec in (("hp-tuning-jobs", "trialJobSpec"), ("custom-jobs", "jobSpec")):
+                for job in ask("ai", kind, "list", *place, f"--filter=state:({' '.join(RUNNING)})") or ():
+                    if job.get(spec, {}).get("serviceAccount") in accounts:
+                        say(f"cancelling job {job.get('displayName', job['name'])}")
+                        self._said("ai", kind, "cancel", str(job["name"]), *place, seconds=CHANGE_SECONDS)
             for editor in ask("colab", "runtimes", "list", *place) or ():
                 made_of = (editor.get("notebookRuntimeTemplateRef") or {}).get("notebookRuntimeTemplate", "")
                 if str(made_of).rpartition("/")[2] in own:

@@ -28,8 +28,8 @@ labels", 2026-11)."""
 
 FREE_KINDS: Final = frozenset(
     (
-        "aiplatform.googleapis.com/CustomJob", "aiplatform.googleapis.com/MetadataStore",
-        "aiplatform.googleapis.com/NotebookRuntimeTemplate", "aiplatform.googleapis.com/Tensorboard",
+        "aiplatform.googleapis.com/CustomJob", "aiplatform.googleapis.com/HyperparameterTuningJob",
+        "aiplatform.googleapis.com/NotebookRuntimeTemplate",
         "cloudkms.googleapis.com/CryptoKey", "cloudkms.googleapis.com/KeyRing",
         "compute.googleapis.com/Firewall", "compute.googleapis.com/HealthCheck",
         "compute.googleapis.com/InstanceGroup", "compute.googleapis.com/InstanceGroupManager",
