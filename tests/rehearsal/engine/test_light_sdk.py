@@ -84,6 +84,10 @@ class Odd(pulumi.ComponentResource):
 
 
 Odd()
+statements = [{"Effect": "Allow", "Action": "s3:GetObject"}]
+policy = pulumi.Output.json_dumps({"Version": "2012-10-17", "Statement": statements})
+iam.Policy("added-to", policy=policy, opts=on_aws)
+statements.append({"Effect": "Allow", "Action": "s3:*"})
 s3.BucketObjectv2(
     "object",
     bucket=bucket.id,
@@ -114,6 +118,12 @@ WRONG = {
     "string indices": """
         bucket = s3.Bucket("bucket", opts=on_aws)
         pulumi.export("wrong", bucket.bucket.apply(lambda name: name["x"]))
+    """,
+    "While processing input: 'tags'": """
+        def refuse(name):
+            raise ValueError("not this one")
+        bucket = s3.Bucket("bucket", opts=on_aws)
+        s3.Bucket("bad", tags=bucket.bucket.apply(refuse), opts=on_aws)
     """,
     "no more": """
         s3.Bucket("bucket", opts=on_aws)
@@ -168,7 +178,7 @@ def test_every_kind_of_input_is_recorded_the_same(run: Run, monkeypatch: pytest.
     found = run(WIDE)
     light = of(found)
     assert found.preview.error is None and found.known.error is None, found.findings
-    assert len(light["resources"]) == 14
+    assert len(light["resources"]) == 15
     heavy(monkeypatch)
     assert of(run(WIDE)) == light
 

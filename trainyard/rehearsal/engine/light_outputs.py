@@ -276,8 +276,12 @@ class _UnusualError(Exception):
     """A value of a kind that is left to the SDK."""
 
 
-def _copied(value: Any, unknowns: list[Unknown]) -> Any:
-    """What `from_input` makes of a value without outputs; unknowns are noted. `_UnusualError` for other kinds."""
+def _copied(value: Any, unknowns: list[Unknown], *, written: bool) -> Any:
+    """What `from_input` makes of a value without outputs; unknowns are noted. `_UnusualError` for other kinds.
+
+    What lies in a dict that is `written` in the program is read by the SDK a turn later, when the program may have
+    added to it; a value that an output has brought is nobody's to change.
+    """
     kind = type(value)
     if kind in PLAIN:
         return value
@@ -285,9 +289,11 @@ def _copied(value: Any, unknowns: list[Unknown]) -> Any:
         for key in value:
             if type(key) is not str:
                 raise _UnusualError
-        return {key: _copied(item, unknowns) for key, item in value.items()} if value else value
+        if written and any(type(item) in (dict, list) and item for item in value.values()):
+            raise _UnusualError
+        return {key: _copied(item, unknowns, written=written) for key, item in value.items()} if value else value
     if kind is list:
-        return [_copied(item, unknowns) for item in value] if value else value
+        return [_copied(item, unknowns, written=written) for item in value] if value else value
     if kind is Unknown:
         unknowns.append(value)
         return value
@@ -307,13 +313,13 @@ def from_input(value: Any) -> pulumi.Output[Any]:
             if not data.is_known and not has_unknowns(given):
                 given = UNKNOWN
             try:
-                copied = _copied(given, unknowns)
+                copied = _copied(given, unknowns, written=False)
             except (_UnusualError, RecursionError):
                 return apply(value, from_input, True)
             return _done(data_of(data.resources, copied, not unknowns, data.is_secret))
         return apply(value, from_input, True)
     try:
-        copied = _copied(value, unknowns)
+        copied = _copied(value, unknowns, written=True)
     except (_UnusualError, RecursionError):
         return _output_of(value)
     return _done(data_of(set(), copied, not unknowns, False))

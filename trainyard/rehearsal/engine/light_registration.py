@@ -322,8 +322,13 @@ async def _inputs(asked: _Asked) -> tuple[dict[str, Any], dict[str, list[pulumi.
                     raise _UnusualError
                 plain = _plain(value, resources, translate, types.get(name))
             except _PendingError as pending:
-                await pending.data
+                try:
+                    await pending.data
+                except (ValueError, AssertionError) as error:
+                    raise _of_input(key, value, error) from error
                 continue
+            except (ValueError, AssertionError) as error:
+                raise _of_input(key, value, error) from error
             except (_UnusualError, RecursionError):
                 struct = await rpc.serialize_properties(
                     {key: value},
@@ -341,6 +346,13 @@ async def _inputs(asked: _Asked) -> tuple[dict[str, Any], dict[str, list[pulumi.
                 waits[name] = resources
             break
     return found, waits, unusual
+
+
+def _of_input(key: Any, value: Any, error: ValueError | AssertionError) -> Exception:
+    """The error with the input that it is of, in the words of `serialize_properties`."""
+    kind = ValueError if isinstance(error, ValueError) else AssertionError
+    words = f"While processing input: {key!r}, type {type(key)}, value {value!r}"
+    return kind(f"{words}\n{kind.__name__} has risen: {error}")
 
 
 _LARGEST = 2**53
