@@ -158,7 +158,7 @@ def chosen(root: Path, now: float) -> list[Checkpoint]:
     for found in checkpoints(root):
         if found.kind == "unfinished" or now - found.written < SETTLED_S:
             continue
-        run = found.path.relative_to(root).parts[0]
+        run = (found.path.relative_to(root).parts or (".",))[0]  # one right at the root is a run of its own
         if run not in newest or found.written > newest[run].written:
             newest[run] = found
     ordered = sorted(newest.values(), key=lambda found: -found.written)

@@ -197,6 +197,19 @@ def test_each_run_that_wrote_lately_is_looked_at(tmp_path, capsys):
     assert told(tmp_path, capsys)[0] == FOUND, "who trained that knows by now"
 
 
+@pytest.mark.parametrize("make", [indexed, distributed], ids=["indexed", "distributed"])
+def test_a_checkpoint_right_at_the_root_is_a_run(make, tmp_path, capsys):
+    """As a job leaves it whose output folder is the mount itself."""
+    shard = make(tmp_path)
+    aged(tmp_path, 2)
+    code, found = told(tmp_path, capsys)
+    assert (code, found["newest"], found["looked_at"]) == (FOUND, ".", 1), found
+    shard.unlink()
+    aged(tmp_path, 2)
+    code, found = told(tmp_path, capsys)
+    assert code == DAMAGED and shard.name in found["reason"]
+
+
 def test_the_platforms_own_and_links_are_not_looked_at(tmp_path, capsys):
     manifest(tmp_path / "team" / "drill" / "step-1").write_bytes(b"")
     elsewhere = manifest(tmp_path / "elsewhere" / "step-1")
