@@ -9,6 +9,10 @@ it names, or by torch with `weights_only`. The standard library is enough for al
 - safetensors, alone or with an index of several files: headers, lengths, that no file is missing;
 - `torch.save` (`.pt`, `.pth`, `.ckpt`, `.bin`): an archive whose directory and checksums agree, alone or with an index.
 
+Files that lie in one folder without anything that names them all, as the weights, the optimizer and the arguments of
+one save, are looked at together; of those whose names differ in digits alone, as of one save after another, what was
+written last.
+
 Of every folder right below the root, a run as a rule, the newest whole one counts if the run wrote within a week, and
 the newest of all in any case. One that lacks what is written last is taken for a save that was cut short, and the one
 before counts; one that is whole by its own words and not by its bytes is a failure. The last line on standard output
@@ -28,7 +32,7 @@ import struct
 import sys
 import time
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -149,20 +153,42 @@ def _weights(index: Path) -> dict[str, Any] | None:
 
 
 def _is_data(name: str) -> bool:
-    return name.endswith((*ARCHIVES, ".safetensors"))
+    return name.endswith((*ARCHIVES, ".safetensors")) and not name.startswith(".part-")
 
 
 def chosen(root: Path, now: float) -> list[Checkpoint]:
-    """The newest of each run that wrote lately, and the newest of all; newest first."""
+    """The newest of each run that wrote lately, and the newest of all; newest first. Of a file, with what lies beside
+    it."""
     newest: dict[str, Checkpoint] = {}
+    files: dict[Path, list[Checkpoint]] = {}
     for found in checkpoints(root):
         if found.kind == "unfinished" or now - found.written < SETTLED_S:
             continue
+        if found.kind == "file":
+            files.setdefault(found.path.parent, []).append(found)
         run = (found.path.relative_to(root).parts or (".",))[0]  # one right at the root is a run of its own
         if run not in newest or found.written > newest[run].written:
             newest[run] = found
     ordered = sorted(newest.values(), key=lambda found: -found.written)
-    return [found for index, found in enumerate(ordered) if index == 0 or now - found.written < RECENT_S]
+    lately = [found for index, found in enumerate(ordered) if index == 0 or now - found.written < RECENT_S]
+    # A file right at the root is a run of its own, so that nothing lies beside it.
+    saves = [found for found in lately if found.kind == "file" and found.path.parent != root]
+    together = {*lately, *(each for found in saves for each in _last_of_each_name(files[found.path.parent]))}
+    return sorted(together, key=lambda found: -found.written)
+
+
+def _last_of_each_name(files: Sequence[Checkpoint]) -> Iterator[Checkpoint]:
+    """Files of a folder, but for those after which a later save wrote another whose name differs in digits alone."""
+    last: dict[str, float] = {}
+    for each in files:
+        last[_series(each)] = max(last.get(_series(each), 0), each.written)
+    for each in files:
+        if last[_series(each)] - each.written < SETTLED_S:  # ranks and shards of a save are about as old as each other
+            yield each
+
+
+def _series(found: Checkpoint) -> str:
+    return re.sub("[0-9]+", "#", found.path.name)
 
 
 def examine(found: Checkpoint, budget: _Budget) -> None:
@@ -280,14 +306,18 @@ def _storage(metadata: Any) -> Iterator[Mapping[str, Any]]:
 
 
 def _index(folder: Path, budget: _Budget) -> None:
+    """What it names, and what lies beside that: the optimizer's state is in no index."""
+    named: set[Path] = set()
     for path in sorted(folder.glob(f"*{INDEX}")):
         weights = _weights(path)
         if weights is None:
             continue
         if not weights:
             raise Damaged(f"{path} names no files")
-        for name in sorted(set(map(str, weights.values()))):
-            _file(_inside(folder, name), budget)
+        named |= {_inside(folder, str(name)) for name in weights.values()}
+    beside = {path for path in folder.iterdir() if _is_data(path.name) and path.is_file() and not path.is_symlink()}
+    for path in sorted(named | beside):
+        _file(path, budget)
 
 
 def _file(path: Path, budget: _Budget) -> None:

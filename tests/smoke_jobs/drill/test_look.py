@@ -197,6 +197,38 @@ def test_each_run_that_wrote_lately_is_looked_at(tmp_path, capsys):
     assert told(tmp_path, capsys)[0] == FOUND, "who trained that knows by now"
 
 
+@pytest.mark.parametrize("whole", [True, False], ids=["one file", "an index"])
+@pytest.mark.parametrize("cut", ["model.safetensors", "optimizer.pt"])
+def test_all_files_of_a_save_are_looked_at(whole, cut, tmp_path, capsys):
+    """As a trainer of transformers leaves it: the smallest file comes last."""
+    folder = tmp_path / "run" / "checkpoint-500"
+    harmed = {
+        "model.safetensors": safetensors(folder / "model.safetensors") if whole else indexed(folder),
+        "optimizer.pt": saved_by_torch(folder / "optimizer.pt"),
+    }[cut]
+    saved_by_torch(folder / "training_args.bin")
+    aged(tmp_path, 2)
+    os.utime(folder / "training_args.bin", (NOW - 3600,) * 2)
+    assert told(tmp_path, capsys)[0] == FOUND
+    harmed.write_bytes(harmed.read_bytes()[:1000])
+    os.utime(harmed, (NOW - 7200,) * 2)
+    code, found = told(tmp_path, capsys)
+    assert code == DAMAGED and harmed.name in found["reason"]
+
+
+def test_what_a_later_save_took_the_place_of_is_not_looked_at(tmp_path, capsys):
+    """A job was killed while it saved, and has saved since."""
+    for epoch in (1, 2):
+        saved_by_torch(tmp_path / "run" / f"epoch={epoch}.ckpt")
+    (tmp_path / "run" / "epoch=1.ckpt").write_bytes(b"PK")
+    aged(tmp_path, 2)
+    code, found = told(tmp_path, capsys)
+    assert code == DAMAGED and "epoch=1.ckpt" in found["reason"], "written at once, as ranks are"
+    os.utime(tmp_path / "run" / "epoch=1.ckpt", (NOW - 3 * 3600,) * 2)
+    code, found = told(tmp_path, capsys)
+    assert (code, found["newest"], found["looked_at"]) == (FOUND, "run/epoch=2.ckpt", 1)
+
+
 @pytest.mark.parametrize("make", [indexed, distributed], ids=["indexed", "distributed"])
 def test_a_checkpoint_right_at_the_root_is_a_run(make, tmp_path, capsys):
     """As a job leaves it whose output folder is the mount itself."""
