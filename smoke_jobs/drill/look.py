@@ -17,7 +17,7 @@ Of every folder right below the root, a run as a rule, the newest whole one coun
 the newest of all in any case. One that lacks what is written last is taken for a save that was cut short, and the one
 before counts; one that is whole by its own words and not by its bytes is a failure. The last line on standard output
 is the verdict, as JSON. Exit codes: 0 all is as it should be, or there is nothing to look at; 11 one cannot be read; 12
-the newest is older than `--younger-than-hours`.
+the newest is older than `--younger-than-hours`, or there is none: whether the team has trained at all, the alert knows.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from typing import Any
 from .exits import DAMAGED, FOUND, OLD
 
 SETTLED_S = 15 * 60
-"""What was written to since then may be in the middle of a save."""
+"""What was written to since then may be in the middle of a save, which looks damaged; it is young all the same."""
 RECENT_S = 7 * 24 * 3600
 """Runs that wrote since then are looked at; of the others, one."""
 NOT_TEAMS = ("drill", "smoke")
@@ -156,13 +156,13 @@ def _is_data(name: str) -> bool:
     return name.endswith((*ARCHIVES, ".safetensors")) and not name.startswith(".part-")
 
 
-def chosen(root: Path, now: float) -> list[Checkpoint]:
+def chosen(root: Path, now: float, settled_s: float) -> list[Checkpoint]:
     """The newest of each run that wrote lately, and the newest of all; newest first. Of a file, with what lies beside
-    it."""
+    it. What was written less than so many seconds ago is left out."""
     newest: dict[str, Checkpoint] = {}
     files: dict[Path, list[Checkpoint]] = {}
     for found in checkpoints(root):
-        if found.kind == "unfinished" or now - found.written < SETTLED_S:
+        if found.kind == "unfinished" or now - found.written < settled_s:
             continue
         if found.kind == "file":
             files.setdefault(found.path.parent, []).append(found)
@@ -429,9 +429,11 @@ def _sha256(path: Path) -> str:
 def look(root: Path, now: float, younger_than_hours: float | None) -> tuple[int, dict[str, Any]]:
     """The exit code and what is told."""
     try:
-        found = chosen(root, now)
+        found = chosen(root, now, SETTLED_S if younger_than_hours is None else 0)
     except OSError as error:
         return DAMAGED, {"reason": f"{error.filename}: {error.strerror}"}
+    if not found and younger_than_hours is not None:
+        return OLD, {"reason": "there is no checkpoint"}
     if not found:
         return FOUND, {"reason": "there is no checkpoint to look at", "looked_at": 0}
     age = round((now - found[0].written) / 3600, 1)

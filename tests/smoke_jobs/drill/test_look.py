@@ -266,8 +266,22 @@ def test_how_old_the_newest_is(hours, code, tmp_path, capsys):
     assert told(tmp_path, capsys, "--younger-than-hours", "24")[0] == code
 
 
-def test_who_has_written_nothing_is_not_late(tmp_path, capsys):
-    assert told(tmp_path, capsys, "--younger-than-hours", "24")[0] == FOUND
+def test_one_that_is_written_over_all_the_time_is_young(tmp_path, capsys):
+    """It may be in the middle of a save, which matters to the look for damage alone."""
+    manifest(tmp_path / "other" / "step-1")
+    aged(tmp_path, 72)
+    saved_by_torch(tmp_path / "run" / "last.ckpt")
+    aged(tmp_path / "run", 0.1)
+    code, found = told(tmp_path, capsys, "--younger-than-hours", "24")
+    assert (code, found["newest"]) == (FOUND, "run/last.ckpt")
+    assert told(tmp_path, capsys)[1]["newest"] == "other/step-1"
+
+
+def test_who_has_saved_nothing_has_nothing_young(tmp_path, capsys):
+    """Whether the team trains, the look cannot see: the alert asks for both."""
+    code, found = told(tmp_path, capsys, "--younger-than-hours", "24")
+    assert (code, found["checkpoints"], found["reason"]) == (OLD, "old", "there is no checkpoint")
+    assert told(tmp_path, capsys)[0] == FOUND, "nothing is damaged"
 
 
 def test_a_folder_that_cannot_be_read_is_told(tmp_path, capsys):
