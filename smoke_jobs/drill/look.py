@@ -15,14 +15,18 @@ written last.
 
 Of every folder right below the root, a run as a rule, the newest whole one counts if the run wrote within a week, and
 the newest of all in any case. One that lacks what is written last is taken for a save that was cut short, and the one
-before counts; one that is whole by its own words and not by its bytes is a failure. The last line on standard output
-is the verdict, as JSON. Exit codes: 0 all is as it should be, or there is nothing to look at; 11 one cannot be read; 12
-the newest is older than `--younger-than-hours`, or there is none: whether the team has trained at all, the alert knows.
+before counts; one that is whole by its own words and not by its bytes is a failure. Jobs delete their old checkpoints
+and write over others meanwhile: what goes or changes while it is looked at is no failure.
+
+The last line on standard output is the verdict, as JSON. Exit codes: 0 all is as it should be, or there is nothing to
+look at; 11 one cannot be read; 12 the newest is older than `--younger-than-hours`, or there is none: whether the team
+has trained at all, the alert knows.
 """
 
 from __future__ import annotations
 
 import argparse
+import errno
 import hashlib
 import io
 import json
@@ -41,6 +45,8 @@ from .exits import DAMAGED, FOUND, OLD
 
 SETTLED_S = 15 * 60
 """What was written to since then may be in the middle of a save, which looks damaged; it is young all the same."""
+GONE_S = 30
+"""How long a deletion that is under way may take; whoever finds damage looks again after it."""
 RECENT_S = 7 * 24 * 3600
 """Runs that wrote since then are looked at; of the others, one."""
 NOT_TEAMS = ("drill", "smoke")
@@ -70,6 +76,15 @@ class Checkpoint:
     path: Path
     kind: str
     written: float  # seconds since the epoch
+    last: Path  # what was written last, at that time
+
+    @property
+    def stands(self) -> bool:
+        """Whether it is still there as it was found: a job may have deleted it or written over it since."""
+        try:
+            return self.last.stat().st_mtime == self.written
+        except OSError as error:
+            return not _gone(error)
 
 
 class _Budget:
@@ -87,18 +102,50 @@ class _Budget:
 
 
 def checkpoints(root: Path) -> Iterator[Checkpoint]:
-    """All that are complete by what is written last, in no order; what cannot be listed raises OSError."""
+    """All that are complete by what is written last, in no order; what cannot be listed raises OSError.
+
+    What a job deletes while this looks at it is left out.
+    """
     for folder, names in _folders(root):
-        if (kind := _kind(folder, names)) is not None:
-            last = {"manifest": MANIFEST, "dcp": METADATA}.get(kind)
-            files = [folder / last] if last else [folder / name for name in names if _is_data(name)]
-            if files:
-                yield Checkpoint(folder, kind, max(path.stat().st_mtime for path in files))
-            continue
-        for name in names:
-            if _is_data(name):
-                path = folder / name
-                yield Checkpoint(path, "file", path.stat().st_mtime)
+        try:
+            kind = _kind(folder, names)
+        except OSError as error:
+            if _gone(error):
+                continue
+            raise
+        last = {"manifest": MANIFEST, "dcp": METADATA}.get(kind or "")
+        files = dict(_times([folder / last] if last else [folder / name for name in names if _is_data(name)]))
+        if kind is None:
+            for path, written in files.items():
+                yield Checkpoint(path, "file", written, path)
+        elif files:
+            newest = max(files, key=files.__getitem__)
+            yield Checkpoint(folder, kind, files[newest], newest)
+
+
+def _times(paths: Iterable[Path]) -> Iterator[tuple[Path, float]]:
+    """When each was written that is still there."""
+    for path in paths:
+        try:
+            yield path, path.stat().st_mtime
+        except OSError as error:
+            if not _gone(error):
+                raise
+
+
+def _gone(error: OSError) -> bool:
+    """Whether what was asked for is there no longer; network file systems say so in a way of their own."""
+    return error.errno in (errno.ENOENT, errno.ESTALE)
+
+
+def _entries(folder: Path, root: Path) -> list[Path]:
+    """What lies in a folder; nothing where a job has deleted it since it was listed. The root is a mount: it stays."""
+    try:
+        return sorted(folder.iterdir())
+    except OSError as error:
+        if folder == root or not _gone(error):
+            raise
+        return []
 
 
 def _folders(root: Path) -> Iterator[tuple[Path, list[str]]]:
@@ -106,7 +153,7 @@ def _folders(root: Path) -> Iterator[tuple[Path, list[str]]]:
     while waiting:
         folder = waiting.pop()
         names = []
-        for entry in sorted(folder.iterdir()):
+        for entry in _entries(folder, root):
             if entry.is_symlink() or (folder == root and entry.name in NOT_TEAMS):
                 continue  # a link may lead anywhere
             if entry.is_dir():
@@ -356,13 +403,16 @@ def _archive(path: Path, budget: _Budget) -> None:
     if begin[:2] == b"PK":
         try:
             with zipfile.ZipFile(path) as archive:
-                if not any(name.endswith("data.pkl") for name in archive.namelist()):
+                names = archive.namelist()
+                if not any(name.endswith("data.pkl") for name in names):
                     raise Damaged(f"{path} is an archive without data.pkl")
                 wrong = archive.testzip() if budget.take(path.stat().st_size) else None
         except (zipfile.BadZipFile, EOFError, NotImplementedError, struct.error) as error:
             raise Damaged(f"{path} is cut or damaged: {error}") from None
         if wrong is not None:
             raise Damaged(f"{path} has another checksum in {wrong}")
+        if any(name.endswith("constants.pkl") for name in names):
+            return  # a program of TorchScript's, which torch loads in no other way than to run it
     _with_torch(path, mapped=begin[:2] == b"PK")
 
 
@@ -442,12 +492,15 @@ def look(root: Path, now: float, younger_than_hours: float | None) -> tuple[int,
         if age > younger_than_hours:
             return OLD, told | {"reason": f"the newest checkpoint is {age} hours old, over {younger_than_hours:g}"}
         return FOUND, told
-    budget, damaged = _Budget(READ_AT_MOST), []
+    budget, harmed = _Budget(READ_AT_MOST), []
     for each in found:
         try:
             examine(each, budget)
         except Damaged as error:
-            damaged.append(str(error))
+            harmed.append((each, str(error)))
+    if harmed:
+        time.sleep(GONE_S)
+    damaged = [why for each, why in harmed if each.stands]
     told |= {"looked_at": len(found), "by_length_alone": budget.skipped}
     return (DAMAGED, told | {"reason": "; ".join(damaged)}) if damaged else (FOUND, told)
 

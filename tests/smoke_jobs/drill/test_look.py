@@ -1,10 +1,12 @@
 """The look at teams' checkpoints: what is sound passes, each way to be damaged is told, and nothing of them is run."""
 
+import errno
 import hashlib
 import io
 import json
 import os
 import pickle
+import shutil
 import struct
 import sys
 import time
@@ -17,6 +19,11 @@ from trainyard.smoke_jobs.drill import look
 from trainyard.smoke_jobs.drill.exits import DAMAGED, FOUND, OLD
 
 NOW = time.time()
+
+
+@pytest.fixture(autouse=True)
+def at_once(monkeypatch):
+    monkeypatch.setattr(look, "GONE_S", 0)
 
 
 class Harmful:
@@ -297,6 +304,93 @@ def test_what_is_too_much_to_read_is_compared_by_length(tmp_path, capsys, monkey
     assert (code, found["by_length_alone"]) == (FOUND, 1)
     with io.FileIO(shard, "ab") as stream:
         stream.write(b"more")
+    aged(tmp_path, 2)
+    assert told(tmp_path, capsys)[0] == DAMAGED
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_a_job_deletes_while_it_is_looked_at_is_not_damaged(kind, tmp_path, capsys, monkeypatch):
+    """As `save_total_limit` does, file by file."""
+    KINDS[kind](tmp_path)
+    aged(tmp_path, 2)
+    whole = look.examine
+
+    def examine(found, budget):
+        path = found.path
+        if path.is_file():
+            path.unlink()
+        else:
+            shutil.rmtree(path)
+        whole(found, budget)
+
+    monkeypatch.setattr(look, "examine", examine)
+    assert told(tmp_path, capsys)[0] == FOUND
+
+
+def test_what_a_job_writes_over_while_it_is_looked_at_is_not_damaged(tmp_path, capsys, monkeypatch):
+    path = saved_by_torch(tmp_path / "run" / "last.ckpt")
+    aged(tmp_path, 2)
+    whole = look.examine
+
+    def examine(found, budget):
+        path.write_bytes(b"PK and no more yet")
+        whole(found, budget)
+
+    monkeypatch.setattr(look, "examine", examine)
+    assert told(tmp_path, capsys)[0] == FOUND
+
+
+def test_a_deletion_that_is_under_way_ends_before_damage_is_told(tmp_path, capsys, monkeypatch):
+    manifest(tmp_path / "run" / "step-1").unlink()
+    aged(tmp_path, 2)
+    monkeypatch.setattr(look.time, "sleep", lambda _: shutil.rmtree(tmp_path / "run"))
+    assert told(tmp_path, capsys)[0] == FOUND
+
+
+@pytest.mark.parametrize("gone", ["run/step-1", "run/step-2", "run/model.safetensors"])
+def test_what_goes_between_two_questions_is_left_out(gone, tmp_path, capsys, monkeypatch):
+    for step in (1, 2):
+        manifest(tmp_path / "run" / f"step-{step}")
+    safetensors(tmp_path / "run" / "model.safetensors")
+    safetensors(tmp_path / "kept" / "model.safetensors")
+    aged(tmp_path, 2)
+    whole = look._folders
+
+    def folders(root):
+        for folder, names in list(whole(root)):
+            if folder == tmp_path / "run":
+                path = tmp_path / gone
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
+            yield folder, names
+
+    monkeypatch.setattr(look, "_folders", folders)
+    assert told(tmp_path, capsys)[0] == FOUND
+
+
+def test_a_folder_that_goes_before_it_is_listed_is_left_out(tmp_path, capsys, monkeypatch):
+    manifest(tmp_path / "run" / "step-1")
+    manifest(tmp_path / "kept" / "step-1")
+    aged(tmp_path, 2)
+    whole = Path.iterdir
+
+    def iterdir(folder):
+        if folder == tmp_path / "run":
+            raise OSError(errno.ESTALE, "Stale file handle", str(folder))
+        return whole(folder)
+
+    monkeypatch.setattr(Path, "iterdir", iterdir)
+    code, found = told(tmp_path, capsys)
+    assert (code, found["newest"]) == (FOUND, "kept/step-1")
+
+
+def test_a_program_of_torchscripts_is_not_damaged(tmp_path, capsys):
+    torch = pytest.importorskip("torch")
+    path = tmp_path / "run" / "model.pt"
+    path.parent.mkdir()
+    torch.jit.save(torch.jit.script(torch.nn.Linear(32, 32)), path)
+    aged(tmp_path, 2)
+    assert told(tmp_path, capsys)[0] == FOUND
+    path.write_bytes(path.read_bytes()[:-500])
     aged(tmp_path, 2)
     assert told(tmp_path, capsys)[0] == DAMAGED
 
