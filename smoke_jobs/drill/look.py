@@ -9,16 +9,24 @@ it names, or by torch with `weights_only`. The standard library is enough for al
 - safetensors, alone or with an index of several files: headers, lengths, that no file is missing;
 - `torch.save` (`.pt`, `.pth`, `.ckpt`, `.bin`): an archive whose directory and checksums agree, alone or with an index.
 
+Files that lie in one folder without anything that names them all, as the weights, the optimizer and the arguments of
+one save, are looked at together; of those whose names differ in digits alone, as of one save after another, what was
+written last.
+
 Of every folder right below the root, a run as a rule, the newest whole one counts if the run wrote within a week, and
 the newest of all in any case. One that lacks what is written last is taken for a save that was cut short, and the one
-before counts; one that is whole by its own words and not by its bytes is a failure. The last line on standard output
-is the verdict, as JSON. Exit codes: 0 all is as it should be, or there is nothing to look at; 11 one cannot be read; 12
-the newest is older than `--younger-than-hours`.
+before counts; one that is whole by its own words and not by its bytes is a failure. Jobs delete their old checkpoints
+and write over others meanwhile: what goes or changes while it is looked at is no failure.
+
+The last line on standard output is the verdict, as JSON. Exit codes: 0 all is as it should be, or there is nothing to
+look at; 11 one cannot be read; 12 the newest is older than `--younger-than-hours`, or there is none: whether the team
+has trained at all, the alert knows.
 """
 
 from __future__ import annotations
 
 import argparse
+import errno
 import hashlib
 import io
 import json
@@ -28,7 +36,7 @@ import struct
 import sys
 import time
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -36,7 +44,9 @@ from typing import Any
 from .exits import DAMAGED, FOUND, OLD
 
 SETTLED_S = 15 * 60
-"""What was written to since then may be in the middle of a save."""
+"""What was written to since then may be in the middle of a save, which looks damaged; it is young all the same."""
+GONE_S = 30
+"""How long a deletion that is under way may take; whoever finds damage looks again after it."""
 RECENT_S = 7 * 24 * 3600
 """Runs that wrote since then are looked at; of the others, one."""
 NOT_TEAMS = ("drill", "smoke")
@@ -66,6 +76,15 @@ class Checkpoint:
     path: Path
     kind: str
     written: float  # seconds since the epoch
+    last: Path  # what was written last, at that time
+
+    @property
+    def stands(self) -> bool:
+        """Whether it is still there as it was found: a job may have deleted it or written over it since."""
+        try:
+            return self.last.stat().st_mtime == self.written
+        except OSError as error:
+            return not _gone(error)
 
 
 class _Budget:
@@ -83,18 +102,50 @@ class _Budget:
 
 
 def checkpoints(root: Path) -> Iterator[Checkpoint]:
-    """All that are complete by what is written last, in no order; what cannot be listed raises OSError."""
+    """All that are complete by what is written last, in no order; what cannot be listed raises OSError.
+
+    What a job deletes while this looks at it is left out.
+    """
     for folder, names in _folders(root):
-        if (kind := _kind(folder, names)) is not None:
-            last = {"manifest": MANIFEST, "dcp": METADATA}.get(kind)
-            files = [folder / last] if last else [folder / name for name in names if _is_data(name)]
-            if files:
-                yield Checkpoint(folder, kind, max(path.stat().st_mtime for path in files))
-            continue
-        for name in names:
-            if _is_data(name):
-                path = folder / name
-                yield Checkpoint(path, "file", path.stat().st_mtime)
+        try:
+            kind = _kind(folder, names)
+        except OSError as error:
+            if _gone(error):
+                continue
+            raise
+        last = {"manifest": MANIFEST, "dcp": METADATA}.get(kind or "")
+        files = dict(_times([folder / last] if last else [folder / name for name in names if _is_data(name)]))
+        if kind is None:
+            for path, written in files.items():
+                yield Checkpoint(path, "file", written, path)
+        elif files:
+            newest = max(files, key=files.__getitem__)
+            yield Checkpoint(folder, kind, files[newest], newest)
+
+
+def _times(paths: Iterable[Path]) -> Iterator[tuple[Path, float]]:
+    """When each was written that is still there."""
+    for path in paths:
+        try:
+            yield path, path.stat().st_mtime
+        except OSError as error:
+            if not _gone(error):
+                raise
+
+
+def _gone(error: OSError) -> bool:
+    """Whether what was asked for is there no longer; network file systems say so in a way of their own."""
+    return error.errno in (errno.ENOENT, errno.ESTALE)
+
+
+def _entries(folder: Path, root: Path) -> list[Path]:
+    """What lies in a folder; nothing where a job has deleted it since it was listed. The root is a mount: it stays."""
+    try:
+        return sorted(folder.iterdir())
+    except OSError as error:
+        if folder == root or not _gone(error):
+            raise
+        return []
 
 
 def _folders(root: Path) -> Iterator[tuple[Path, list[str]]]:
@@ -102,7 +153,7 @@ def _folders(root: Path) -> Iterator[tuple[Path, list[str]]]:
     while waiting:
         folder = waiting.pop()
         names = []
-        for entry in sorted(folder.iterdir()):
+        for entry in _entries(folder, root):
             if entry.is_symlink() or (folder == root and entry.name in NOT_TEAMS):
                 continue  # a link may lead anywhere
             if entry.is_dir():
@@ -149,20 +200,42 @@ def _weights(index: Path) -> dict[str, Any] | None:
 
 
 def _is_data(name: str) -> bool:
-    return name.endswith((*ARCHIVES, ".safetensors"))
+    return name.endswith((*ARCHIVES, ".safetensors")) and not name.startswith(".part-")
 
 
-def chosen(root: Path, now: float) -> list[Checkpoint]:
-    """The newest of each run that wrote lately, and the newest of all; newest first."""
+def chosen(root: Path, now: float, settled_s: float) -> list[Checkpoint]:
+    """The newest of each run that wrote lately, and the newest of all; newest first. Of a file, with what lies beside
+    it. What was written less than so many seconds ago is left out."""
     newest: dict[str, Checkpoint] = {}
+    files: dict[Path, list[Checkpoint]] = {}
     for found in checkpoints(root):
-        if found.kind == "unfinished" or now - found.written < SETTLED_S:
+        if found.kind == "unfinished" or now - found.written < settled_s:
             continue
-        run = found.path.relative_to(root).parts[0]
+        if found.kind == "file":
+            files.setdefault(found.path.parent, []).append(found)
+        run = (found.path.relative_to(root).parts or (".",))[0]  # one right at the root is a run of its own
         if run not in newest or found.written > newest[run].written:
             newest[run] = found
     ordered = sorted(newest.values(), key=lambda found: -found.written)
-    return [found for index, found in enumerate(ordered) if index == 0 or now - found.written < RECENT_S]
+    lately = [found for index, found in enumerate(ordered) if index == 0 or now - found.written < RECENT_S]
+    # A file right at the root is a run of its own, so that nothing lies beside it.
+    saves = [found for found in lately if found.kind == "file" and found.path.parent != root]
+    together = {*lately, *(each for found in saves for each in _last_of_each_name(files[found.path.parent]))}
+    return sorted(together, key=lambda found: -found.written)
+
+
+def _last_of_each_name(files: Sequence[Checkpoint]) -> Iterator[Checkpoint]:
+    """Files of a folder, but for those after which a later save wrote another whose name differs in digits alone."""
+    last: dict[str, float] = {}
+    for each in files:
+        last[_series(each)] = max(last.get(_series(each), 0), each.written)
+    for each in files:
+        if last[_series(each)] - each.written < SETTLED_S:  # ranks and shards of a save are about as old as each other
+            yield each
+
+
+def _series(found: Checkpoint) -> str:
+    return re.sub("[0-9]+", "#", found.path.name)
 
 
 def examine(found: Checkpoint, budget: _Budget) -> None:
@@ -280,14 +353,18 @@ def _storage(metadata: Any) -> Iterator[Mapping[str, Any]]:
 
 
 def _index(folder: Path, budget: _Budget) -> None:
+    """What it names, and what lies beside that: the optimizer's state is in no index."""
+    named: set[Path] = set()
     for path in sorted(folder.glob(f"*{INDEX}")):
         weights = _weights(path)
         if weights is None:
             continue
         if not weights:
             raise Damaged(f"{path} names no files")
-        for name in sorted(set(map(str, weights.values()))):
-            _file(_inside(folder, name), budget)
+        named |= {_inside(folder, str(name)) for name in weights.values()}
+    beside = {path for path in folder.iterdir() if _is_data(path.name) and path.is_file() and not path.is_symlink()}
+    for path in sorted(named | beside):
+        _file(path, budget)
 
 
 def _file(path: Path, budget: _Budget) -> None:
@@ -326,13 +403,16 @@ def _archive(path: Path, budget: _Budget) -> None:
     if begin[:2] == b"PK":
         try:
             with zipfile.ZipFile(path) as archive:
-                if not any(name.endswith("data.pkl") for name in archive.namelist()):
+                names = archive.namelist()
+                if not any(name.endswith("data.pkl") for name in names):
                     raise Damaged(f"{path} is an archive without data.pkl")
                 wrong = archive.testzip() if budget.take(path.stat().st_size) else None
         except (zipfile.BadZipFile, EOFError, NotImplementedError, struct.error) as error:
             raise Damaged(f"{path} is cut or damaged: {error}") from None
         if wrong is not None:
             raise Damaged(f"{path} has another checksum in {wrong}")
+        if any(name.endswith("constants.pkl") for name in names):
+            return  # a program of TorchScript's, which torch loads in no other way than to run it
     _with_torch(path, mapped=begin[:2] == b"PK")
 
 
@@ -399,9 +479,11 @@ def _sha256(path: Path) -> str:
 def look(root: Path, now: float, younger_than_hours: float | None) -> tuple[int, dict[str, Any]]:
     """The exit code and what is told."""
     try:
-        found = chosen(root, now)
+        found = chosen(root, now, SETTLED_S if younger_than_hours is None else 0)
     except OSError as error:
         return DAMAGED, {"reason": f"{error.filename}: {error.strerror}"}
+    if not found and younger_than_hours is not None:
+        return OLD, {"reason": "there is no checkpoint"}
     if not found:
         return FOUND, {"reason": "there is no checkpoint to look at", "looked_at": 0}
     age = round((now - found[0].written) / 3600, 1)
@@ -410,12 +492,15 @@ def look(root: Path, now: float, younger_than_hours: float | None) -> tuple[int,
         if age > younger_than_hours:
             return OLD, told | {"reason": f"the newest checkpoint is {age} hours old, over {younger_than_hours:g}"}
         return FOUND, told
-    budget, damaged = _Budget(READ_AT_MOST), []
+    budget, harmed = _Budget(READ_AT_MOST), []
     for each in found:
         try:
             examine(each, budget)
         except Damaged as error:
-            damaged.append(str(error))
+            harmed.append((each, str(error)))
+    if harmed:
+        time.sleep(GONE_S)
+    damaged = [why for each, why in harmed if each.stands]
     told |= {"looked_at": len(found), "by_length_alone": budget.skipped}
     return (DAMAGED, told | {"reason": "; ".join(damaged)}) if damaged else (FOUND, told)
 

@@ -126,20 +126,63 @@ def test_a_leftover_is_found_and_named_with_its_price(stack: Path) -> None:
     assert calls(stack).count("destroy") == 1, "a proof deletes nothing"
 
 
-def test_a_log_group_that_eks_made_again_is_gone_before_the_proof(stack: Path) -> None:
-    """Not tagged, and one of the stack's own names; somebody else's, and one of a program, stay."""
-    logs = boto3.client("logs", REGION)
-    for name in ("/aws/eks/acme-demo/cluster", "/aws/eks/acme-demo-2/cluster"):
-        logs.create_log_group(logGroupName=name)
-    done = run(stack, "--yes")
-    assert "deleting log group /aws/eks/acme-demo/cluster, which a service made again" in done.output
-    assert [each["logGroupName"] for each in logs.describe_log_groups()["logGroups"]] == [
-        "/aws/eks/acme-demo-2/cluster"
-    ]
-    logs.create_log_group(logGroupName="/aws/eks/acme-demo/cluster")
+CONTROL_PLANE = "/aws/eks/acme-demo/cluster"
+
+
+def make_log_groups(*names: str) -> None:
+    for name in names:
+        boto3.client("logs", REGION).create_log_group(logGroupName=name)
+
+
+def log_groups_there() -> list[str]:
+    return [each["logGroupName"] for each in boto3.client("logs", REGION).describe_log_groups()["logGroups"]]
+
+
+def test_a_log_group_that_eks_made_again_is_gone_before_the_proof(stack: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not tagged, and one of the stack's own names; what was there before, and somebody else's, stay."""
+    history = "/aws/containerinsights/acme-demo/performance"
+    make_log_groups(history)
+    whole = end.sweep_log_groups
+
+    def sweep(*arguments: Any) -> int:
+        make_log_groups(CONTROL_PLANE, "/aws/eks/acme-demo-2/cluster")
+        return whole(*arguments)
+
+    with monkeypatch.context() as once:
+        once.setattr(end, "sweep_log_groups", sweep)
+        done = run(stack, "--yes")
+    assert f"deleting log group {CONTROL_PLANE}, which a service made again" in done.output
+    assert log_groups_there() == [history, "/aws/eks/acme-demo-2/cluster"]
+    make_log_groups(CONTROL_PLANE)
     again = run(stack, "--yes")
     assert "the state is empty" in again.output
-    assert "deleting log group /aws/eks/acme-demo/cluster" in again.output, "the state before is known still"
+    assert f"deleting log group {CONTROL_PLANE}" in again.output, "the state before is known still"
+
+
+def test_a_run_that_goes_on_knows_the_log_groups_of_what_the_one_before_deleted(stack: Path) -> None:
+    (stack.parent / "fail-demo").touch()
+    assert run(stack, "--yes").exit_code == 3
+    (stack.parent / "fail-demo").unlink()
+    path = stack.parent / "state-demo.json"
+    state = json.loads(path.read_text())
+    state["deployment"]["resources"] = [
+        each for each in left(stack) if each["type"] not in ("aws:eks/cluster:Cluster", log_groups.LOG_GROUP)
+    ]
+    path.write_text(json.dumps(state))
+    (stack / FOLDER / "demo" / "before-20260101T000000000000Z.json").touch()  # killed as Pulumi wrote it
+    make_log_groups(CONTROL_PLANE)
+    again = run(stack, "--yes")
+    assert f"deleting log group {CONTROL_PLANE}" in again.output
+
+
+def test_an_end_of_weeks_ago_says_nothing_of_the_log_groups_of_today(stack: Path) -> None:
+    """A cluster of the same name that somebody else made since then."""
+    assert run(stack, "--yes").exit_code == 0
+    (before,) = (stack / FOLDER / "demo").glob("before-*.json")
+    before.rename(before.with_name("before-20260101T000000000000Z.json"))
+    make_log_groups(CONTROL_PLANE)
+    assert "the state is empty" in run(stack, "--yes").output
+    assert log_groups_there() == [CONTROL_PLANE]
 
 
 def test_what_was_kept_is_known_to_a_later_proof(stack: Path) -> None:

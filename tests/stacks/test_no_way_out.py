@@ -135,3 +135,20 @@ def test_somebody_elses_network_may_have_none_either(tmp_path) -> None:
     assert not any(name.endswith(".ecr.api") for name in made), "it is there already"
     with pytest.raises(SettingsError, match=r"images\.mirrors"):
         resolve(as_configuration(settings(aws={"existingNetwork": given})), "joined")
+
+
+@pytest.mark.parametrize(
+    ("key", "aws"),
+    [
+        ("aws.wayOut", {"wayOut": "none"}),
+        ("aws.existingNetwork.wayOut", {"existingNetwork": existing(wayOut="none")}),
+    ],
+)
+def test_managed_training_is_not_put_where_nothing_is_reached(key: str, aws: dict[str, Any]) -> None:
+    """Its editors and jobs would need endpoints that only a cluster's network has."""
+    whole = settings(teams=None, gpuPools=None, network={"cidr": "10.20.0.0/22"}, teamSize=2, profile="small")
+    small = {**whole, "images": IMAGES, "aws": aws}
+    with pytest.raises(SettingsError) as caught:
+        resolve(as_configuration(small), "closed")
+    (found,) = (each for each in caught.value.problems if each.key == key)
+    assert "managed training" in found.allowed

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import boto3
@@ -13,8 +15,9 @@ from typer.testing import CliRunner, Result
 from tests.account.answers import REGION, aws
 from tests.shared import ROOT
 from trainyard.account import aws as account_aws
-from trainyard.account.aws import Account
+from trainyard.account.aws import Account, RefusedError
 from trainyard.cli.main import app
+from trainyard.conventions import TRACKING_DRILL_TAG
 from trainyard.upgrade.aws import tracking
 from trainyard.upgrade.aws.tracking import TrackingError, carry_out_drill, newest_snapshot, scratch_name
 
@@ -97,8 +100,8 @@ def test_what_came_back_otherwise_is_told(database: None, account: Account, monk
         return {**whole(asked, name), **({"AllocatedStorage": 20} if name == seen else {})}
 
     monkeypatch.setattr(tracking, "_instance", smaller)
-    found = carry_out_drill(account, NAME, "one", seen, lambda _: None)
-    assert found.differences == (f"AllocatedStorage is 20, and {NAME} has 50",)
+    found = carry_out_drill(account, NAME, "one", seen, {}, lambda _: None)
+    assert found.differences == ("AllocatedStorage is 20, and snapshot one has 50",)
     assert instances() == [NAME]
 
 
@@ -111,8 +114,100 @@ def test_one_that_does_not_come_back_is_deleted_too(database: None, account: Acc
 
     monkeypatch.setattr(tracking, "_instance", failing)
     with pytest.raises(TrackingError, match="is incompatible-restore"):
-        carry_out_drill(account, NAME, "one", f"{NAME}-drill", lambda _: None)
+        carry_out_drill(account, NAME, "one", f"{NAME}-drill", {}, lambda _: None)
     assert instances() == [NAME]
+
+
+def test_what_the_database_became_since_the_snapshot_is_no_difference(database: None, account: Account) -> None:
+    """A minor version that RDS put in, and storage that grew by itself."""
+    rds().create_db_snapshot(DBInstanceIdentifier=NAME, DBSnapshotIdentifier="one")
+    rds().modify_db_instance(
+        DBInstanceIdentifier=NAME, EngineVersion="17.6", AllocatedStorage=80, ApplyImmediately=True
+    )
+    assert carry_out_drill(account, NAME, "one", f"{NAME}-drill", {}, lambda _: None).differences == ()
+    with pytest.raises(TrackingError, match="there is no snapshot two"):
+        carry_out_drill(account, NAME, "two", f"{NAME}-drill", {}, lambda _: None)
+
+
+def test_the_instance_is_known_as_the_environments_and_what_deletes_it_is_said_before(
+    database: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole, seen = Account.call, []
+
+    def call(account: Account, service: str, operation: str, **asked: Any) -> Any:
+        if operation == "delete_db_instance":
+            found = whole(account, "rds", "describe_db_instances", DBInstanceIdentifier=asked["DBInstanceIdentifier"])
+            seen.append({each["Key"]: each["Value"] for each in found["DBInstances"][0]["TagList"]})
+        return whole(account, service, operation, **asked)
+
+    monkeypatch.setattr(Account, "call", call)
+    run("snapshot", "demo", "--run")
+    done = run("drill", "demo", "--run")
+    assert done.exit_code == 0, done.output
+    assert seen == [seen[0] | {"client": "acme", "environment": "demo", TRACKING_DRILL_TAG: NAME}]
+    assert done.output.index("deleted by `aws rds delete-db-instance") < done.output.index(f"deleting {NAME}-drill-")
+
+
+@pytest.mark.parametrize("sign", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("at", ["restore", "wait"])
+def test_who_is_ended_from_outside_deletes_the_instance_first(
+    sign: signal.Signals, at: str, database: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole, waited = Account.call, tracking._wait
+    run("snapshot", "demo", "--run")
+
+    def call(account: Account, service: str, operation: str, **asked: Any) -> Any:
+        found = whole(account, service, operation, **asked)
+        if at == "restore" and operation.startswith("restore_"):
+            os.kill(os.getpid(), sign)
+        return found
+
+    def wait(*arguments: Any) -> None:
+        os.kill(os.getpid(), sign)
+        waited(*arguments)
+
+    monkeypatch.setattr(Account, "call", call)
+    if at == "wait":
+        monkeypatch.setattr(tracking, "_wait", wait)
+    before = signal.getsignal(sign)
+    done = run("drill", "demo", "--run")
+    assert done.exit_code != 0
+    assert instances() == [NAME]
+    assert signal.getsignal(sign) is before
+
+
+def test_a_name_that_is_taken_is_not_deleted(database: None, account: Account) -> None:
+    rds().create_db_snapshot(DBInstanceIdentifier=NAME, DBSnapshotIdentifier="one")
+    with pytest.raises(RefusedError):
+        carry_out_drill(account, NAME, "one", NAME, {}, lambda _: None)
+    assert instances() == [NAME]
+
+
+def test_what_an_earlier_drill_left_is_told_and_deleted_with_run(
+    database: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left, untagged, others = f"{NAME}-drill-20260101-0000", f"{NAME}-drill-20260102-0000", f"{NAME}-2-drill-x"
+    run("snapshot", "demo", "--run")
+    for name, tags in (
+        (left, [{"Key": TRACKING_DRILL_TAG, "Value": NAME}]),
+        (untagged, []),
+        (others, [{"Key": TRACKING_DRILL_TAG, "Value": f"{NAME}-2"}]),
+    ):
+        rds().create_db_instance(
+            DBInstanceIdentifier=name, Engine="postgres", DBInstanceClass="db.t4g.medium", AllocatedStorage=20,
+            MasterUsername="mlflow", MasterUserPassword="not-a-real-one", Tags=tags,
+        )  # fmt: skip
+    young = run("drill", "demo", "--run")
+    assert f"{left} is of a drill that may still run" in young.output
+    assert left in instances()
+    monkeypatch.setattr(tracking, "LEFT_AFTER", timedelta(seconds=-5))
+    dry = run("drill", "demo")
+    assert f"an earlier drill left {left}" in dry.output
+    assert f"{untagged} is named like one of a drill" in dry.output
+    assert others not in dry.output
+    assert left in instances()
+    assert run("drill", "demo", "--run").exit_code == 0
+    assert sorted(instances()) == sorted([NAME, untagged, others])
 
 
 def test_where_there_is_none(account: Account) -> None:

@@ -206,6 +206,10 @@ def tracking_database(environment: str) -> str:
     return f"{environment}-mlflow"
 
 
+TRACKING_DRILL_TAG: Final = "tracking-drill-of"
+"""Tag of an instance that a drill restored, beside the environment's: the tracking database that it is a copy of."""
+
+
 def pool_runtime(pool: str) -> str:
     """Name of the runtime of a pool with a fabric."""
     return f"{TORCH_RUNTIME}-{pool}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from typing import Protocol
 
 from trainyard.teardown.kinds import Group
@@ -37,8 +38,11 @@ class Cloud(Protocol):
         """Deletes what controllers and services leave, and what holds up the rest; how much there was."""
         ...
 
-    def afterwards(self, state: State, say: Say, /) -> int:
+    def afterwards(self, stood: Sequence[State], since: datetime, say: Say, /) -> int:
         """Deletes what services make again once the engine has deleted it; how much there was.
+
+        `stood` is what there was when each run of this end began, and `since` when the first of them did: what is older
+        was there beside the environment, and no service made it again.
 
         What cannot be asked for is told and left to the proof: by then everything else is gone.
         """

@@ -7,15 +7,16 @@ under a keeper, to its end whatever becomes of who started it; the next run wait
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
 
 from trainyard.fleet.clients import Client
 from trainyard.fleet.keeper import alone_in
 from trainyard.fleet.pulumi import Pulumi, PulumiError
+from trainyard.problems import SettingsError
 from trainyard.teardown.cloud import Cloud, Say
 from trainyard.teardown.freeze import Kubectl, freeze, running_in
 from trainyard.teardown.kinds import Group
@@ -27,6 +28,9 @@ from trainyard.user_files import LARGEST_OUTCOME_BYTES, read_json
 FOLDER: Final = ".trainyard-destroy"
 """A folder for each stack, beside Pulumi.yaml: the states before, what Pulumi said, and what was kept."""
 
+
+ONE_END: Final = timedelta(days=1)
+"""Runs that begin within it of each other end the same environment. What is made of its names later, somebody made."""
 
 DESTROY: Final = ("destroy", "--yes", "--skip-preview", "--non-interactive")
 
@@ -74,9 +78,7 @@ def destroy(
         state = _state(pulumi, f"before-{begun}")
         if not state.made:
             say("the state is empty: nothing is left to delete")
-            before = _stood(pulumi.folder)
-            if before is not None:
-                cloud.afterwards(before, say)
+            _afterwards(pulumi.folder, begun, cloud, say)
             return note_kept(pulumi.folder, ())
         running = running_in(state)
         if options.freeze and (running.queues or running.namespaces):
@@ -100,18 +102,40 @@ def destroy(
             say("pulumi destroy, once more")
             pulumi.run(f"destroy-{begun}-again", DESTROY, lock)
         cloud.sweep(state, say)
-        cloud.afterwards(state, say)
+        _afterwards(pulumi.folder, begun, cloud, say)
     return found
 
 
-def _stood(folder: Path) -> State | None:
-    """The environment as an earlier run found it, which deleted it and was killed afterwards; None where none did."""
-    for path in sorted(folder.glob("before-*.json"), reverse=True):
-        found = State(read_json(path, path.name, LARGEST_OUTCOME_BYTES))
+def _afterwards(folder: Path, begun: str, cloud: Cloud, say: Say) -> None:
+    """Of all that any run of this end found: one that was killed has deleted what this one's state no longer names."""
+    since = at = _time(begun)
+    stood: list[State] = []
+    for run, state in sorted(_stood(folder), key=lambda each: each[0], reverse=True):
+        if at - run > ONE_END:
+            break
+        stood.append(state)
+        since = at = run
+    if stood:
+        cloud.afterwards(stood, since, say)
+
+
+def _stood(folder: Path) -> Iterator[tuple[datetime, State]]:
+    """When each run began that found something, and what."""
+    for path in folder.glob("before-*.json"):
+        try:
+            found = State(read_json(path, path.name, LARGEST_OUTCOME_BYTES))
+        except SettingsError:
+            continue  # the run was killed while Pulumi wrote it, and has deleted nothing
         if found.made:
-            return found
-    return None
+            yield _time(path.stem.removeprefix("before-")), found
+
+
+_TIME: Final = "%Y%m%dT%H%M%S%fZ"
+
+
+def _time(text: str) -> datetime:
+    return datetime.strptime(text, _TIME).replace(tzinfo=UTC)
 
 
 def _now() -> str:
-    return datetime.now(UTC).strftime("%Y%m%dT%H%M%S%fZ")
+    return datetime.now(UTC).strftime(_TIME)

@@ -1,10 +1,12 @@
 """The look at teams' checkpoints: what is sound passes, each way to be damaged is told, and nothing of them is run."""
 
+import errno
 import hashlib
 import io
 import json
 import os
 import pickle
+import shutil
 import struct
 import sys
 import time
@@ -17,6 +19,11 @@ from trainyard.smoke_jobs.drill import look
 from trainyard.smoke_jobs.drill.exits import DAMAGED, FOUND, OLD
 
 NOW = time.time()
+
+
+@pytest.fixture(autouse=True)
+def at_once(monkeypatch):
+    monkeypatch.setattr(look, "GONE_S", 0)
 
 
 class Harmful:
@@ -197,6 +204,51 @@ def test_each_run_that_wrote_lately_is_looked_at(tmp_path, capsys):
     assert told(tmp_path, capsys)[0] == FOUND, "who trained that knows by now"
 
 
+@pytest.mark.parametrize("whole", [True, False], ids=["one file", "an index"])
+@pytest.mark.parametrize("cut", ["model.safetensors", "optimizer.pt"])
+def test_all_files_of_a_save_are_looked_at(whole, cut, tmp_path, capsys):
+    """As a trainer of transformers leaves it: the smallest file comes last."""
+    folder = tmp_path / "run" / "checkpoint-500"
+    harmed = {
+        "model.safetensors": safetensors(folder / "model.safetensors") if whole else indexed(folder),
+        "optimizer.pt": saved_by_torch(folder / "optimizer.pt"),
+    }[cut]
+    saved_by_torch(folder / "training_args.bin")
+    aged(tmp_path, 2)
+    os.utime(folder / "training_args.bin", (NOW - 3600,) * 2)
+    assert told(tmp_path, capsys)[0] == FOUND
+    harmed.write_bytes(harmed.read_bytes()[:1000])
+    os.utime(harmed, (NOW - 7200,) * 2)
+    code, found = told(tmp_path, capsys)
+    assert code == DAMAGED and harmed.name in found["reason"]
+
+
+def test_what_a_later_save_took_the_place_of_is_not_looked_at(tmp_path, capsys):
+    """A job was killed while it saved, and has saved since."""
+    for epoch in (1, 2):
+        saved_by_torch(tmp_path / "run" / f"epoch={epoch}.ckpt")
+    (tmp_path / "run" / "epoch=1.ckpt").write_bytes(b"PK")
+    aged(tmp_path, 2)
+    code, found = told(tmp_path, capsys)
+    assert code == DAMAGED and "epoch=1.ckpt" in found["reason"], "written at once, as ranks are"
+    os.utime(tmp_path / "run" / "epoch=1.ckpt", (NOW - 3 * 3600,) * 2)
+    code, found = told(tmp_path, capsys)
+    assert (code, found["newest"], found["looked_at"]) == (FOUND, "run/epoch=2.ckpt", 1)
+
+
+@pytest.mark.parametrize("make", [indexed, distributed], ids=["indexed", "distributed"])
+def test_a_checkpoint_right_at_the_root_is_a_run(make, tmp_path, capsys):
+    """As a job leaves it whose output folder is the mount itself."""
+    shard = make(tmp_path)
+    aged(tmp_path, 2)
+    code, found = told(tmp_path, capsys)
+    assert (code, found["newest"], found["looked_at"]) == (FOUND, ".", 1), found
+    shard.unlink()
+    aged(tmp_path, 2)
+    code, found = told(tmp_path, capsys)
+    assert code == DAMAGED and shard.name in found["reason"]
+
+
 def test_the_platforms_own_and_links_are_not_looked_at(tmp_path, capsys):
     manifest(tmp_path / "team" / "drill" / "step-1").write_bytes(b"")
     elsewhere = manifest(tmp_path / "elsewhere" / "step-1")
@@ -221,8 +273,22 @@ def test_how_old_the_newest_is(hours, code, tmp_path, capsys):
     assert told(tmp_path, capsys, "--younger-than-hours", "24")[0] == code
 
 
-def test_who_has_written_nothing_is_not_late(tmp_path, capsys):
-    assert told(tmp_path, capsys, "--younger-than-hours", "24")[0] == FOUND
+def test_one_that_is_written_over_all_the_time_is_young(tmp_path, capsys):
+    """It may be in the middle of a save, which matters to the look for damage alone."""
+    manifest(tmp_path / "other" / "step-1")
+    aged(tmp_path, 72)
+    saved_by_torch(tmp_path / "run" / "last.ckpt")
+    aged(tmp_path / "run", 0.1)
+    code, found = told(tmp_path, capsys, "--younger-than-hours", "24")
+    assert (code, found["newest"]) == (FOUND, "run/last.ckpt")
+    assert told(tmp_path, capsys)[1]["newest"] == "other/step-1"
+
+
+def test_who_has_saved_nothing_has_nothing_young(tmp_path, capsys):
+    """Whether the team trains, the look cannot see: the alert asks for both."""
+    code, found = told(tmp_path, capsys, "--younger-than-hours", "24")
+    assert (code, found["checkpoints"], found["reason"]) == (OLD, "old", "there is no checkpoint")
+    assert told(tmp_path, capsys)[0] == FOUND, "nothing is damaged"
 
 
 def test_a_folder_that_cannot_be_read_is_told(tmp_path, capsys):
@@ -238,6 +304,93 @@ def test_what_is_too_much_to_read_is_compared_by_length(tmp_path, capsys, monkey
     assert (code, found["by_length_alone"]) == (FOUND, 1)
     with io.FileIO(shard, "ab") as stream:
         stream.write(b"more")
+    aged(tmp_path, 2)
+    assert told(tmp_path, capsys)[0] == DAMAGED
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_a_job_deletes_while_it_is_looked_at_is_not_damaged(kind, tmp_path, capsys, monkeypatch):
+    """As `save_total_limit` does, file by file."""
+    KINDS[kind](tmp_path)
+    aged(tmp_path, 2)
+    whole = look.examine
+
+    def examine(found, budget):
+        path = found.path
+        if path.is_file():
+            path.unlink()
+        else:
+            shutil.rmtree(path)
+        whole(found, budget)
+
+    monkeypatch.setattr(look, "examine", examine)
+    assert told(tmp_path, capsys)[0] == FOUND
+
+
+def test_what_a_job_writes_over_while_it_is_looked_at_is_not_damaged(tmp_path, capsys, monkeypatch):
+    path = saved_by_torch(tmp_path / "run" / "last.ckpt")
+    aged(tmp_path, 2)
+    whole = look.examine
+
+    def examine(found, budget):
+        path.write_bytes(b"PK and no more yet")
+        whole(found, budget)
+
+    monkeypatch.setattr(look, "examine", examine)
+    assert told(tmp_path, capsys)[0] == FOUND
+
+
+def test_a_deletion_that_is_under_way_ends_before_damage_is_told(tmp_path, capsys, monkeypatch):
+    manifest(tmp_path / "run" / "step-1").unlink()
+    aged(tmp_path, 2)
+    monkeypatch.setattr(look.time, "sleep", lambda _: shutil.rmtree(tmp_path / "run"))
+    assert told(tmp_path, capsys)[0] == FOUND
+
+
+@pytest.mark.parametrize("gone", ["run/step-1", "run/step-2", "run/model.safetensors"])
+def test_what_goes_between_two_questions_is_left_out(gone, tmp_path, capsys, monkeypatch):
+    for step in (1, 2):
+        manifest(tmp_path / "run" / f"step-{step}")
+    safetensors(tmp_path / "run" / "model.safetensors")
+    safetensors(tmp_path / "kept" / "model.safetensors")
+    aged(tmp_path, 2)
+    whole = look._folders
+
+    def folders(root):
+        for folder, names in list(whole(root)):
+            if folder == tmp_path / "run":
+                path = tmp_path / gone
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
+            yield folder, names
+
+    monkeypatch.setattr(look, "_folders", folders)
+    assert told(tmp_path, capsys)[0] == FOUND
+
+
+def test_a_folder_that_goes_before_it_is_listed_is_left_out(tmp_path, capsys, monkeypatch):
+    manifest(tmp_path / "run" / "step-1")
+    manifest(tmp_path / "kept" / "step-1")
+    aged(tmp_path, 2)
+    whole = Path.iterdir
+
+    def iterdir(folder):
+        if folder == tmp_path / "run":
+            raise OSError(errno.ESTALE, "Stale file handle", str(folder))
+        return whole(folder)
+
+    monkeypatch.setattr(Path, "iterdir", iterdir)
+    code, found = told(tmp_path, capsys)
+    assert (code, found["newest"]) == (FOUND, "kept/step-1")
+
+
+def test_a_program_of_torchscripts_is_not_damaged(tmp_path, capsys):
+    torch = pytest.importorskip("torch")
+    path = tmp_path / "run" / "model.pt"
+    path.parent.mkdir()
+    torch.jit.save(torch.jit.script(torch.nn.Linear(32, 32)), path)
+    aged(tmp_path, 2)
+    assert told(tmp_path, capsys)[0] == FOUND
+    path.write_bytes(path.read_bytes()[:-500])
     aged(tmp_path, 2)
     assert told(tmp_path, capsys)[0] == DAMAGED
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import boto3
@@ -22,6 +23,7 @@ from trainyard.teardown.state import State
 CONTROL_PLANE = "/aws/eks/acme-demo/cluster"
 DATABASE = "/aws/rds/instance/acme-demo-mlflow/postgresql"
 INSIGHTS = "/aws/containerinsights/acme-demo/performance"
+BEGUN = datetime(2020, 1, 1, tzinfo=UTC)
 OTHERS = ("/aws/eks/acme-demo-2/cluster", "/aws/lambda/somebody-elses")
 
 
@@ -58,29 +60,37 @@ def writing(*times: int) -> tuple[list[float], Callable[[float], None]]:
 
 
 def test_every_group_of_the_stack_is_known_and_those_of_its_cluster(state):
-    assert {CONTROL_PLANE, DATABASE, INSIGHTS, "/trainyard/acme-demo/team-logs"} <= set(names_of(state))
+    assert {CONTROL_PLANE, DATABASE, INSIGHTS, "/trainyard/acme-demo/team-logs"} <= set(names_of([state]))
 
 
 def test_what_services_make_again_is_deleted_until_none_comes(state, account):
     make(CONTROL_PLANE, DATABASE, INSIGHTS, *OTHERS)
     slept, sleep = writing(1, 6)
     told: list[str] = []
-    assert sweep_log_groups(state, MARKS, account, told.append, sleep=sleep) == 5
+    assert sweep_log_groups([state], BEGUN, MARKS, account, told.append, sleep=sleep) == 5
     assert there() == sorted(OTHERS), "a cluster of a longer name is somebody else's"
     assert sum("/aws/eks/acme-demo/cluster, which a service made again" in line for line in told) == 3
     assert len(slept) == 6 + QUIET_LOOKS, "quiet for so long after the last one"
 
 
+def test_what_was_there_before_the_end_began_stays(state, account):
+    """Somebody turned Container Insights on by hand: its history is theirs."""
+    make(INSIGHTS, CONTROL_PLANE)
+    since = datetime.now(UTC) + timedelta(seconds=5)
+    assert sweep_log_groups([state], since, MARKS, account, lambda _: None, sleep=lambda _: None) == 0
+    assert there() == sorted((INSIGHTS, CONTROL_PLANE))
+
+
 def test_a_group_with_the_environments_tags_is_a_programs(state, account):
     """Of a new `up` under the same name, or retained on purpose."""
     make(CONTROL_PLANE, tags={"client": "acme", "environment": "demo"})
-    assert sweep_log_groups(state, MARKS, account, lambda _: None, sleep=lambda _: None) == 0
+    assert sweep_log_groups([state], BEGUN, MARKS, account, lambda _: None, sleep=lambda _: None) == 0
     assert there() == [CONTROL_PLANE]
 
 
 def test_one_that_keeps_coming_ends_and_is_told_with_what_takes_it_away(state, account):
     slept, sleep = writing(*range(1, 1000))
-    swept = sweep_log_groups(state, MARKS, account, lambda _: None, sleep=sleep)
+    swept = sweep_log_groups([state], BEGUN, MARKS, account, lambda _: None, sleep=sleep)
     assert (len(slept), swept) == (MOST_LOOKS - 1, MOST_LOOKS - 1)
     make(CONTROL_PLANE)
     plan = resolve_stack(ROOT, ROOT / "stacks" / "Pulumi.demo.yaml").plan
@@ -94,5 +104,5 @@ def test_who_may_not_ask_leaves_it_to_the_proof(state, monkeypatch):
     denied = refusal("AccessDeniedException", "no logs:DescribeLogGroups")
     told: list[str] = []
     with aws(monkeypatch, {"logs.DescribeLogGroups": denied}) as account:
-        assert AwsEnd(account).afterwards(state, told.append) == 0
+        assert AwsEnd(account).afterwards([state], BEGUN, told.append) == 0
     assert any("were not looked for" in line for line in told)

@@ -118,7 +118,7 @@ def checkpoint_alerts(thresholds: Thresholds) -> tuple[Alert, ...]:
             "{{ $labels.namespace }} has trained for longer than its newest checkpoint is old",
             Runbook(
                 "GPUs have run for jobs of the team all the time, and the newest checkpoint below its part of the tier "
-                "is older than that. A node that fails now takes the work since then with it.",
+                "is older than that, or there is none. A node that fails now takes the work since then with it.",
                 _looks(CHECKPOINT_AGE),
                 (
                     "Ask whether the job saves elsewhere: what lies outside of `/checkpoints` is not seen, and a local "

@@ -19,10 +19,11 @@ from trainyard.plan.managed import plan_growth, refuse_cluster_settings
 from trainyard.plan.parts import IdleFloor
 from trainyard.plan.tracking import plan_mlflow
 from trainyard.settings.people import Team
+from trainyard.settings.way_out import NO_WAY_OUT
 
 OF_A_CLUSTER: Final = (
     "logRetentionDays",
-    "aws.adminPrincipals", "aws.createAutoscalingRole", "aws.natPerZone", "aws.endpointZones",
+    "aws.adminPrincipals", "aws.createAutoscalingRole", "aws.natPerZone", "aws.wayOut", "aws.endpointZones",
     "aws.databaseInstanceClass", "aws.nodeRelease", "aws.nodeSessions",
     *(f"monitoring.alerts.{key}" for key in OF_PROMETHEUS),
 )  # fmt: skip
@@ -35,6 +36,7 @@ def plan_managed_aws(name: str, teams: Sequence[Team], context: Context) -> tupl
     check_bucket_names(name, context)
     refuse_cluster_settings(OF_A_CLUSTER, context)
     _refuse_anomaly_detection(context)
+    _refuse_closed_network(context)
     managed = plan_training(teams, context, smoke=True)
     nats = context.ledger.decide(
         "network.nat_gateways", int(managed.private_domain), "one where managed.private_domain is true, else none"
@@ -68,6 +70,15 @@ def plan_managed_aws(name: str, teams: Sequence[Team], context: Context) -> tupl
         context,
     )
     return ground, floor
+
+
+def _refuse_closed_network(context: Context) -> None:
+    """`aws.wayOut` is a cluster's altogether; of somebody else's network it only says how things are."""
+    there = context.settings.aws.existing_network
+    if there is not None and there.way_out == NO_WAY_OUT:
+        allowed = "leaves managed training without what its jobs ask: only a cluster's network gets those endpoints"
+        hint = "name a network with a way out, or set profile: medium"
+        context.ledger.problem("aws.existingNetwork.wayOut", NO_WAY_OUT, allowed, hint)
 
 
 def _refuse_anomaly_detection(context: Context) -> None:

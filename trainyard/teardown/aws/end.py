@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from trainyard.account import aws
@@ -50,10 +51,10 @@ class AwsEnd:
         domains = [str(each["id"]) for each in state.of(DOMAIN)]
         return sweep_interfaces(clusters, self.account, say) + sweep_groups(domains, self.account, say)
 
-    def afterwards(self, state: State, say: Say) -> int:
+    def afterwards(self, stood: Sequence[State], since: datetime, say: Say) -> int:
         """Log groups that services make again."""
         try:
-            return sweep_log_groups(state, MARKS, self.account, say)
+            return sweep_log_groups(stood, since, MARKS, self.account, say)
         except CannotAskError as error:
             say(f"log groups that services make again were not looked for: {error}; {error.remedy}")
             return 0

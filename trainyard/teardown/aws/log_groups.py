@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator
+from datetime import datetime
 from typing import Any, Final
 
 from trainyard.account.aws import Account, RefusedError
@@ -32,27 +33,32 @@ _OF_CLUSTER: Final = ("/aws/eks/{}/cluster", *(f"/aws/containerinsights/{{}}/{pa
 metrics"; 2026-11)."""
 
 
-def names_of(state: State) -> list[str]:
-    """The groups that a stack has, and those that services make for its clusters."""
-    own = [str(each["id"]) for each in state.of(LOG_GROUP)]
-    clusters = [pattern.format(each["id"]) for each in state.of(CLUSTER) for pattern in _OF_CLUSTER]
+def names_of(stood: Iterable[State]) -> list[str]:
+    """The groups that a stack has in any of its states, and those that services make for its clusters."""
+    states = list(stood)
+    own = [str(each["id"]) for state in states for each in state.of(LOG_GROUP)]
+    clusters = [pattern.format(each["id"]) for state in states for each in state.of(CLUSTER) for pattern in _OF_CLUSTER]
     return list(dict.fromkeys((*own, *clusters)))
 
 
-def made_again(names: Iterable[str], marks: Iterable[str], account: Account) -> Iterator[str]:
-    """Those of the groups that are there and have none of these keys of tags: no program of ours made them.
+def made_again(names: Iterable[str], since: datetime, marks: Iterable[str], account: Account) -> Iterator[str]:
+    """Those of the groups that were made since then and have none of these keys of tags: no program of ours made them.
 
+    What is older was never the stack's: Container Insights that somebody turned on by hand has its history there.
     Their own service is asked for the tags: the tagging service tells those of a deleted group for hours.
     """
-    wanted = set(marks)
+    wanted, from_ms = set(marks), since.timestamp() * 1000
     for name in names:
         for each in account.each("logs", "describe_log_groups", "logGroups", logGroupNamePrefix=name):
-            if each["logGroupName"] == name and not wanted & _tags(each, account).keys():
+            if each["logGroupName"] != name or each["creationTime"] < from_ms:
+                continue
+            if not wanted & _tags(each, account).keys():
                 yield name
 
 
 def sweep_log_groups(
-    state: State,
+    stood: Iterable[State],
+    since: datetime,
     marks: Iterable[str],
     account: Account,
     say: Say,
@@ -63,13 +69,13 @@ def sweep_log_groups(
 
     One that keeps coming is left to the proof, which says how to take it away later.
     """
-    names, keys = names_of(state), list(marks)
+    names, keys = names_of(stood), list(marks)
     if not names:
         return 0
     say(f"waiting until no service makes a log group again (about {QUIET_LOOKS * LOOK_SECONDS / 60:g} minutes)")
     swept = quiet = 0
     for look in range(MOST_LOOKS):
-        found = list(made_again(names, keys, account))
+        found = list(made_again(names, since, keys, account))
         for name in found:
             say(f"deleting log group {name}, which a service made again")
             _delete(name, account)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Final
 
 from trainyard.account.gcp import CannotAskError, ask, is_absence, said
@@ -82,7 +83,7 @@ class GcpEnd:
         """None: what GKE's controllers make goes with its Service or claim, and the proof tells what did not."""
         return 0
 
-    def afterwards(self, _state: State, _say: Say) -> int:
+    def afterwards(self, _stood: Sequence[State], _since: datetime, _say: Say) -> int:
         """None: a bucket of logs stays deleted; what is written after its sink is gone is the project's own."""
         return 0
 

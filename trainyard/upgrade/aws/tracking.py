@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
+import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 from trainyard.account.aws import Account, RefusedError
+from trainyard.conventions import TRACKING_DRILL_TAG
 from trainyard.upgrade.queues import Say
 
 LOOK_SECONDS: Final = 30.0
 MOST_LOOKS: Final = 240
 """Two hours: what a snapshot or a restored instance of hundreds of GiB takes at most, own choice."""
 
-_COMPARED: Final = ("Engine", "EngineVersion", "AllocatedStorage", "StorageEncrypted", "KmsKeyId", "DBName")
-"""What a database that came back has as the one that stands: of the API's DBInstance."""
+_COMPARED: Final = {
+    "Engine": "Engine",
+    "EngineVersion": "EngineVersion",
+    "AllocatedStorage": "AllocatedStorage",
+    "StorageEncrypted": "Encrypted",
+    "KmsKeyId": "KmsKeyId",
+}
+"""What a database that came back has as its snapshot says: the keys of the API's DBInstance and of its DBSnapshot. The
+database that stands may have been upgraded, and its storage may have grown, since the snapshot was made."""
+
+LEFT_AFTER: Final = timedelta(hours=4)
+"""An instance of a drill that is so old is none of one that runs: twice what the wait for it takes at most."""
 
 
 class TrackingError(Exception):
@@ -28,7 +40,20 @@ class Drill:
     """A snapshot that came back."""
 
     seconds: float
-    differences: tuple[str, ...]  # from the database that stands, in words
+    differences: tuple[str, ...]  # from what the snapshot says, in words
+
+
+@dataclass(frozen=True, slots=True)
+class Leftover:
+    """An instance that an earlier drill left, or one that runs now."""
+
+    name: str
+    made: datetime | None  # None while it is being made
+    ours: bool  # whether it has the tag of a drill of this database; of one without, only the name says so
+
+    def is_left(self, now: datetime) -> bool:
+        """Whether it may be deleted: of that database for certain, and of no drill that runs."""
+        return self.ours and self.made is not None and now - self.made > LEFT_AFTER
 
 
 def snapshot_name(database: str, now: datetime) -> str:
@@ -38,7 +63,37 @@ def snapshot_name(database: str, now: datetime) -> str:
 
 def scratch_name(database: str, now: datetime) -> str:
     """The instance of a drill: 63 characters at most, as RDS takes them."""
-    return f"{database[:40]}-drill-{now:%Y%m%d-%H%M}"
+    return f"{_scratch_prefix(database)}{now:%Y%m%d-%H%M}"
+
+
+def _scratch_prefix(database: str) -> str:
+    return f"{database[:40]}-drill-"
+
+
+def delete_command(account: Account, scratch: str) -> str:
+    """What deletes the instance of a drill by hand."""
+    return (
+        f"aws rds delete-db-instance --db-instance-identifier {scratch} --skip-final-snapshot"
+        f" --delete-automated-backups --region {account.region}"
+    )
+
+
+def leftovers(account: Account, database: str) -> list[Leftover]:
+    """Instances of earlier drills that are there, by their tag or name, the oldest first. Raises CannotAskError."""
+    found = []
+    for each in account.each("rds", "describe_db_instances", "DBInstances"):
+        name = str(each["DBInstanceIdentifier"])
+        of = {tag["Key"]: tag.get("Value") for tag in each.get("TagList", ())}.get(TRACKING_DRILL_TAG)
+        if each["DBInstanceStatus"] == "deleting" or of not in (None, database):
+            continue
+        if of == database or re.fullmatch(re.escape(_scratch_prefix(database)) + "[0-9]{8}-[0-9]{4}", name):
+            found.append(Leftover(name, each.get("InstanceCreateTime"), of == database))
+    return sorted(found, key=lambda each: each.name)
+
+
+def delete_leftover(account: Account, left: Leftover) -> None:
+    """Deletes it; one that has gone meanwhile is well. Raises CannotAskError."""
+    _delete(account, left.name)
 
 
 def make_snapshot(
@@ -69,6 +124,7 @@ def carry_out_drill(
     database: str,
     name: str,
     scratch: str,
+    tags: Mapping[str, str],
     say: Say,
     *,
     sleep: Callable[[float], None] = time.sleep,
@@ -76,28 +132,37 @@ def carry_out_drill(
 ) -> Drill:
     """Restores a snapshot beside the database, in its subnets and behind its security groups, and deletes it again.
 
-    The instance goes whatever happens. Raises TrackingError, CannotAskError.
+    The instance goes whatever happens here; what deletes it by hand is said before there is one, since this may be
+    killed. `tags` are the environment's: what its end looks for. Raises TrackingError, CannotAskError.
     """
-    stands, begun = _instance(account, database), clock()
-    account.call(
-        "rds",
-        "restore_db_instance_from_db_snapshot",
-        DBInstanceIdentifier=scratch,
-        DBSnapshotIdentifier=name,
-        DBInstanceClass=stands["DBInstanceClass"],
-        DBSubnetGroupName=stands["DBSubnetGroup"]["DBSubnetGroupName"],
-        VpcSecurityGroupIds=[each["VpcSecurityGroupId"] for each in stands.get("VpcSecurityGroups", ())],
-        MultiAZ=False,
-        PubliclyAccessible=False,
-        DeletionProtection=False,
-    )
+    stands, snapshot, begun = _instance(account, database), _snapshot(account, name), clock()
+    say(f"should this be killed, the instance is deleted by `{delete_command(account, scratch)}`")
+    try:
+        account.call(
+            "rds",
+            "restore_db_instance_from_db_snapshot",
+            DBInstanceIdentifier=scratch,
+            DBSnapshotIdentifier=name,
+            DBInstanceClass=stands["DBInstanceClass"],
+            DBSubnetGroupName=stands["DBSubnetGroup"]["DBSubnetGroupName"],
+            VpcSecurityGroupIds=[each["VpcSecurityGroupId"] for each in stands.get("VpcSecurityGroups", ())],
+            MultiAZ=False,
+            PubliclyAccessible=False,
+            DeletionProtection=False,
+            Tags=[{"Key": key, "Value": value} for key, value in {**tags, TRACKING_DRILL_TAG: database}.items()],
+        )
+    except RefusedError:
+        raise  # nothing was made, and one of this name may be another drill's
+    except BaseException:  # no answer came, or the command was ended: it may have been made all the same
+        _delete(account, scratch)
+        raise
     try:  # from here on there is one, of this name and of nobody else
         _wait(f"database {scratch}", lambda: str(_instance(account, scratch)["DBInstanceStatus"]), say, sleep)
         came = _instance(account, scratch)
         differing = tuple(
-            f"{key} is {came.get(key)}, and {database} has {stands.get(key)}"
-            for key in _COMPARED
-            if came.get(key) != stands.get(key)
+            f"{key} is {came.get(key)}, and snapshot {name} has {snapshot.get(of_snapshot)}"
+            for key, of_snapshot in _COMPARED.items()
+            if came.get(key) != snapshot.get(of_snapshot)
         )
         return Drill(clock() - begun, differing)
     finally:
@@ -127,6 +192,16 @@ def _instance(account: Account, database: str) -> dict[str, Any]:
             raise TrackingError(f"there is no database {database} in {account.region}") from None
         raise
     return dict(found["DBInstances"][0])
+
+
+def _snapshot(account: Account, name: str) -> dict[str, Any]:
+    try:
+        found = account.call("rds", "describe_db_snapshots", DBSnapshotIdentifier=name)["DBSnapshots"]
+    except RefusedError as error:
+        if error.is_absence:
+            raise TrackingError(f"there is no snapshot {name} in {account.region}") from None
+        raise
+    return dict(found[0])
 
 
 def _wait(what: str, status: Callable[[], str], say: Say, sleep: Callable[[float], None]) -> None:
