@@ -28,7 +28,11 @@ with open(here / "asked", "a") as asked:
     asked.write(" ".join(sys.argv[4:]) + "\\n")
 if cluster.get("down"):
     sys.exit("Unable to connect to the server: i/o timeout")
-if "localqueues.kueue.x-k8s.io" in words:
+if "patch" in words:
+    with open(here / "patched", "a") as patched:
+        patch = json.loads(sys.argv[sys.argv.index("--patch") + 1])
+        patched.write(json.dumps({{"name": words[words.index("patch") + 2], "patch": patch}}) + "\\n")
+elif "localqueues.kueue.x-k8s.io" in words:
     items = [
         {{"metadata": {{"namespace": key.split("/")[0], "name": key.split("/")[1]}}, "spec": {{"stopPolicy": policy}}}}
         for key, (policy, _) in cluster["queues"].items()
@@ -37,10 +41,6 @@ if "localqueues.kueue.x-k8s.io" in words:
 elif "workloads.kueue.x-k8s.io" in words:
     listed = cluster["workloads"]
     print(json.dumps({{"items": listed.pop(0) if listed else []}}))
-elif "patch" in words:
-    with open(here / "patched", "a") as patched:
-        patch = json.loads(sys.argv[sys.argv.index("--patch") + 1])
-        patched.write(json.dumps({{"name": words[words.index("patch") + 2], "patch": patch}}) + "\n")
 elif "apply" in words:
     given = json.loads(pathlib.Path(sys.argv[sys.argv.index("--filename") + 1]).read_text())
     with open(here / "applied", "a") as applied:
