@@ -124,6 +124,19 @@ def test_an_up_that_fails_leaves_the_queues_held_until_they_are_let_go(stack, th
     assert stack.queues == OPEN
 
 
+@pytest.mark.parametrize("way", ["--run", "--release"])
+def test_a_queue_that_the_change_took_away_is_not_made_again(stack, there, way):
+    stack.failing("up")
+    assert stack.run("--from", str(there["machine"]), "--run").exit_code == 3
+    cluster = json.loads((stack.folder / "cluster.json").read_text())
+    left = {name: queue for name, queue in cluster["queues"].items() if not name.startswith("team-language/")}
+    stack.cluster(queues=left)
+    stack.failing("up", fails=False)
+    done = stack.run(way)
+    assert done.exit_code == 0, done.output
+    assert stack.queues == dict.fromkeys(left, "None")
+
+
 def test_a_version_and_a_change_are_not_brought_at_once(stack, there):
     done = stack.run("--from", str(there["machine"]), "--kubernetes", "1.36")
     assert (done.exit_code, "one of them at a time" in done.output) == (2, True)

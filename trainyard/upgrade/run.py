@@ -167,7 +167,7 @@ def _flavors(ledger: Ledger) -> tuple[str, ...]:
 def _release(ledger: Ledger, kubectl: Kubectl, folder: Path) -> None:
     if _flavors(ledger):
         switch_on(kubectl)
-    let_go(kubectl, ledger.held, folder)
+    let_go(kubectl, lambda queue: queue in ledger.held, folder)
 
 
 def _wait(ledger: Ledger, step: Step, kubectl: Kubectl, options: Options, folder: Path, say: Say) -> None:
