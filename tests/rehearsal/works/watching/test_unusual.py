@@ -90,6 +90,9 @@ HEALTHY = {
         obj("v1", "Service", "web", "watch", metadata={"labels": {"app": "our"}}),
     ],
     "a monitor that asks more often": [every("5m"), QUICK, rules("rate(jobs_total[1m]) > 1")],
+    "another monitor asks more seldom": [
+        every("15s"), monitor(endpoints=[{"interval": "2m"}]), rules("rate(jobs_total[1m]) > 1"),
+    ],
     "the chart's monitor asks more often": [
         every("5m", **{"kube-state-metrics": {"prometheus": {"monitor": {"interval": "15s"}}}}),
         rules("rate(kube_pod_container_status_restarts_total[1m]) > 1"),

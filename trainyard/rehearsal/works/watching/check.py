@@ -86,7 +86,7 @@ def _seconds(text: str) -> int | None:
 
 def _quickest(own: Iterator[str], otherwise: int) -> int:
     """The shortest interval: which monitor's targets a metric is of is not followed."""
-    return min((seconds for text in own if (seconds := _seconds(text)) is not None), default=otherwise)
+    return min([otherwise, *(seconds for text in own if (seconds := _seconds(text)) is not None)])
 
 
 def _of_values(release: View) -> Iterator[str]:
