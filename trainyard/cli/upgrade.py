@@ -98,6 +98,8 @@ def upgrade(
     if since is not None or (under_way is not None and under_way.target is None):
         if kubernetes is not None or node_image is not None:
             fail("--from brings what the stack file says, and a version is the lock's: one of them at a time")
+        if with_changes:
+            fail("--with-changes is of an upgrade to another version; --from brings all that the stack file says")
         if since is not None and under_way is not None:
             fail("an upgrade is under way: finish it (`--run`), or end it where it is with --release")
         change(client, since, under_way, json_file, wait_minutes, go=go, evict=evict, program=pulumi)

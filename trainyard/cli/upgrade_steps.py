@@ -48,13 +48,11 @@ def stopping() -> Iterator[None]:
     """Ends the command where a step fails, and says what stays as it is."""
     from trainyard.fleet.pulumi import PulumiError
     from trainyard.upgrade.queues import QueuesError
-    from trainyard.upgrade.run import NotBegunError
+    from trainyard.upgrade.run import ChangedError, NotBegunError
 
     try:
         yield
-    except NotBegunError as error:
-        fail(str(error), code=EXIT_STOPPED)
-    except QueuesError as error:
+    except (NotBegunError, ChangedError, QueuesError) as error:
         fail(str(error), code=EXIT_STOPPED)
     except PulumiError as error:
         fail(f"{error}\nthe queues stay held; the same command goes on from here", code=EXIT_STOPPED)

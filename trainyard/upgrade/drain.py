@@ -16,7 +16,7 @@ from typing import Any, Final
 from trainyard.conventions import LABEL_PREFIX
 from trainyard.plan.parts import ClusterPlan
 from trainyard.teardown.freeze import Kubectl, holds_quota
-from trainyard.upgrade.queues import LocalQueue, QueuesError, apply, ask, hold, let_go, open_queues, workloads
+from trainyard.upgrade.queues import QueuesError, apply, ask, hold, let_go, open_queues, workloads
 
 MANAGER: Final = "trainyard-drain"
 TAINT: Final = f"{LABEL_PREFIX}leaving"
@@ -71,9 +71,7 @@ def left(kubectl: Kubectl, what: Leaving, *, evict: bool) -> list[str]:
 
 def release(kubectl: Kubectl, what: Leaving, folder: Path) -> None:
     """Takes back what `shut` and `left` said. Raises QueuesError."""
-    listed = json.loads(ask(kubectl, "get", "localqueues.kueue.x-k8s.io", "--all-namespaces", "--output", "json"))
-    queues = [LocalQueue(each["metadata"]["namespace"], each["metadata"]["name"]) for each in listed.get("items", ())]
-    let_go(kubectl, [each for each in queues if each.namespace in what.namespaces], folder, MANAGER)
+    let_go(kubectl, lambda queue: queue.namespace in what.namespaces, folder, MANAGER)
     for flavor in what.flavors:
         _taint(kubectl, flavor, [], folder)
     switch_on(kubectl)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal
 
+from trainyard.plan.lock import lock_path
 from trainyard.problems import Problem, SettingsError, shown
 from trainyard.teardown.ledger import write_private
 from trainyard.upgrade.legs import Versions
@@ -59,6 +61,7 @@ class Ledger:
     steps: list[Step]
     held: list[LocalQueue] = field(default_factory=list)
     tries: int = 0
+    said: str = ""  # of a change of the stack file: what that said when its jobs were counted (`said_by`)
 
     @property
     def target(self) -> Versions | None:
@@ -86,6 +89,7 @@ class Ledger:
             "layout": _LAYOUT,
             "begun": self.begun,
             "tries": self.tries,
+            "said": self.said,
             "held": [asdict(queue) for queue in self.held],
             "steps": [asdict(step) for step in self.steps],
         }
@@ -108,6 +112,13 @@ def steps_of_change(flavors: Sequence[str]) -> list[Step]:
     return [Step("hold"), Step("wait", flavors=tuple(flavors)), Step("up"), Step("release")]
 
 
+def said_by(stack_file: Path) -> str:
+    """A digest of a stack file and its lock, by which another content is noticed."""
+    files = (stack_file, lock_path(stack_file))
+    parts = [hashlib.sha256(file.read_bytes()).hexdigest() if file.exists() else "" for file in files]
+    return " ".join(parts)
+
+
 def _each(through: Sequence[Versions]) -> Iterator[Step]:
     for versions in through:
         yield Step("lock", versions)
@@ -125,7 +136,7 @@ def read_ledger(folder: Path) -> Ledger | None:
             raise ValueError(content["layout"])
         steps = [_step(each) for each in content["steps"]]
         held = [LocalQueue(str(each["namespace"]), str(each["name"])) for each in content["held"]]
-        found = Ledger(path, str(content["begun"]), steps, held, int(content["tries"]))
+        found = Ledger(path, str(content["begun"]), steps, held, int(content["tries"]), str(content.get("said", "")))
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         allowed = "must be what `trainyard upgrade` wrote; take it away to begin anew"
         raise SettingsError([Problem(str(path), shown(str(error)), allowed)]) from None

@@ -6,7 +6,7 @@ end by it: queues held, jobs on those nodes waited for, `pulumi up`, queues let 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
@@ -49,6 +49,12 @@ def moved(review: ChangeReview) -> Iterator[Moved]:
         yield Moved(pool_name(group, resources), finding.message, there.flavors, there.queues)
 
 
-def flavors_of(found: list[Moved]) -> list[str]:
+def not_told(told: Sequence[Moved], deployed: ChangeReview) -> list[Moved]:
+    """The node groups that a change takes from what is deployed, and whose jobs nobody was told of."""
+    known = set(flavors_of(told))
+    return [each for each in moved(deployed) if each.queues and not known.issuperset(each.flavors)]
+
+
+def flavors_of(found: Sequence[Moved]) -> list[str]:
     """The flavors whose jobs are waited for: those to which people's queues send jobs."""
     return sorted({name for each in found if each.queues for name in each.flavors})

@@ -44,11 +44,10 @@ class LocalQueue:
 
 def open_queues(kubectl: Kubectl) -> list[LocalQueue]:
     """The queues that admit jobs now, without those of smoke jobs. Raises `QueuesError`."""
-    listed = json.loads(ask(kubectl, "get", "localqueues.kueue.x-k8s.io", "--all-namespaces", "--output", "json"))
     return sorted(
         (
-            LocalQueue(each["metadata"]["namespace"], each["metadata"]["name"])
-            for each in listed.get("items", ())
+            _queue(each)
+            for each in _listed(kubectl)
             if (each.get("spec", {}).get("stopPolicy") or _OPEN) == _OPEN
             and each["metadata"]["name"] != SMOKE_LOCAL_QUEUE
         ),
@@ -57,15 +56,14 @@ def open_queues(kubectl: Kubectl) -> list[LocalQueue]:
 
 
 def hold(kubectl: Kubectl, queues: Iterable[LocalQueue], policy: Policy, folder: Path, manager: str = MANAGER) -> None:
-    """Lets nothing new start in the queues. Raises `QueuesError`."""
-    for queue in queues:
-        _apply(kubectl, queue, {"stopPolicy": policy}, folder, manager)
+    """Lets nothing new start in the queues, as far as they are there. Raises `QueuesError`."""
+    wanted = set(queues)
+    _say_of(kubectl, lambda queue: queue in wanted, {"stopPolicy": policy}, folder, manager)
 
 
-def let_go(kubectl: Kubectl, queues: Iterable[LocalQueue], folder: Path, manager: str = MANAGER) -> None:
-    """Takes back every hold that was applied here. Raises `QueuesError`."""
-    for queue in queues:
-        _apply(kubectl, queue, {}, folder, manager)
+def let_go(kubectl: Kubectl, of: Callable[[LocalQueue], bool], folder: Path, manager: str = MANAGER) -> None:
+    """Takes back every hold that was applied here, of the queues that are there. Raises `QueuesError`."""
+    _say_of(kubectl, of, {}, folder, manager)
 
 
 def wait_until_idle(
@@ -121,9 +119,26 @@ def workloads(kubectl: Kubectl) -> list[dict[str, Any]]:
     return list(listed.get("items", ()))
 
 
-def _apply(kubectl: Kubectl, queue: LocalQueue, spec: dict[str, Any], folder: Path, manager: str) -> None:
-    metadata = {"name": queue.name, "namespace": queue.namespace}
-    apply(kubectl, {"kind": "LocalQueue", "metadata": metadata, "spec": spec}, folder, manager)
+def _say_of(
+    kubectl: Kubectl, of: Callable[[LocalQueue], bool], spec: dict[str, Any], folder: Path, manager: str
+) -> None:
+    """Applies a part of the spec to queues that are listed now.
+
+    What is applied to a queue that is gone would make one without a ClusterQueue, or be refused with its namespace: the
+    change for which a team's queues are held may be the one that takes the team out.
+    """
+    for queue in filter(of, map(_queue, _listed(kubectl))):
+        metadata = {"name": queue.name, "namespace": queue.namespace}
+        apply(kubectl, {"kind": "LocalQueue", "metadata": metadata, "spec": spec}, folder, manager)
+
+
+def _listed(kubectl: Kubectl) -> list[dict[str, Any]]:
+    listed = json.loads(ask(kubectl, "get", "localqueues.kueue.x-k8s.io", "--all-namespaces", "--output", "json"))
+    return list(listed.get("items", ()))
+
+
+def _queue(listed: dict[str, Any]) -> LocalQueue:
+    return LocalQueue(listed["metadata"]["namespace"], listed["metadata"]["name"])
 
 
 def apply(kubectl: Kubectl, of_kueue: dict[str, Any], folder: Path, manager: str) -> None:

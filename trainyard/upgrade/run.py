@@ -21,7 +21,7 @@ from trainyard.plan.relock import relocked
 from trainyard.teardown.freeze import Kubectl
 from trainyard.teardown.ledger import write_private
 from trainyard.upgrade.drain import Leaving, left, switch_on
-from trainyard.upgrade.ledger import Ledger, Step
+from trainyard.upgrade.ledger import Ledger, Step, said_by
 from trainyard.upgrade.legs import Versions, advanced
 from trainyard.upgrade.queues import Say, hold, let_go, open_queues, wait_until_idle, wait_until_none
 
@@ -34,6 +34,10 @@ EVEN: Final = ("preview", "--expect-no-changes", "--non-interactive")
 
 class NotBegunError(Exception):
     """The upgrade does not begin: what is deployed is not what the program says, or EKS does not sell a version."""
+
+
+class ChangedError(Exception):
+    """The stack file is not the one whose change was rehearsed: nobody knows whose jobs another one ends."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +77,7 @@ def carry_out(
 
     Raises:
         NotBegunError: before anything is done; then no upgrade is under way.
+        ChangedError: the stack file was edited on the way; queues that are held stay so.
         QueuesError: the cluster does not answer, or jobs run on.
         PulumiError: Pulumi fails; queues that are held stay so.
         SettingsError: the stack's lock cannot be read.
@@ -81,6 +86,8 @@ def carry_out(
         ledger.tries += 1
         ledger.write()
         for step in ledger.left:
+            if ledger.target is None and step.kind != "release":
+                _as_rehearsed(ledger, pulumi.client)
             again = step.state == "running"
             say(step.words)
             ledger.mark(step, "running")
@@ -133,6 +140,16 @@ def _nothing_begun(ledger: Ledger) -> Iterator[None]:
         raise
 
 
+def _as_rehearsed(ledger: Ledger, client: Client) -> None:
+    """Looks before each step: a person may edit for hours, while jobs are waited for, and between two calls."""
+    if ledger.said != said_by(client.file):
+        raise ChangedError(
+            f"{client.file.name} or its lock is not what it was when this change was rehearsed, and nobody waits for"
+            " the jobs that another one ends: put it back and call again, or let the queues go with --release and begin"
+            " anew; they stay held until then"
+        )
+
+
 def _ask(ledger: Ledger, not_offered: Offered) -> None:
     through = [step.to for step in ledger.steps if step.kind == "lock" and step.to is not None]
     lacking = [line for versions in through for line in not_offered(versions)]
@@ -167,7 +184,7 @@ def _flavors(ledger: Ledger) -> tuple[str, ...]:
 def _release(ledger: Ledger, kubectl: Kubectl, folder: Path) -> None:
     if _flavors(ledger):
         switch_on(kubectl)
-    let_go(kubectl, ledger.held, folder)
+    let_go(kubectl, lambda queue: queue in ledger.held, folder)
 
 
 def _wait(ledger: Ledger, step: Step, kubectl: Kubectl, options: Options, folder: Path, say: Say) -> None:

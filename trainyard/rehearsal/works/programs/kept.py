@@ -19,6 +19,10 @@ _LIFECYCLE: Final = "aws:s3/bucketLifecycleConfiguration:BucketLifecycleConfigur
 _GCS: Final = "gcp:storage/bucket:Bucket"
 _LEAST_DAYS: Final = 14
 """Days that what jobs write stays at the least: two weeks, longer than runs of this size take (as generally known)."""
+_SCRATCH: Final = re.compile(r"(?:^|[-_.])(?:scratch|te?mp|temporary|cache|spill|shuffle)(?:[-_.]|$)")
+"""Names of buckets of which everything is to go after days."""
+_LASTING: Final = re.compile(r"checkpoint|artifact|data|model|weights")
+"""Names of buckets of what is read again."""
 _NAMED: Final = re.compile(r"(?:s3|gs)://([a-z0-9][a-z0-9._-]+)")
 
 
@@ -30,6 +34,7 @@ def check(stack: Stack, cluster: Cluster) -> None:
         for view in cluster.of("PersistentVolume")
         for path in ("spec.csi.volumeAttributes.bucketName", "spec.csi.volumeHandle")
     }
+    used = {name for name in used if _SCRATCH.search(name) is None}
     if not used:
         return
     for rules in stack.of_type(_LIFECYCLE):
@@ -44,16 +49,17 @@ def check(stack: Stack, cluster: Cluster) -> None:
                     and rule.get("status") == "Enabled"
                     and _is_for_all(rules, path)
                 ):
-                    _ends(rules, f"{path}.expiration.days", days)
+                    _ends(rules, f"{path}.expiration.days", days, str(name))
     for view in stack.of_type(_GCS):
-        if (view.text("name") or view.resource.outputs.get("name")) in used:
+        name = view.text("name") or view.resource.outputs.get("name")
+        if name in used:
             for path, rule in view.items("lifecycleRules"):
                 days = as_number(view.value(f"{path}.condition.age"))
                 others = set(view.mapping(f"{path}.condition")) - {"age", "withState"}
                 is_live = view.value(f"{path}.condition.withState") in (None, "LIVE", "ANY")
                 deletes = view.value(f"{path}.action.type") == "Delete"
                 if days is not None and days < _LEAST_DAYS and deletes and is_live and not others and rule:
-                    _ends(view, f"{path}.condition.age", days)
+                    _ends(view, f"{path}.condition.age", days, str(name))
 
 
 def _is_for_all(rules: View, path: str) -> bool:
@@ -62,8 +68,10 @@ def _is_for_all(rules: View, path: str) -> bool:
     return not prefix and not any(rules.has(f"{path}.filter.{key}") for key in ("tag", "and"))
 
 
-def _ends(view: View, path: str, days: float) -> None:
-    view.error(
+def _ends(view: View, path: str, days: float, name: str) -> None:
+    """Sure is it where the bucket's name says what it holds; another may hold what is to go after days."""
+    note = view.error if _LASTING.search(name) else view.warning
+    note(
         "programs-kept",
         path,
         f"takes away everything after {days:g} days, the newest checkpoint and the data that jobs read too",

@@ -12,9 +12,10 @@ from functools import lru_cache
 from typing import Any, Final
 
 from trainyard.problems import nearest
+from trainyard.recorded.read import known_texts
 from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
-from trainyard.rehearsal.works.watching.exporters import OF_TARGETS, RULES, Family, Metric, families
+from trainyard.rehearsal.works.watching.exporters import MONITORS, OF_TARGETS, RULES, Family, Metric, families, recorded
 from trainyard.rehearsal.works.watching.promql import Selector, selectors
 
 _NEAR: Final = 0.86
@@ -30,7 +31,13 @@ _VALUES: Final = {
     ),
 }  # fmt: skip
 """Values that a label mostly has (Kubernetes documentation, "Node Status"); others bring more."""
-_WINDOW: Final = re.compile(r"\b(?:rate|irate|increase|delta|deriv)\s*\([^()\[\]]*(?:\{[^}]*\})?\s*\[(\d+)([smh])\]")
+_WINDOW: Final = re.compile(
+    r"\b(?:rate|irate|increase|delta|deriv)\s*\(\s*(?P<metric>[\w:]*)[^()\[\]{}]*(?:\{[^}]*\})?\s*\[(?P<long>\d+[smh])\]"
+)
+_OF_THE_CHART: Final = (
+    "kube_", "node_", "container_", "kubelet_", "alertmanager_", "prometheus_", "apiserver_", "coredns_",
+)  # fmt: skip
+"""Metrics of targets that kube-prometheus-stack finds by monitors of its own."""
 _UNITS: Final = {"s": 1, "m": 60, "h": 3600}
 
 
@@ -41,11 +48,11 @@ def check(cluster: Cluster) -> None:
         return
     _windows(cluster)
     known = families(cluster)
-    recorded = {name for family in known if family.source == RULES for name in family.metrics}
+    own = recorded(cluster) or ()
     told: set[tuple[str, str]] = set()
     for view, path, expression in asked:
         for selector in selectors(expression):
-            if selector.metric not in recorded:
+            if selector.metric not in own:
                 _judge(view, path, selector, known, told)
 
 
@@ -53,21 +60,50 @@ def _windows(cluster: Cluster) -> None:
     """A rate needs two samples: what is scraped more seldom than twice in its window has none."""
     for release in cluster.releases:
         path = "values.prometheus.prometheusSpec.scrapeInterval"
-        found = re.fullmatch(r"(\d+)([smh])", release.text(path) or "")
-        if found is None:
+        given = release.text(path) or ""
+        seconds = _seconds(given)
+        if seconds is None:
             continue
-        seconds = int(found[1]) * _UNITS[found[2]]
+        of_chart, of_others = _quickest(_of_values(release), seconds), _quickest(_of_monitors(cluster), seconds)
         for rule, place, expression in _of_rules(cluster):
-            short = [one for one in _WINDOW.findall(expression) if int(one[0]) * _UNITS[one[1]] < 2 * seconds]
-            if short:
-                release.error(
-                    "watching-interval",
-                    path,
-                    f"is {found[0]}, and {place} of {rule.name} asks for a rate over {''.join(short[0])}: there are "
-                    "never two samples in it",
-                    allowed="half of the shortest window, at the most",
-                )
-                return
+            for asked in _WINDOW.finditer(expression):
+                every = of_chart if asked["metric"].startswith(_OF_THE_CHART) else of_others
+                if (_seconds(asked["long"]) or 0) < 2 * every:
+                    release.error(
+                        "watching-interval",
+                        path,
+                        f"is {given}, and {place} of {rule.name} asks for a rate over {asked['long']}: there are "
+                        "never two samples in it",
+                        allowed="half of the shortest window, at the most",
+                    )
+                    return
+
+
+def _seconds(text: str) -> int | None:
+    found = re.fullmatch(r"(\d+)([smh])", text)
+    return int(found[1]) * _UNITS[found[2]] if found is not None else None
+
+
+def _quickest(own: Iterator[str], otherwise: int) -> int:
+    """The shortest interval: which monitor's targets a metric is of is not followed."""
+    return min([otherwise, *(seconds for text in own if (seconds := _seconds(text)) is not None)])
+
+
+def _of_values(release: View) -> Iterator[str]:
+    for path, text in known_texts(release.mapping("values")):
+        if path.endswith(".interval") and "monitor" in path.lower():
+            yield text
+
+
+def _of_monitors(cluster: Cluster) -> Iterator[str]:
+    """Intervals of monitors, of those that charts are told to make too."""
+    for view in cluster.of(*MONITORS):
+        for kind in ("endpoints", "podMetricsEndpoints"):
+            for _, one in view.items(f"spec.{kind}"):
+                if isinstance(one.get("interval"), str):
+                    yield one["interval"]
+    for release in cluster.releases:
+        yield from _of_values(release)
 
 
 def _judge(view: View, path: str, selector: Selector, known: Sequence[Family], told: set[tuple[str, str]]) -> None:

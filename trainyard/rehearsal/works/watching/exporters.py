@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.resources import files
 from typing import Any, Final
@@ -30,6 +30,13 @@ RULES: Final = "the stack's rules"
 """The source of figures that are recorded."""
 _STATE: Final = ("kube-prometheus-stack", "kube-state-metrics", "prometheus")
 _OTHERS: Final = {
+    "kube_state_metrics_": (
+        "kube_state_metrics_list_total", "kube_state_metrics_watch_total", "kube_state_metrics_shard_ordinal",
+        "kube_state_metrics_total_shards", "kube_state_metrics_build_info", "kube_state_metrics_config_hash",
+        "kube_state_metrics_last_config_reload_successful",
+        "kube_state_metrics_last_config_reload_success_timestamp_seconds",
+    ),
+    "kube_pod_resource_": ("kube_pod_resource_request", "kube_pod_resource_limit"),
     "kubelet_": (
         "kubelet_volume_stats_available_bytes", "kubelet_volume_stats_capacity_bytes",
         "kubelet_volume_stats_used_bytes", "kubelet_volume_stats_inodes", "kubelet_volume_stats_inodes_free",
@@ -71,6 +78,9 @@ _GPU_LABELS: Final = (
 )  # fmt: skip
 """What DCGM's exporter says of each GPU (its `internal/pkg/rendermetrics`, with the pods that hold it); attributes that
 a field brings stand beside them."""
+MONITORS: Final = ("ServiceMonitor.monitoring.coreos.com", "PodMonitor.monitoring.coreos.com")
+SCRAPES: Final = ("ScrapeConfig.monitoring.coreos.com", "Probe.monitoring.coreos.com")
+"""What else tells Prometheus of targets, whose jobs have names of their own (prometheus-operator, "API reference")."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +114,70 @@ def inventory() -> Mapping[str, Any]:
 def families(cluster: Cluster) -> list[Family]:
     """What is answered in a recorded cluster; longer beginnings first."""
     found = [_state(cluster), _gpus(cluster), _queues(cluster), *_recorded(cluster), *_of_others()]
-    return sorted(found, key=lambda one: -len(one.prefix))
+    brought = _relabeled(cluster)
+    return sorted((brought.seen(one) for one in found), key=lambda one: -len(one.prefix))
+
+
+@dataclass(frozen=True, slots=True)
+class _Relabeled:
+    """What relabelings make of metrics before Prometheus keeps them; of which metrics is not followed."""
+
+    labels: Mapping[str, Sequence[str]]
+    names: Mapping[str, Metric]
+    any_label: bool  # some are named by an expression
+    any_name: bool
+
+    def seen(self, family: Family) -> Family:
+        """A family as Prometheus answers it."""
+        if not (self.labels or self.names or self.any_label or self.any_name):
+            return family
+        metrics = {
+            name: one
+            if one.labels is None
+            else Metric({**self.labels, **one.labels}, one.is_closed and not self.any_label)
+            for name, one in family.metrics.items()
+        }
+        own = {name: one for name, one in self.names.items() if name.startswith(family.prefix)}
+        absent = {name: why for name, why in family.absent.items() if name not in own}
+        return replace(
+            family, metrics={**metrics, **own}, is_closed=family.is_closed and not self.any_name, absent=absent
+        )
+
+
+def _relabeled(cluster: Cluster) -> _Relabeled:
+    given: list[Any] = [view.mapping("spec") for view in cluster.of(*MONITORS, *SCRAPES)]
+    given += [view.mapping("values") for view in cluster.releases]
+    labels: set[str] = set()
+    names: set[str] = set()
+    any_label = False
+    for rule in (rule for one in given for rule in _rules_of(one)):
+        target = rule.get("targetLabel", rule.get("target_label"))
+        if str(rule.get("action")).lower() == "labelmap" or (isinstance(target, str) and "$" in target):
+            any_label = True
+        elif target == "__name__":
+            names.add(str(rule.get("replacement", "$1")))
+        elif isinstance(target, str):
+            labels.add(target)
+    written = {name for name in names if "$" not in name}
+    metrics = dict.fromkeys(sorted(written), Metric(None))
+    return _Relabeled(dict.fromkeys(sorted(labels - OF_TARGETS), ()), metrics, any_label, written != names)
+
+
+def _rules_of(value: Any) -> Iterator[Mapping[str, Any]]:
+    """Every rule of relabeling, however its list is spelled; a label of the target's object that is taken over too."""
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            word = str(key).replace("_", "").lower()
+            if word.endswith(("relabelings", "relabelconfigs")):
+                yield from (one for one in listed(item) if isinstance(one, Mapping))
+            elif word in ("targetlabels", "podtargetlabels"):
+                texts = (one for one in listed(item) if isinstance(one, str))
+                yield from ({"targetLabel": re.sub(r"[^a-zA-Z0-9_]", "_", one)} for one in texts)
+            else:
+                yield from _rules_of(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _rules_of(item)
 
 
 @cache
@@ -162,9 +235,8 @@ def _state(cluster: Cluster) -> Family:
         allowed = dict(_allowed(listed(given)))
         for name in known:
             if name.endswith(f"_{kind}"):
-                metrics[name] = _with_labels(
-                    known[name], word, allowed.get(name.removeprefix("kube_").removesuffix(f"_{kind}"), ())
-                )
+                own = allowed.get(name.removeprefix("kube_").removesuffix(f"_{kind}"), ())
+                metrics[name] = _with_labels(known[name], word, [*own, *allowed.get("*", ())])
     return Family("kube_", source, metrics, True, absent)
 
 
@@ -177,14 +249,18 @@ def _with_labels(labels: Mapping[str, Sequence[str]], word: str, allowed: Sequen
     own = {label: values for label, values in labels.items() if not label.startswith(f"{word}_")}
     if "*" in allowed:
         return Metric(own, False)
-    return Metric({**own, **{f"{word}_{re.sub(r'[^a-zA-Z0-9_]', '_', one)}": [] for one in allowed}})
+    return Metric({**own, **{f"{word}_{_spelled(one)}": [] for one in allowed}})
+
+
+def _spelled(label: str) -> str:
+    """A label of an object as kube-state-metrics writes it (its `internal/store/utils.go`): poolName as pool_name."""
+    return re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", re.sub(r"[^a-zA-Z0-9_]", "_", label)).lower()
 
 
 def _allowed(texts: Sequence[Any]) -> Iterator[tuple[str, Sequence[str]]]:
     for text in texts:
-        found = re.fullmatch(r"(\w+)=\[([^\]]*)\]", str(text))
-        if found is not None:
-            yield _singular(found[1]), [one.strip() for one in found[2].split(",")]
+        for what, names in re.findall(r"(\w+|\*)=\[([^\]]*)\]", str(text)):
+            yield _singular(what), [one.strip() for one in names.split(",")]
 
 
 def _singular(word: str) -> str:
@@ -246,18 +322,23 @@ def _keys(value: Any) -> set[str]:
     return {str(key) for key in value} if isinstance(value, Mapping) else set()
 
 
+def recorded(cluster: Cluster) -> frozenset[str] | None:
+    """Figures that rules of the stack record; None where one is not known."""
+    names = [
+        one["record"]
+        for rule in cluster.of("PrometheusRule.monitoring.coreos.com")
+        for path, _ in rule.items("spec.groups")
+        for _, one in rule.items(f"{path}.rules")
+        if one.get("record") is not None
+    ]
+    return None if UNKNOWN in names else frozenset(name for name in names if isinstance(name, str))
+
+
 def _recorded(cluster: Cluster) -> Iterator[Family]:
     """Figures that rules of the stack record, by the words before their first mark."""
     found: dict[str, dict[str, Metric]] = {}
-    for rule in cluster.of("PrometheusRule.monitoring.coreos.com"):
-        for path, _ in rule.items("spec.groups"):
-            for _, one in rule.items(f"{path}.rules"):
-                name = one.get("record")
-                if name is UNKNOWN:
-                    return
-                if isinstance(name, str):
-                    mark = re.split(r"[:_]", name, maxsplit=1)[0]
-                    found.setdefault(mark, {})[name] = Metric(None)
+    for name in sorted(recorded(cluster) or ()):
+        found.setdefault(re.split(r"[:_]", name, maxsplit=1)[0], {})[name] = Metric(None)
     for mark, metrics in found.items():
         if f"{mark}_" not in _OTHERS and mark not in ("kube", "node", "kueue", "DCGM"):
             yield Family(mark, RULES, metrics, False)

@@ -13,14 +13,15 @@ from functools import lru_cache
 from typing import Any, Final
 
 from trainyard.problems import nearest
+from trainyard.recorded.read import known_texts
 from trainyard.rehearsal.context import Stack, View, listed, show
 from trainyard.rehearsal.works.references.kubernetes.alert_routes import configurations
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
+from trainyard.rehearsal.works.watching.exporters import MONITORS, SCRAPES
 from trainyard.rehearsal.works.watching.promql import selectors
 
 _NEAR: Final = 0.8
 _RULE: Final = "PrometheusRule.monitoring.coreos.com"
-_MONITORS: Final = ("ServiceMonitor.monitoring.coreos.com", "PodMonitor.monitoring.coreos.com")
 _JOBS: Final = frozenset(
     {"apiserver", "kubelet", "node-exporter", "kube-state-metrics", "coredns", "kube-dns", "prometheus", "alertmanager",
      "kube-proxy", "kube-scheduler", "kube-controller-manager", "kube-etcd", "grafana", "prometheus-operator"}
@@ -77,26 +78,45 @@ def _matchers(route: Any) -> Iterator[str]:
 
 
 def _jobs(rules: list[tuple[View, str, Mapping[str, Any]]], cluster: Cluster) -> None:
+    """A job that no target has, where all that tells Prometheus of targets is a monitor that is recorded."""
+    if cluster.of(*SCRAPES) or any(_scrapes_more(release) for release in cluster.releases):
+        return
     made = {
         str(one["replacement"])
-        for view in cluster.of(*_MONITORS)
+        for view in cluster.of(*MONITORS)
         for kind in ("endpoints", "podMetricsEndpoints")
         for path, _ in view.items(f"spec.{kind}")
         for _, one in view.items(f"{path}.relabelings")
         if one.get("targetLabel") == "job" and isinstance(one.get("replacement"), str)
     }
-    known = made | _JOBS | {name for view in cluster.of("Service") if (name := view.text("metadata.name")) is not None}
+    by_label = [label for view in cluster.of(*MONITORS) if (label := view.text("spec.jobLabel")) is not None]
+    known = made | _JOBS
+    for view in cluster.of("Service"):
+        labels = view.mapping("metadata.labels")
+        known |= {str(view.value("metadata.name")), *(str(labels[one]) for one in by_label if one in labels)}
     for view, path, rule in rules if made else ():
         for selector in selectors(rule["expr"]) if isinstance(rule.get("expr"), str) else ():
             for matcher in selector.matchers:
                 value = matcher.value
                 if matcher.label == "job" and matcher.operator == "=" and value not in known:
                     hint = nearest(value, made | _JOBS, cutoff=_NEAR)
-                    if hint:
+                    if hint and not any(_is_further(value, one) for one in made | _JOBS):
                         view.error(
                             "watching-name", f"{path}.expr", f"no target has the job {show(value)}: there is no answer",
                             hint=hint,
                         )  # fmt: skip
+
+
+def _is_further(name: str, known: str) -> bool:
+    """Whether a name is another with a word more, as `alertmanager-main`: one of somebody's own, and no slip."""
+    return name.startswith(f"{known}-") or name.endswith(f"-{known}")
+
+
+def _scrapes_more(release: View) -> bool:
+    """Whether a chart is told of targets in Prometheus' own words, or of what is not known."""
+    return release.is_unknown("values") or any(
+        "scrapeconfig" in path.lower() for path, _ in known_texts(release.mapping("values"))
+    )
 
 
 def _sources(cluster: Cluster) -> None:
@@ -133,7 +153,8 @@ def _found(value: Any) -> Iterator[str]:
     if isinstance(value, Mapping):
         for key, item in value.items():
             if key == "datasource" and isinstance(item, Mapping) and item.get("type") == "prometheus":
-                yield str(item.get("uid"))
+                if isinstance(item.get("uid"), str):  # without one it is the default
+                    yield item["uid"]
             else:
                 yield from _found(item)
     elif isinstance(value, list):

@@ -106,6 +106,8 @@ _NAMESPACES: Final = (
     "AWS/SecretsManager", "AWS/SES", "AWS/States", "AWS/TransitGateway", "AWS/Usage", "AWS/VPN",
 )  # fmt: skip
 _NEAR: Final = 0.8
+_SLIP: Final = 0.9
+"""How like another a name or an id is that has a letter wrong: `acme-prod-mlflow` is another stack's, and less like."""
 _WHEN_IT_HAPPENS: Final = frozenset(
     {("AWS/SNS", "NumberOfMessagesPublished"), ("AWS/SNS", "NumberOfNotificationsDelivered"),
      ("AWS/Lambda", "Invocations"), ("AWS/Events", "Invocations"), ("AWS/Events", "MatchedEvents"),
@@ -141,23 +143,19 @@ def _alarm(alarm: View, base: str, stack: Stack, own: dict[str, set[str | None]]
         made = stack.of_type(type_) if type_ else []
         names = {view.text(name) if name else view.resource.id for view in made}
         if made and isinstance(value, str) and None not in names and "" not in names and value not in names:
-            known = sorted(str(one) for one in names)
-            alarm.error(
-                "programs-alarm",
-                f"{base}dimensions.{key}",
-                f"the stack has no {key} {show(value)}: the alarm sees nothing",
-                allowed=f"one of {', '.join(known)}",
-                hint=nearest(value, known),
-            )
-    sent = _SENT.get(namespace) or own.get(namespace)
-    if sent is not None and metric is not None and None not in sent and metric not in sent:
+            _is_not_made(alarm, f"{base}dimensions.{key}", str(key), value, sorted(str(one) for one in names))
+    sent = _SENT.get(namespace)
+    if sent is not None and metric is not None and metric not in sent:
         alarm.error(
             "programs-alarm",
             f"{base}metricName",
             f"nothing sends {show(metric)} in {namespace}: the alarm sees nothing",
-            allowed=f"one of {', '.join(sorted(str(one) for one in sent))}",
-            hint=nearest(metric, [str(one) for one in sent]),
+            allowed=f"one of {', '.join(sorted(sent))}",
+            hint=nearest(metric, sent),
         )
+    filters = own.get(namespace)
+    if filters is not None and metric is not None and None not in filters and metric not in filters:
+        _is_not_filtered(alarm, f"{base}metricName", namespace, metric, sorted(str(one) for one in filters))
     often = _OFTEN.get(namespace, ())
     if metric is not None and often and metric not in often and (hint := nearest(metric, often, cutoff=_NEAR)):
         alarm.error(
@@ -167,6 +165,31 @@ def _alarm(alarm: View, base: str, stack: Stack, own: dict[str, set[str | None]]
     is_known = namespace in _NAMESPACES or not namespace.startswith("AWS/")
     if not is_known and (hint := nearest(namespace, _NAMESPACES, cutoff=_NEAR)):
         alarm.error("programs-alarm", f"{base}namespace", f"nothing sends metrics to {show(namespace)}", hint=hint)
+
+
+def _is_not_made(alarm: View, path: str, key: str, value: str, known: list[str]) -> None:
+    """What is watched may be another stack's: sure is only a name that is nearly one of the stack's own."""
+    longer = [one for one in known if one.startswith(f"{value}-")]  # without the end that a provider gives names
+    hint = nearest(value, known, cutoff=_SLIP) or nearest(value, longer, cutoff=0)
+    allowed, told = f"one of {', '.join(known)}", f"the stack has no {key} {show(value)}"
+    if hint:
+        alarm.error("programs-alarm", path, f"{told}: the alarm sees nothing", allowed=allowed, hint=hint)
+    else:
+        told = f"{told}: unless another one has, the alarm sees nothing"
+        alarm.warning("programs-alarm", path, told, allowed=allowed)
+
+
+def _is_not_filtered(alarm: View, path: str, namespace: str, metric: str, known: list[str]) -> None:
+    """A program may send to the namespace too (`PutMetricData`): sure is only a slip of the pen."""
+    allowed, told = f"one of {', '.join(known)}", f"no filter of the stack sends {show(metric)} in {namespace}"
+    if hint := nearest(metric, known, cutoff=_NEAR):
+        told = f"no filter of the stack sends {show(metric)} in {namespace}: the alarm sees nothing"
+        alarm.error("programs-alarm", path, told, allowed=allowed, hint=hint)
+    else:
+        told = (
+            f"no filter of the stack sends {show(metric)} in {namespace}: unless a program does, the alarm sees nothing"
+        )
+        alarm.warning("programs-alarm", path, told, allowed=allowed)
 
 
 def _silence(alarm: View) -> None:
