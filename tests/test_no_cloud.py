@@ -40,6 +40,7 @@ ALLOWED = {
     "trainyard/plan/images.py": {"ecr", "aws", "amazon"},  # registries where whoever likes publishes images
     "trainyard/plan/make.py": {"aws", "gcp", "s3"},  # picks the ground's planner; names have to suit every store
     "trainyard/plan/resolve.py": {"aws", "eks"},  # whose versions end by a date that the catalogue has
+    "trainyard/plan/slices.py": {"aws", "eks", "gke"},  # whose nodes can reset a GPU
     "trainyard/plan/team_budgets.py": {"gcp"},  # the family of a type, which each ground spells in its own way
     "trainyard/plan/parts.py": {"aws", "gcp", "efa"},  # what a ground is one of; a fabric's name
 }

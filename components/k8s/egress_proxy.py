@@ -257,13 +257,9 @@ def squid_configuration(allow: Sequence[str], sign_on: Sequence[str] = ()) -> st
             *(f"acl keys dstdomain -n {name}" for name in sorted(set(sign_on))),
             "http_access deny !tunnel",
             "http_access deny !secure",
-            *(
-                ["http_access deny door !keys", f"http_access deny !door {by_teams}"]
-                if sign_on
-                else [f"http_access deny {by_teams}"]
-            ),
-            "http_access deny inside",
-            "http_access allow tunnel",
+            *(["http_access deny door !keys", f"http_access deny !door {by_teams}"] if sign_on else []),
+            *(["http_access deny !allowed"] if names and not sign_on else []),
+            *(["http_access deny inside", "http_access allow tunnel"] if names or sign_on else []),
             "http_access deny all",
             "cache deny all",
             "cache_mem 0 MB",

@@ -120,7 +120,7 @@ def build(plan: Plan, planned: ClusterPlan, ground: Ground) -> Workloads:
     # of all teams waited for the identities of all teams, a hundred teams would have a hundred thousand dependencies.
     needs = [*ground.jobs_wait_for, gpu, teams, volumes, queues, *([server] if server else [])]
     checkpoint_drill(plan, planned, ground, teams, needs)
-    checkpoint_checks(plan, planned, ground, teams, needs)
+    checkpoint_checks(plan, planned, ground, teams, after())
     return Workloads(
         tracking_uri=server.tracking_uri if server else None,
         queues=queues.local_queues,

@@ -127,9 +127,13 @@ def checkpoint_drill(
 
 
 def checkpoint_checks(
-    plan: Plan, planned: ClusterPlan, ground: Ground, teams: TeamNamespaces, after: Sequence[pulumi.Resource]
+    plan: Plan, planned: ClusterPlan, ground: Ground, teams: TeamNamespaces, opts: pulumi.ResourceOptions
 ) -> None:
-    """Makes the daily look at each team's own checkpoints, where the plan has one. `after`: as of the drill."""
+    """Makes the daily look at each team's own checkpoints, where the plan has one.
+
+    Each waits for its team's identity and for nothing of the other teams: there is one for each, and what it mounts is
+    asked for at its first run.
+    """
     own, monitored = planned.check, planned.monitoring
     if own is None or monitored is None:
         return
@@ -150,8 +154,7 @@ def checkpoint_checks(
                 "pod_annotations": dict(planned.smoke.pod_annotations),
                 "cpu_nodes": ground.cpu_nodes,
             },
-            pulumi.ResourceOptions(
-                providers=list(ground.providers),
-                depends_on=[*after, *ground.team_identities[name].wait_for],
+            pulumi.ResourceOptions.merge(
+                opts, pulumi.ResourceOptions(depends_on=list(ground.team_identities[name].wait_for))
             ),
         )

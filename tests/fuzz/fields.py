@@ -204,6 +204,7 @@ MEANT: Mapping[str, Draw] = {
     "gcp.databaseTier": lambda rng, _: rng.choice(("db-custom-1-3840", "db-custom-2-7680", "db-custom-4-15360")),
     "managed.trainingTypes[]": lambda rng, _: rng.choice(("ml.g5.xlarge", "ml.g6.2xlarge", "ml.p4d.24xlarge")),
     "managed.editorTypes[]": lambda rng, _: rng.choice(("ml.t3.medium", "ml.m5.xlarge", "ml.g5.xlarge")),
+    "gpuPools.*.sharing.mig": lambda rng, _: rng.choice(("1g.10gb", "2g.20gb", "3g.40gb", "1g.5gb", "7g.80gb")),
     "monitoring.runbooks": lambda rng, _: rng.choice(("https://docs.acme.example/runbooks", "https://a.b.co")),
     "kubernetesVersion": lambda rng, _: rng.choice(tuple(catalog.kubernetes_versions())),
     "logRetentionDays": lambda rng, _: rng.choice(LOG_RETENTION_DAYS[:-1]),  # the last is more than Google keeps

@@ -33,6 +33,7 @@ MAY_BE_ENCRYPTED = {
     "aws.deployers[]",
     "aws.organizationId",
     "gcp.apiNetworks.*",
+    "gcp.bucketNetworks.*",
     "gcp.project",
     "gcp.projectNumber",
     "gcp.billingAccount",

@@ -54,6 +54,7 @@ def plan() -> Plan:
         planned,
         smoke=dataclasses.replace(planned.smoke, jobs=(), environment=()),
         drill=dataclasses.replace(planned.drill, image=OWN_IMAGE) if planned.drill else None,
+        check=dataclasses.replace(planned.check, image=OWN_IMAGE) if planned.check else None,
         pools=tuple(dataclasses.replace(pool, node=on_infiniband(pool.node)) for pool in planned.pools),
         runtimes=tuple(dataclasses.replace(each, image=OWN_IMAGE) for each in planned.runtimes),
     )

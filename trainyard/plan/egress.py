@@ -25,5 +25,5 @@ def plan_egress(context: Context) -> EgressPlan:
 
 def no_wall(context: Context) -> EgressPlan:
     """The way out where there are no pods to keep to a list of names, and no firewall of names either."""
-    source = "no pods: a job stands in a network of Google's, an editor has the internet or the network's NAT"
+    source = "no pods: a job stands in a network of the cloud's, an editor has the internet or the network's NAT"
     return EgressPlan(mode=context.ledger.decide("network.egress_mode", "internet", source), allow=())

@@ -21,7 +21,7 @@ from trainyard.plan.aws.parts import AwsPlan
 from trainyard.plan.budget import check_budget, plan_budget
 from trainyard.plan.context import Context
 from trainyard.plan.egress import no_wall, plan_egress
-from trainyard.plan.gcp.image_cache import cached as cached_on_google
+from trainyard.plan.gcp.image_cache import cached as cached_in_project
 from trainyard.plan.gcp.make import plan_gcp
 from trainyard.plan.gcp.managed import plan_managed_gcp
 from trainyard.plan.gcp.parts import GcpPlan
@@ -149,7 +149,7 @@ def _plan(context: Context, environment: str, stack: str) -> Plan:
         found = mirrored(image, settings.images.mirrors)
         if isinstance(ground, AwsPlan):
             return cached(found, ground.image_cache)
-        return cached_on_google(found, ground.image_cache) if isinstance(ground, GcpPlan) else found
+        return cached_in_project(found, ground.image_cache) if isinstance(ground, GcpPlan) else found
 
     chart_mirror = plan_mirrors(context)
     return Plan(

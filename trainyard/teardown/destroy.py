@@ -107,7 +107,7 @@ def destroy(
 
 
 def _afterwards(folder: Path, begun: str, cloud: Cloud, say: Say) -> None:
-    """Of all that any run of this end found: one that was killed has deleted what this one's state no longer names."""
+    """Looks after all that any run of this end found: one that was killed has deleted what this state lacks by now."""
     since = at = _time(begun)
     stood: list[State] = []
     for run, state in sorted(_stood(folder), key=lambda each: each[0], reverse=True):

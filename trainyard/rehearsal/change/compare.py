@@ -128,7 +128,8 @@ class _Engine:
             found = kept
         self._unseen += len(comparison.unseen)
         told = {each.path for each in found}
-        return (*found, *(each for each in self._moved(was, now) if each.path not in told))
+        moved = (each for each in self._moved(was, now) if each.path not in told)
+        return (*found, *sorted(moved, key=lambda each: each.path))
 
     def _comes_from_others(self, now: RecordedResource, path: str) -> bool:
         first = self._first.get(now.urn)

@@ -219,7 +219,7 @@ def _joined(into: asyncio.Future[Data], outer: Data, inner: asyncio.Future[Data]
 
 
 def all_of(*args: Any, **kwargs: Any) -> pulumi.Output[Any]:
-    """`Output.all`."""
+    """Stands in for `Output.all`: an output of several values, in a list, or in a mapping by their names."""
     if args and kwargs:
         raise ValueError("Output.all() was supplied a mix of named and unnamed inputs")
     parts = [from_input(value)._data for value in (kwargs.values() if kwargs else args)]

@@ -132,5 +132,7 @@ def _shadowed(view: View, path: str, lines: list[tuple[int, list[str]]]) -> None
                 allowed="as the last http_access",
             )
             return
-    if rules and not any(words[1:2] == ["allow"] for _, words in rules):
+    # Without a list of names to let by, a proxy that refuses all is meant so, as in a network without a way out.
+    names = any(words[0] == "acl" and words[2:3] == ["dstdomain"] for _, words in lines)
+    if rules and names and not any(words[1:2] == ["allow"] for _, words in rules):
         view.error("programs-squid", path, "no http_access allows anything: every request is refused")
