@@ -17,6 +17,7 @@ from trainyard.preflight.model import Answer, Subject
 from trainyard.recorded.resources import Resources
 
 T4, L4 = "custom_model_training_nvidia_t4_gpus", "custom_model_training_nvidia_l4_gpus"
+CPUS = "custom_model_training_cpus"
 
 
 @pytest.fixture
@@ -40,9 +41,12 @@ def asked(subject: Subject, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ans
 
 
 def test_a_gpu_of_the_smoke_job_and_of_every_other_type_is_asked_for(subject, tmp_path, monkeypatch):
-    there = [quota(T4, 1, "us-central1"), quota(L4, -1, "us-central1"), quota(T4, 0, "europe-west4")]
+    there = [
+        *(quota(T4, 1, "us-central1"), quota(L4, -1, "us-central1"), quota(CPUS, 96, "us-central1")),
+        quota(T4, 0, "europe-west4"),
+    ]
     found = asked(subject, tmp_path, monkeypatch, {"quotas": there})
-    assert {what: line.answer for what, line in found.items()} == {T4: Answer.FINE, L4: Answer.FINE}
+    assert {what: line.answer for what, line in found.items()} == dict.fromkeys((T4, L4, CPUS), Answer.FINE)
     assert "no limit" in found[L4].told
 
 
@@ -55,6 +59,12 @@ def test_a_quota_of_nothing_fails_for_the_smoke_job_and_comes_with_its_request(s
         f" --quota-id=Id-{T4} --preferred-value=1 --dimensions=region=us-central1"
     )
     assert found[L4].answer is Answer.UNKNOWN and "who wants more waits" in found[L4].told
+
+
+def test_the_cpus_of_the_smoke_job_s_machine_are_asked_for(subject, tmp_path, monkeypatch):
+    there = [quota(T4, 1, "us-central1"), quota(L4, 1, "us-central1"), quota(CPUS, 0, "us-central1")]
+    found = asked(subject, tmp_path, monkeypatch, {"quotas": there})
+    assert found[CPUS].answer is Answer.FAILS and "for the smoke job, 0 are allowed" in found[CPUS].told
 
 
 def test_what_is_of_another_region_or_cannot_be_asked_is_not_known(subject, tmp_path, monkeypatch):
