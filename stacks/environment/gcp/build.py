@@ -12,7 +12,7 @@ import pulumi
 import pulumi_gcp
 import pulumi_random
 
-from trainyard.components.gcp.budget import ProjectBudget
+from trainyard.components.gcp.budget import ProjectBudget, ProjectBudgetArgs
 from trainyard.components.gcp.encryption import ProjectKeys
 from trainyard.components.gcp.fabric_networks import FabricNetworks
 from trainyard.components.gcp.google_apis import GoogleApis
@@ -176,21 +176,17 @@ def _budget(plan: Plan[GcpPlan], opts: pulumi.ResourceOptions) -> ProjectBudget 
     own, billing = plan.core.budget, plan.ground.billing
     if billing is None:
         return None
-    return ProjectBudget(
-        "budget",
-        {
-            "billing_account": billing.account,
-            "project": plan.ground.project,
-            "project_number": plan.ground.project_number,
-            "display_name": plan.core.name,
-            "currency": billing.currency,
-            "monthly_amount": billing.monthly_amount,
-            "actual_percents": own.actual_percents,
-            "forecast_percents": own.forecast_percents,
-            "emails": own.alert_emails,
-            # What people start by hand carries no label, and without a cluster that is nearly all: the whole project is
-            # the environment's then.
-            **({"label": {"project": dict(plan.ground.labels)["project"]}} if plan.clusters else {}),
-        },
-        opts,
-    )
+    args: ProjectBudgetArgs = {
+        "billing_account": billing.account,
+        "project": plan.ground.project,
+        "project_number": plan.ground.project_number,
+        "display_name": plan.core.name,
+        "currency": billing.currency,
+        "monthly_amount": billing.monthly_amount,
+        "actual_percents": own.actual_percents,
+        "forecast_percents": own.forecast_percents,
+        "emails": own.alert_emails,
+    }
+    if plan.clusters:  # else nearly all is what people start by hand, which carries no label: the whole project counts
+        args["label"] = {"project": dict(plan.ground.labels)["project"]}
+    return ProjectBudget("budget", args, opts)
