@@ -199,10 +199,16 @@ def test_jobs_and_editors_of_managed_training_end_before_what_they_stand_in(desk
          "jobSpec": {"serviceAccount": managed.of("gcp:serviceaccount/account:*")[0]["outputs"]["email"]}},
         {"name": "projects/1/locations/us-central1/customJobs/4", "jobSpec": {"serviceAccount": "another@x"}},
     ]  # fmt: skip
-    desk.put("gcloud", custom__jobs_list=out(jobs), runtimes_list=out(runtimes), cancel=DONE, delete=DONE)
-    assert before(managed) == ["cancelling job night", "deleting editor lab of ann@x"]
+    studies = [
+        {"name": "projects/1/locations/us-central1/hyperparameterTuningJobs/5", "displayName": "sweep",
+         "trialJobSpec": jobs[0]["jobSpec"]},
+    ]  # fmt: skip
+    listed = {"hp__tuning__jobs_list": out(studies), "custom__jobs_list": out(jobs), "runtimes_list": out(runtimes)}
+    desk.put("gcloud", **listed, cancel=DONE, delete=DONE)
+    assert before(managed) == ["cancelling job sweep", "cancelling job night", "deleting editor lab of ann@x"]
     ended = [line[1:5] for line in desk.asked if "list" not in line]
     assert ended == [
+        ["ai", "hp-tuning-jobs", "cancel", "projects/1/locations/us-central1/hyperparameterTuningJobs/5"],
         ["ai", "custom-jobs", "cancel", "projects/1/locations/us-central1/customJobs/3"],
         ["colab", "runtimes", "delete", "projects/1/locations/us-central1/notebookRuntimes/7"],
     ]

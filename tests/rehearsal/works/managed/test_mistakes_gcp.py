@@ -149,7 +149,7 @@ RIGHTS = {
     "the agent's right on the key of runs": ("gcp:kms/cryptoKeyIAMMember:CryptoKeyIAMMember",
                                              "hooli-research-tracking-vertex", "rights-key"),
     "the disks' right on the key of editors": ("gcp:kms/cryptoKeyIAMMember:CryptoKeyIAMMember",
-                                               "hooli-research-platform-disks", "rights-key"),
+                                               "hooli-research-tracking-disks", "rights-key"),
 }  # fmt: skip
 
 
