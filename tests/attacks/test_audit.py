@@ -7,6 +7,7 @@ import json
 
 import pytest
 
+from tests.attacks.verdicts import allows, refuses
 from tests.conftest import EKS
 from tests.shared import ROOT
 from trainyard.conventions import TEAM_LABEL, TRAINER_SERVICE_ACCOUNT
@@ -51,14 +52,6 @@ def stack(request, rehearsed):
 def with_glass():
     glass = {"audit": {"breakGlass": {"principals": [USER]}}}
     return Stack(rehearse(ROOT, "demo", config_overrides=glass).resources)
-
-
-def refuses(verdict):
-    assert verdict.refused, str(verdict)
-
-
-def allows(verdict):
-    assert verdict.allowed, str(verdict)
 
 
 # Traces

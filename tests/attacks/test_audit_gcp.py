@@ -6,6 +6,7 @@ allowed.
 
 import pytest
 
+from tests.attacks.verdicts import allows, refuses
 from tests.conftest import ON_GOOGLE
 from trainyard.conventions import TEAM_LABEL, TRAINER_SERVICE_ACCOUNT
 from trainyard.conventions.gcp import LOG_DELIVERY
@@ -49,14 +50,6 @@ class Stack:
 @pytest.fixture(scope="module", params=ON_GOOGLE)
 def stack(request, rehearsed):
     return Stack(rehearsed(request.param).resources)
-
-
-def refuses(verdict):
-    assert verdict.refused, str(verdict)
-
-
-def allows(verdict):
-    assert verdict.allowed, str(verdict)
 
 
 def test_a_pod_neither_changes_what_is_recorded_nor_where(stack):

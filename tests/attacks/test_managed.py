@@ -12,6 +12,7 @@ import botocore.session
 import pytest
 from botocore.stub import Stubber
 
+from tests.attacks.verdicts import allows, refuses
 from tests.conftest import MANAGED
 from tests.shared import ROOT
 from trainyard.recorded.resources import Resources
@@ -68,14 +69,6 @@ class Stack:
 @pytest.fixture(scope="module", params=MANAGED)
 def stack(request, rehearsed):
     return Stack(rehearsed(request.param))
-
-
-def refuses(verdict):
-    assert verdict.refused, str(verdict)
-
-
-def allows(verdict):
-    assert verdict.allowed, str(verdict)
 
 
 def test_people_send_a_job_below_every_ceiling_and_follow_it(stack):

@@ -13,6 +13,7 @@ from urllib.parse import unquote
 
 import pytest
 
+from tests.attacks.verdicts import allows, refuses
 from tests.conftest import MANAGED_ON_GOOGLE
 from tests.shared import ROOT
 from tests.stacks.test_order import Order
@@ -54,14 +55,6 @@ class Stack:
 @pytest.fixture(scope="module", params=MANAGED_ON_GOOGLE)
 def stack(request, rehearsed):
     return Stack(rehearsed(request.param))
-
-
-def refuses(verdict):
-    assert verdict.refused, str(verdict)
-
-
-def allows(verdict):
-    assert verdict.allowed, str(verdict)
 
 
 @pytest.mark.parametrize("kind", ["customJobs", "hyperparameterTuningJobs"])

@@ -6,6 +6,7 @@ allowed.
 
 import pytest
 
+from tests.attacks.verdicts import allows, refuses
 from tests.conftest import GKE
 from trainyard.conventions import TEAM_LABEL, TRAINER_SERVICE_ACCOUNT, data_prefix, team_prefix
 from trainyard.recorded.resources import Resources
@@ -43,14 +44,6 @@ class Stack:
 @pytest.fixture(scope="module", params=GKE)
 def stack(request, rehearsed):
     return Stack(rehearsed(request.param).resources)
-
-
-def refuses(verdict):
-    assert verdict.refused, str(verdict)
-
-
-def allows(verdict):
-    assert verdict.allowed, str(verdict)
 
 
 def test_there_are_teams_to_play(stack):

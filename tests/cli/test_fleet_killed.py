@@ -17,13 +17,10 @@ import yaml
 
 from tests.fleet.fleets import programs, project, pulumi, settings
 from tests.fleet.test_events import WELL
+from tests.fleet.test_upgrade import lines
 from trainyard.cli.fleet_releases import LEDGER
 
 KILLS = 4
-
-
-def lines(path: Path) -> list[str]:
-    return path.read_text().splitlines() if path.exists() else []
 
 
 def test_kills_of_the_command_do_no_stack_twice_and_forget_none(tmp_path: Path) -> None:

@@ -35,9 +35,14 @@ def desk(tmp_path, monkeypatch):
     return made
 
 
-def smoke(*arguments: str):
-    command = ["smoke", "small-aws", "--target", "sagemaker", "--render", "--project", str(ROOT), *arguments]
+def rendered(stack: str, target: str, *arguments: str):
+    """What `trainyard smoke` would send for a stack."""
+    command = ["smoke", stack, "--target", target, "--render", "--project", str(ROOT), *arguments]
     return CliRunner().invoke(app, command)
+
+
+def smoke(*arguments: str):
+    return rendered("small-aws", "sagemaker", *arguments)
 
 
 def test_the_job_runs_where_the_stack_says_below_its_ceilings(desk):

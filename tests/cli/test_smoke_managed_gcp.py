@@ -7,10 +7,13 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from tests.cli.test_way_in import Desk, out
+from tests.cli.test_smoke_managed import desk, rendered
+from tests.cli.test_way_in import out
 from tests.shared import ROOT
 from trainyard.cli.main import app
 from trainyard.plan.resolve import resolve_stack
+
+__all__ = ["desk"]  # the fixture
 
 KEY = "projects/hooli-research/locations/us-central1/keyRings/ring/cryptoKeys/tracking"
 OUTPUTS = {
@@ -20,16 +23,8 @@ OUTPUTS = {
 }
 
 
-@pytest.fixture
-def desk(tmp_path, monkeypatch):
-    made = Desk(tmp_path)
-    monkeypatch.setenv("PATH", str(made.bin))
-    return made
-
-
 def smoke(*arguments: str):
-    command = ["smoke", "small-gcp", "--target", "vertex", "--render", "--project", str(ROOT), *arguments]
-    return CliRunner().invoke(app, command)
+    return rendered("small-gcp", "vertex", *arguments)
 
 
 def test_the_job_runs_as_the_stack_says(desk):

@@ -4,7 +4,7 @@ import pytest
 
 from tests.rehearsal.change.changing import between, told
 from tests.shared import ROOT
-from tests.stacks.test_growth import by_operation, grown
+from tests.stacks.test_growth import grown, steps_that_take_nothing_away
 from trainyard.plan.resolve import resolve_stack
 from trainyard.recorded.types import GCP_BUCKET, GCP_CRYPTO_KEY, GKE_CLUSTER
 from trainyard.rehearsal.change.model import Operation
@@ -23,15 +23,7 @@ def small():
 
 def test_growing_makes_and_changes_but_takes_nothing_away(small, tmp_path):
     beside = grown(tmp_path, STACK, teams=TEAMS, managed={"beside": True})
-    assert beside.findings == ()
-    change = between(small.known.resources, beside.known.resources)
-    steps = by_operation(change)
-    assert set(steps) == {Operation.SAME, Operation.CREATE, Operation.UPDATE, Operation.DELETE}
-    # What proved managed training: the cluster has smoke jobs of its own.
-    proof = {"command:local:Command", "pulumi:providers:command", "trainyard:index:TrainingProof"}
-    assert {step.type for step in steps[Operation.DELETE]} <= proof
-    assert set(told(change).values()) <= {"warning", "info"}
-    kept = {step.type for step in (*steps[Operation.SAME], *steps[Operation.UPDATE])}
+    steps, kept = steps_that_take_nothing_away(small, beside)
     assert kept >= {*HOLDS, "gcp:billing/budget:Budget", "gcp:compute/network:Network"}
     assert [step for step in steps[Operation.CREATE] if step.type == GKE_CLUSTER]
     assert not [step.type for step in steps[Operation.CREATE] if step.type in HOLDS]
