@@ -1,7 +1,7 @@
 """Mail addresses as channels of Cloud Monitoring, for whatever tells people of something, and alarms on a log."""
 
 from collections.abc import Mapping, Sequence
-from typing import Final, TypedDict
+from typing import Final, NamedTuple, TypedDict
 
 import pulumi
 import pulumi_gcp.monitoring as monitoring
@@ -10,43 +10,50 @@ QUIET_SECONDS: Final = 300
 """How long the next mail of the same kind waits: the shortest that Cloud Monitoring takes for alerts on log entries."""
 
 
-class LogAlarmArgs(TypedDict):
-    """What `log_alarm` needs."""
+class LogAlarm(NamedTuple):
+    """An alarm on every entry of a log that a filter lets by."""
+
+    what: str  # what it tells of, in words
+    filter: pulumi.Input[str]
+    then: str  # what to do, or where that stands
+
+
+class LogAlarmsArgs(TypedDict):
+    """What `log_alarms` needs."""
 
     project: pulumi.Input[str]
     """Id of the project."""
     subject: str
-    """Whose alarm it is, for whoever reads it."""
-    what: str
-    """What it tells of, in words."""
-    filter: pulumi.Input[str]
-    """The entries of the log that tell it."""
-    then: str
-    """What to do, or where that stands."""
-    channels: Sequence[pulumi.Input[str]]
-    """Who is told, as names of channels."""
+    """Whose alarms they are, for whoever reads them."""
+    addressed: str
+    """What people see before each address."""
+    emails: Sequence[str]
+    """Addresses that are written to."""
     labels: Mapping[str, str]
-    """Labels of the policy, which Google calls the user's."""
+    """Labels of channels and policies, which Google calls the user's."""
 
 
-def log_alarm(name: str, args: LogAlarmArgs, opts: pulumi.ResourceOptions) -> monitoring.AlertPolicy:
-    """Makes an alarm on every entry of a log that a filter lets by."""
-    return monitoring.AlertPolicy(
-        name,
-        project=args["project"],
-        display_name=f"{args['subject']}: {args['what']}",
-        combiner="OR",
-        severity="WARNING",
-        conditions=[{"display_name": args["what"], "condition_matched_log": {"filter": args["filter"]}}],
-        documentation={
-            "content": f"In project ${{resource.labels.project_id}}, {args['what']}. {args['then']}",
-            "mime_type": "text/markdown",
-        },
-        alert_strategy={"auto_close": "1800s", "notification_rate_limit": {"period": f"{QUIET_SECONDS}s"}},
-        notification_channels=list(args["channels"]),
-        user_labels=args["labels"],
-        opts=opts,
-    )
+def log_alarms(name: str, args: LogAlarmsArgs, alarms: Mapping[str, LogAlarm], opts: pulumi.ResourceOptions) -> None:
+    """Makes alarms, by their short names, and the channels of whoever is told."""
+    labels = dict(args["labels"])
+    channels = email_channels(name, args["project"], args["addressed"], args["emails"], opts, labels)
+    for short, alarm in alarms.items():
+        monitoring.AlertPolicy(
+            f"{name}-{short}",
+            project=args["project"],
+            display_name=f"{args['subject']}: {alarm.what}",
+            combiner="OR",
+            severity="WARNING",
+            conditions=[{"display_name": alarm.what, "condition_matched_log": {"filter": alarm.filter}}],
+            documentation={
+                "content": f"In project ${{resource.labels.project_id}}, {alarm.what}. {alarm.then}",
+                "mime_type": "text/markdown",
+            },
+            alert_strategy={"auto_close": "1800s", "notification_rate_limit": {"period": f"{QUIET_SECONDS}s"}},
+            notification_channels=list(channels),
+            user_labels=labels,
+            opts=opts,
+        )
 
 
 def email_channels(

@@ -13,7 +13,7 @@ import pulumi
 import pulumi_gcp.logging as logging
 import pulumi_gcp.projects as projects
 
-from trainyard.components.gcp.channels import email_channels, log_alarm
+from trainyard.components.gcp.channels import LogAlarm, LogAlarmsArgs, log_alarms
 from trainyard.components.k8s.objects import prerequisites
 from trainyard.components.outputs import register
 
@@ -156,22 +156,15 @@ class RecordAlarms(pulumi.ComponentResource):
     def __init__(self, name: str, args: RecordAlarmsArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("trainyard:index:RecordAlarms", name, None, opts)
         child = pulumi.ResourceOptions(parent=self, depends_on=prerequisites(opts))
-        labels = dict(args["labels"])
-        channels = email_channels(
-            name, args["project"], f"Security of {args['subject']}", args["emails"], child, labels
-        )
-        for short, (what, filter_) in ALARMS.items():
-            log_alarm(
-                f"{name}-{short}",
-                {
-                    "project": args["project"],
-                    "subject": args["subject"],
-                    "what": what,
-                    "filter": filter_,
-                    "then": "docs/runbooks/break-glass.md",
-                    "channels": channels,
-                    "labels": labels,
-                },
-                child,
-            )
+        told: LogAlarmsArgs = {
+            "project": args["project"],
+            "subject": args["subject"],
+            "addressed": f"Security of {args['subject']}",
+            "emails": args["emails"],
+            "labels": args["labels"],
+        }
+        alarms = {
+            short: LogAlarm(what, filter_, "docs/runbooks/break-glass.md") for short, (what, filter_) in ALARMS.items()
+        }
+        log_alarms(name, told, alarms, child)
         register(self)

@@ -155,7 +155,7 @@ def _without_pinned(folder: Path, files: list[Path], before: dict[str, dict[str,
 
     with settings_of("of the fleet"):
         entries = read_fleet(folder, [stack_of(file) for file in files]).stacks
-    pinned = {stack for stack, entry in entries.items() if entry.pin not in (None, version("trainyard"))}
+    pinned = {stack for stack, entry in entries.items() if entry.stays_on_another(version("trainyard"))}
     if pinned:
         warn([f"{', '.join(sorted(pinned))}: pinned to another release, which `trainyard fleet check` asks"])
     for stack in pinned:

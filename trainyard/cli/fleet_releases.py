@@ -222,7 +222,7 @@ def _up_to(clients: Sequence[Client], wave: Wave) -> list[Client]:
 def _pinned_elsewhere(clients: Sequence[Client]) -> tuple[list[Client], list[Client]]:
     """The stacks that stay on another release than the installed one, and the others."""
     installed = version("trainyard")
-    pinned = [client for client in clients if client.entry.pin not in (None, installed)]
+    pinned = [client for client in clients if client.entry.stays_on_another(installed)]
     return pinned, [client for client in clients if client not in pinned]
 
 

@@ -49,6 +49,10 @@ class Entry(Model):
     frozen: str | None = Field(default=None, min_length=1, max_length=500)
     """Why the stack is left alone for now."""
 
+    def stays_on_another(self, installed: str) -> bool:
+        """Whether the stack is pinned to another release than the installed one."""
+        return self.pin not in (None, installed)
+
 
 class Fleet(Model):
     """The content of `fleet.yaml`."""

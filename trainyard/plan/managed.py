@@ -1,17 +1,18 @@
-"""What managed training has on every cloud: settings that only it reads or that only a cluster does, and when it is
-outgrown."""
+"""What managed training has on every cloud: settings that only it reads or that only a cluster does, machine types, and
+when it is outgrown."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
 from trainyard.plan.context import Context
 from trainyard.plan.ledger import Ledger
 from trainyard.plan.parts import IdleFloor
 from trainyard.plan.profiles import profile
+from trainyard.problems import nearest
 from trainyard.settings.types import Model
 
 OF_A_CLUSTER: Final = (
@@ -45,6 +46,37 @@ def given_settings(model: Model, prefix: str = "") -> Iterator[tuple[str, object
             yield from given_settings(value, f"{key}.")
         elif name in model.model_fields_set and value != field.default:
             yield key, value
+
+
+@dataclass(frozen=True, slots=True)
+class Shelf:
+    """The machines that a cloud's managed training has."""
+
+    word: str  # what the cloud calls one: `machine type`
+    known: Sequence[str]
+    sold: Callable[[str, str], bool]  # whether a type is sold in a region
+    figures: str = "managed"  # where the profile's types are
+    prefix: str = ""  # with which the service spells them
+
+
+def plan_types(field: str, given: Sequence[str] | None, shelf: Shelf, context: Context) -> tuple[str, ...]:
+    """Types as the service spells them: the stack file's, or those of the profile that the region sells."""
+    key, ledger, region = f"managed.{camel(field)}", context.ledger, context.region
+    if given is None:
+        figure = f"{shelf.figures}.{field}"
+        types, source = [each for each in context.figure(figure) if shelf.sold(each, region)], context.source(figure)
+    else:
+        types, source = list(given), f"setting {key}"
+        for index, type_ in enumerate(given):
+            where = f"{key}[{index}]"
+            if type_ not in shelf.known:
+                allowed = f"is no {shelf.word} that the catalogue knows"
+                ledger.problem(where, type_, allowed, nearest(type_, shelf.known))
+            elif not shelf.sold(type_, region):
+                ledger.regional(where, type_, f"is not sold in {region}")
+            elif type_ in given[:index]:
+                ledger.problem(where, type_, "is there twice")
+    return ledger.decide(f"managed.{field}", tuple(f"{shelf.prefix}{each}" for each in types), source)
 
 
 def refuse_cluster_settings(also: Collection[str], context: Context) -> None:

@@ -5,7 +5,7 @@ from typing import Final, TypedDict
 
 import pulumi
 
-from trainyard.components.gcp.channels import email_channels, log_alarm
+from trainyard.components.gcp.channels import LogAlarm, LogAlarmsArgs, log_alarms
 from trainyard.components.k8s.objects import prerequisites
 from trainyard.components.outputs import register
 
@@ -35,30 +35,22 @@ class VertexAlarms(pulumi.ComponentResource):
     def __init__(self, name: str, args: VertexAlarmsArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("trainyard:index:VertexAlarms", name, None, opts)
         child = pulumi.ResourceOptions(parent=self, depends_on=prerequisites(opts))
-        labels = dict(args["labels"])
-        channels = email_channels(name, args["project"], f"Jobs of {args['subject']}", args["emails"], child, labels)
-        alarms: dict[str, tuple[str, pulumi.Input[str], str]] = {
-            "failed": ("a training job failed", FAILED, "Its log says why."),
-            "foreign": (
+        told: LogAlarmsArgs = {
+            "project": args["project"],
+            "subject": args["subject"],
+            "addressed": f"Jobs of {args['subject']}",
+            "emails": args["emails"],
+            "labels": args["labels"],
+        }
+        alarms = {
+            "failed": LogAlarm("a training job failed", FAILED, "Its log says why."),
+            "foreign": LogAlarm(
                 "a training job runs as another account than the environment's",
                 _of_another(args["job_account_email"]),
                 "Cancel it unless you know whose it is: docs/how-to/train-without-a-cluster.md",
             ),
         }
-        for short, (what, filter_, then) in alarms.items():
-            log_alarm(
-                f"{name}-{short}",
-                {
-                    "project": args["project"],
-                    "subject": args["subject"],
-                    "what": what,
-                    "filter": filter_,
-                    "then": then,
-                    "channels": channels,
-                    "labels": labels,
-                },
-                child,
-            )
+        log_alarms(name, told, alarms, child)
         register(self)
 
 

@@ -9,9 +9,8 @@ from trainyard.catalog.managed import listed_price
 from trainyard.plan.aws.job_alarms import plan_job_alarms
 from trainyard.plan.aws.parts import AwsPlan, ManagedPlan, ManagedSmokePlan, SeatPlan
 from trainyard.plan.context import Context
-from trainyard.plan.managed import beside, camel, plan_private, refuse_managed_settings
+from trainyard.plan.managed import Shelf, beside, camel, plan_private, plan_types, refuse_managed_settings
 from trainyard.plan.parts import Plan
-from trainyard.problems import nearest
 from trainyard.settings.people import Team
 from trainyard.smoke_jobs.launch.job import MANAGED_MARGIN_S, SmokeSpec, job_name
 
@@ -56,8 +55,10 @@ def plan_training(teams: Sequence[Team], context: Context, *, smoke: bool) -> Ma
     def take(field: str, given: int | None) -> int:
         return int(context.take(f"managed.{field}", f"managed.{camel(field)}", given))
 
-    training = _types("training_types", own.training_types, context)
-    editors = _types("editor_types", own.editor_types, context)
+    machines = [*(item.type for item in catalog.instances()), *_WITHOUT_GPUS]
+    shelf = Shelf("instance type", machines, _sold, prefix="ml.")
+    training = plan_types("training_types", own.training_types, shelf, context)
+    editors = plan_types("editor_types", own.editor_types, shelf, context)
     space, most = take("space_gib", own.space_gib), take("max_space_gib", own.max_space_gib)
     if space > most:
         ledger.problem("managed.spaceGib", space, f"must be at most managed.maxSpaceGib, which is {most}")
@@ -83,29 +84,6 @@ def plan_training(teams: Sequence[Team], context: Context, *, smoke: bool) -> Ma
         smoke=_smoke(training, context) if smoke else None,
         alarms=plan_job_alarms(training, context),
     )
-
-
-def _types(field: str, given: Sequence[str] | None, context: Context) -> tuple[str, ...]:
-    """Instance types as SageMaker spells them: the stack file's, or those of the profile that the region sells."""
-    path, ledger, region = f"managed.{field}", context.ledger, context.region
-    key = f"managed.{camel(field)}"
-    known = _known()
-    if given is not None:
-        for index, type_ in enumerate(given):
-            where = f"{key}[{index}]"
-            if type_ not in known:
-                ledger.problem(where, type_, "is no instance type that the catalogue knows", nearest(type_, known))
-            elif not _sold(type_, region):
-                ledger.regional(where, type_, f"is not sold in {region}")
-            elif type_ in given[:index]:
-                ledger.problem(where, type_, "is there twice")
-        return ledger.decide(path, tuple(f"ml.{type_}" for type_ in given), f"setting {key}")
-    sold = [f"ml.{type_}" for type_ in context.figure(path) if _sold(type_, region)]
-    return ledger.decide(path, tuple(sold), context.source(path))
-
-
-def _known() -> list[str]:
-    return [*(item.type for item in catalog.instances()), *_WITHOUT_GPUS]
 
 
 _WITHOUT_GPUS = tuple(

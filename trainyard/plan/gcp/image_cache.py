@@ -6,7 +6,8 @@ from trainyard import catalog
 from trainyard.conventions.gcp import CACHED_REGISTRIES
 from trainyard.plan.context import Context
 from trainyard.plan.gcp.parts import CachedRegistryPlan, ImageCachePlan
-from trainyard.plan.registries import DOCKER_HUB, repository
+from trainyard.plan.mirrors import mirrored
+from trainyard.plan.registries import repository
 
 
 def plan_image_cache(name: str, context: Context) -> ImageCachePlan | None:
@@ -40,12 +41,6 @@ def plan_image_cache(name: str, context: Context) -> ImageCachePlan | None:
 
 def cached(image: str, cache: ImageCachePlan | None) -> str:
     """An image as nodes pull it: through the cache, with its tag and digest, where its registry is in the cache."""
-    registry, _, path = repository(image).partition("/")
-    found = [each for each in cache.upstreams if each.name == registry] if cache is not None else []
-    if cache is None or not found:
+    if cache is None:
         return image
-    if registry == DOCKER_HUB and "/" not in path:
-        path = f"library/{path}"
-    name, at, digest = image.partition("@")
-    tag = name.rpartition("/")[2].partition(":")[2]
-    return f"{cache.registry}/{found[0].repository}/{path}{f':{tag}' if tag else ''}{at}{digest}"
+    return mirrored(image, {each.name: f"{cache.registry}/{each.repository}" for each in cache.upstreams})

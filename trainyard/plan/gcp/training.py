@@ -12,9 +12,8 @@ from trainyard.catalog.managed import price_factor
 from trainyard.conventions.gcp import VERTEX_QUOTAS, vertex_gpu, vertex_quota
 from trainyard.plan.context import Context
 from trainyard.plan.gcp.parts import GcpPlan, ManagedPlan, ManagedSmokePlan
-from trainyard.plan.managed import beside, camel, plan_private, refuse_managed_settings
+from trainyard.plan.managed import Shelf, beside, camel, plan_private, plan_types, refuse_managed_settings
 from trainyard.plan.parts import Plan
-from trainyard.problems import nearest
 from trainyard.smoke_jobs.launch.job import MANAGED_MARGIN_S, SmokeSpec, job_name
 
 SMOKE_MINUTES: Final = 20
@@ -55,8 +54,10 @@ def plan_training(context: Context, *, smoke: bool) -> ManagedPlan:
             context.ledger.problem(key, value, f"must be {most[0]} to {most[1]} on Google Cloud")
         return value
 
-    training = _types("training_types", own.training_types, context)
-    editors = _types("editor_types", own.editor_types, context)
+    machines = [*(item.type for item in catalog.instances()), *(item.type for item in catalog.cpu_instances())]
+    shelf = Shelf("machine type", machines, _sold, figures="gcp.managed")
+    training = plan_types("training_types", own.training_types, shelf, context)
+    editors = plan_types("editor_types", own.editor_types, shelf, context)
     given = context.settings.mlflow.enabled
     return ManagedPlan(
         private_domain=plan_private("gcp.managed.private_domain", context),
@@ -68,26 +69,6 @@ def plan_training(context: Context, *, smoke: bool) -> ManagedPlan:
         tracking=bool(context.take("gcp.managed.tracking", "mlflow.enabled", given, "managed.tracking")),
         smoke=_smoke(training, context) if smoke else None,
     )
-
-
-def _types(field: str, given: Sequence[str] | None, context: Context) -> tuple[str, ...]:
-    """Machine types: the stack file's, or those of the profile that the region sells."""
-    path, ledger, region = f"managed.{field}", context.ledger, context.region
-    key = f"managed.{camel(field)}"
-    known = [*(item.type for item in catalog.instances()), *(item.type for item in catalog.cpu_instances())]
-    if given is not None:
-        for index, type_ in enumerate(given):
-            where = f"{key}[{index}]"
-            if type_ not in known:
-                ledger.problem(where, type_, "is no machine type that the catalogue knows", nearest(type_, known))
-            elif not _sold(type_, region):
-                ledger.regional(where, type_, f"is not sold in {region}")
-            elif type_ in given[:index]:
-                ledger.problem(where, type_, "is there twice")
-        return ledger.decide(path, tuple(given), f"setting {key}")
-    figure = f"gcp.managed.{field}"
-    sold = [type_ for type_ in context.figure(figure) if _sold(type_, region)]
-    return ledger.decide(path, tuple(sold), context.source(figure))
 
 
 def _sold(type_: str, region: str) -> bool:
@@ -103,8 +84,8 @@ def _closed(training: Sequence[str], context: Context) -> tuple[str, ...]:
     context.ledger.decide(
         "managed.closed_gpus",
         closed,
-        "the GPUs of no machine in managed.training_types: their quota of Vertex AI in the region is set to 0, for the "
-        "whole project",
+        "the GPUs of no machine in managed.training_types: their quota of Vertex AI is set to 0, in every region of "
+        "the project",
     )
     metrics = (vertex_quota(gpu, spot=spot) for gpu in closed for spot in (False, True))
     return tuple(metric for metric in metrics if metric is not None)

@@ -272,12 +272,12 @@ class _Gathering:
             _fail(self.into, error)
 
 
-class _UnusualError(Exception):
+class UnusualError(Exception):
     """A value of a kind that is left to the SDK."""
 
 
 def _copied(value: Any, unknowns: list[Unknown], *, written: bool) -> Any:
-    """What `from_input` makes of a value without outputs; unknowns are noted. `_UnusualError` for other kinds.
+    """What `from_input` makes of a value without outputs; unknowns are noted. `UnusualError` for other kinds.
 
     What lies in a dict that is `written` in the program is read by the SDK a turn later, when the program may have
     added to it; a value that an output has brought is nobody's to change.
@@ -288,16 +288,16 @@ def _copied(value: Any, unknowns: list[Unknown], *, written: bool) -> Any:
     if kind is dict:
         for key in value:
             if type(key) is not str:
-                raise _UnusualError
+                raise UnusualError
         if written and any(type(item) in (dict, list) and item for item in value.values()):
-            raise _UnusualError
+            raise UnusualError
         return {key: _copied(item, unknowns, written=written) for key, item in value.items()} if value else value
     if kind is list:
         return [_copied(item, unknowns, written=written) for item in value] if value else value
     if kind is Unknown:
         unknowns.append(value)
         return value
-    raise _UnusualError
+    raise UnusualError
 
 
 def from_input(value: Any) -> pulumi.Output[Any]:
@@ -314,13 +314,13 @@ def from_input(value: Any) -> pulumi.Output[Any]:
                 given = UNKNOWN
             try:
                 copied = _copied(given, unknowns, written=False)
-            except (_UnusualError, RecursionError):
+            except (UnusualError, RecursionError):
                 return apply(value, from_input, True)
             return _done(data_of(data.resources, copied, not unknowns, data.is_secret))
         return apply(value, from_input, True)
     try:
         copied = _copied(value, unknowns, written=True)
-    except (_UnusualError, RecursionError):
+    except (UnusualError, RecursionError):
         return _output_of(value)
     return _done(data_of(set(), copied, not unknowns, False))
 

@@ -24,7 +24,7 @@ from pulumi.runtime.settings import SETTINGS
 
 from trainyard.recorded.model import UNKNOWN, Secret
 from trainyard.rehearsal.engine import wire
-from trainyard.rehearsal.engine.light_outputs import PLAIN, Answers, data_of, has_unknowns, track
+from trainyard.rehearsal.engine.light_outputs import PLAIN, Answers, UnusualError, data_of, has_unknowns, track
 
 _register_resource = sdk_resource.register_resource
 
@@ -283,10 +283,6 @@ async def _urns(resources: Iterable[Any], waiting: pulumi.Resource) -> list[str]
     return [urn for urn in urns if urn]
 
 
-class _UnusualError(Exception):
-    """A value of a kind that is left to the SDK."""
-
-
 class _PendingError(Exception):
     """An output that is not there yet."""
 
@@ -319,7 +315,7 @@ async def _inputs(asked: _Asked) -> tuple[dict[str, Any], dict[str, list[pulumi.
             resources: list[pulumi.Resource] = []
             try:
                 if type(key) is not str:
-                    raise _UnusualError
+                    raise UnusualError
                 plain = _plain(value, resources, translate, types.get(name))
             except _PendingError as pending:
                 try:
@@ -329,7 +325,7 @@ async def _inputs(asked: _Asked) -> tuple[dict[str, Any], dict[str, list[pulumi.
                 continue
             except (ValueError, AssertionError) as error:
                 raise _of_input(key, value, error) from error
-            except (_UnusualError, RecursionError):
+            except (UnusualError, RecursionError):
                 struct = await rpc.serialize_properties(
                     {key: value},
                     waits,
@@ -370,12 +366,12 @@ def _plain(value: Any, resources: list[pulumi.Resource], translate: Callable[[st
                 try:
                     value.encode()
                 except UnicodeEncodeError as error:
-                    raise _UnusualError from error
+                    raise UnusualError from error
             return value
         if kind is int:
             if -_LARGEST <= value <= _LARGEST:
                 return value
-            raise _UnusualError
+            raise UnusualError
         if kind is float:
             return int(value) if value.is_integer() else value
         return value
@@ -399,7 +395,7 @@ def _plain(value: Any, resources: list[pulumi.Resource], translate: Callable[[st
             for name, get in _getters(kind)  # type: ignore[arg-type]
             if (item := get(value)) is not None
         }
-    raise _UnusualError
+    raise UnusualError
 
 
 @functools.cache
@@ -407,7 +403,7 @@ def _item_class(cls: Any) -> Any:
     try:
         return rpc._get_list_element_type(cls)
     except AssertionError as error:
-        raise _UnusualError from error
+        raise UnusualError from error
 
 
 @functools.cache
@@ -463,14 +459,14 @@ def _plain_dict(
     found: dict[str, Any] = {}
     for key, item in value.items():
         if type(key) is not str or not key.isascii():
-            raise _UnusualError
+            raise UnusualError
         if names is not None:
             name = names.get(key) or key
             found[name] = _plain(item, resources, translate, types.get(name))
         else:
             found[key if translate_here is None else translate_here(key)] = _plain(item, resources, translate, every)
     if wire.SIGNATURE in found:
-        raise _UnusualError
+        raise UnusualError
     return found
 
 

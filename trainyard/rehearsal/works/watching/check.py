@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from trainyard.problems import nearest
 from trainyard.recorded.read import known_texts
 from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
+from trainyard.rehearsal.works.watching.dashboards import dashboards, expressions
 from trainyard.rehearsal.works.watching.exporters import MONITORS, OF_TARGETS, RULES, Family, Metric, families, recorded
 from trainyard.rehearsal.works.watching.promql import Selector, selectors
 
@@ -170,31 +170,9 @@ def _of_rules(cluster: Cluster) -> Iterator[tuple[View, str, str]]:
 
 
 def _of_dashboards(cluster: Cluster) -> Iterator[tuple[View, str, str]]:
-    for view in cluster.of("ConfigMap"):
-        for key, text in view.mapping("data").items():
-            if isinstance(text, str) and str(key).endswith(".json") and '"panels"' in text:
-                for expression in _expressions(text):
-                    yield view, f"data.{key}", expression
-
-
-@lru_cache(maxsize=64)
-def _expressions(text: str) -> tuple[str, ...]:
-    try:
-        return tuple(dict.fromkeys(_found(json.loads(text))))
-    except ValueError:
-        return ()
-
-
-def _found(value: Any) -> Iterator[str]:
-    if isinstance(value, Mapping):
-        for key, item in value.items():
-            if key == "expr" and isinstance(item, str):
-                yield item
-            else:
-                yield from _found(item)
-    elif isinstance(value, list):
-        for item in value:
-            yield from _found(item)
+    for view, path, text in dashboards(cluster):
+        for expression in expressions(text):
+            yield view, path, expression
 
 
 def _of_controllers(cluster: Cluster) -> Iterator[tuple[View, str, str]]:

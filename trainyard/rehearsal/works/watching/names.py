@@ -6,10 +6,8 @@ Grafana documentation, "Dashboard JSON model" (a panel whose source of data is u
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
 from typing import Any, Final
 
 from trainyard.problems import nearest
@@ -17,6 +15,7 @@ from trainyard.recorded.read import known_texts
 from trainyard.rehearsal.context import Stack, View, listed, show
 from trainyard.rehearsal.works.references.kubernetes.alert_routes import configurations
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
+from trainyard.rehearsal.works.watching.dashboards import dashboards, sources
 from trainyard.rehearsal.works.watching.exporters import MONITORS, SCRAPES
 from trainyard.rehearsal.works.watching.promql import selectors
 
@@ -130,33 +129,10 @@ def _sources(cluster: Cluster) -> None:
     if any("\ndatasources:" in str(text) for view in cluster.of("ConfigMap") for text in view.mapping("data").values()):
         return
     own = grafana.text("values.grafana.sidecar.datasources.uid") or _SOURCE
-    for view in cluster.of("ConfigMap"):
-        for key, text in view.mapping("data").items():
-            if isinstance(text, str) and str(key).endswith(".json") and '"panels"' in text:
-                for uid in _uids(text):
-                    if uid not in (own, "alertmanager") and "$" not in uid and not uid.startswith("-"):
-                        view.error(
-                            "watching-source", f"data.{key}",
-                            f"Grafana has no source of data {show(uid)}: the panels show nothing", allowed=own,
-                        )  # fmt: skip
-
-
-@lru_cache(maxsize=64)
-def _uids(text: str) -> tuple[str, ...]:
-    try:
-        return tuple(dict.fromkeys(_found(json.loads(text))))
-    except ValueError:
-        return ()
-
-
-def _found(value: Any) -> Iterator[str]:
-    if isinstance(value, Mapping):
-        for key, item in value.items():
-            if key == "datasource" and isinstance(item, Mapping) and item.get("type") == "prometheus":
-                if isinstance(item.get("uid"), str):  # without one it is the default
-                    yield item["uid"]
-            else:
-                yield from _found(item)
-    elif isinstance(value, list):
-        for item in value:
-            yield from _found(item)
+    for view, path, text in dashboards(cluster):
+        for uid in sources(text):
+            if uid not in (own, "alertmanager") and "$" not in uid and not uid.startswith("-"):
+                view.error(
+                    "watching-source", path,
+                    f"Grafana has no source of data {show(uid)}: the panels show nothing", allowed=own,
+                )  # fmt: skip
