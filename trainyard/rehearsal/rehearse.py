@@ -181,7 +181,7 @@ def _recorded(
         _raise_settings_errors(config, known)
         if preview is not None:
             return preview, known, captured
-    found = {False: known}
+    found = {True: preview, False: known}
     for is_preview, phase in ((True, "preview"), (False, "known")):
         recording = found.get(is_preview)
         if recording is None:

@@ -38,7 +38,8 @@ def invoke_output(
     """Stands for the SDK's function of this name, and leaves to it what is unusual and all runs for one view."""
     monitor = SETTINGS.monitor
     if getattr(monitor, "views", None) is None or package_ref is not None or tok.startswith("kubernetes:"):
-        return _invoke_output(tok, props, opts, typ, package_ref)
+        found: pulumi.Output[Any] = _invoke_output(tok, props, opts, typ, package_ref)
+        return found
     output = pending()
     track(output)
     task = asyncio.ensure_future(_asked(output._data, tok, props, opts, typ, monitor))
@@ -60,7 +61,7 @@ async def _asked(
 
 async def _answered(tok: str, props: Mapping[str, Any], opts: Any, typ: Any, monitor: Sources) -> Data:
     """What the SDK's `_invoke` makes of an answer; `UnusualError` where a run of its own has to tell."""
-    listed = opts._depends_on_list() if isinstance(opts, pulumi.InvokeOutputOptions) else []
+    listed: Any = opts._depends_on_list() if isinstance(opts, pulumi.InvokeOutputOptions) else []
     if type(listed) is not list or not all(isinstance(each, pulumi.Resource) for each in listed):
         raise UnusualError
     provider = opts.provider
@@ -82,9 +83,7 @@ async def _answered(tok: str, props: Mapping[str, Any], opts: Any, typ: Any, mon
     for each in (await rpc._expand_dependencies(waits, None)).values():
         if isinstance(each, pulumi.CustomResource) and each.__dict__.get("id"):
             known_then = known_then and preview_of(await each.id._data).is_known
-    result, is_configured = monitor.invoke(
-        tok, asked.inputs, await reference(provider) if provider is not None else ""
-    )
+    result, is_configured = monitor.invoke(tok, asked.inputs, await reference(provider) if provider is not None else "")
     value = for_program(result, None)
     if typ:
         value = rpc.translate_output_properties(value, _same, typ)

@@ -304,9 +304,7 @@ def _met(views: Views, sides: list[tuple[Data, Any, bool]], inner: list[Data]) -
 
 
 def _together_with(outer: Data, inner: Data) -> Data:
-    return data_of(
-        outer.resources | inner.resources, inner.value, inner.is_known, inner.is_secret or outer.is_secret
-    )
+    return data_of(outer.resources | inner.resources, inner.value, inner.is_known, inner.is_secret or outer.is_secret)
 
 
 def _wait_for(into: asyncio.Future[Data], found: Any, data: Data) -> None:
@@ -525,7 +523,9 @@ def _map2(one: pulumi.Output[Any], two: pulumi.Output[Any], transform: Callable[
 def _map3(
     one: pulumi.Output[Any], two: pulumi.Output[Any], three: pulumi.Output[Any], transform: Callable[..., Any]
 ) -> pulumi.Output[Any]:
-    return _gathered([one._data, two._data, three._data], functools.partial(in_both, functools.partial(_transformed, transform)))
+    return _gathered(
+        [one._data, two._data, three._data], functools.partial(in_both, functools.partial(_transformed, transform))
+    )
 
 
 def _transformed(transform: Callable[..., Any], found: list[Data]) -> Data:

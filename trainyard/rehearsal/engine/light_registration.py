@@ -213,9 +213,7 @@ async def do_register(asked: _Asked, own: list[asyncio.Future[Any]], answers: An
         if then is None:
             answers.come(outputs, preview=preview)
         else:
-            of_preview = functools.partial(
-                _resolved, asked, at_preview.inputs, then.outputs, unusual, preview=True
-            )
+            of_preview = functools.partial(_resolved, asked, at_preview.inputs, then.outputs, unusual, preview=True)
             answers.come(outputs, preview=preview, views=views, at_preview=functools.cache(of_preview))
     except Exception as error:
         answers.fail(error)

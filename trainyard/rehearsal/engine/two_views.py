@@ -13,7 +13,6 @@ logged by what only one of both runs would do, an output that is read by other c
 
 from __future__ import annotations
 
-import builtins
 import functools
 import types
 from collections.abc import Callable, Iterator
@@ -85,7 +84,7 @@ class DryRun:
         """Compares as False does."""
         return bool(self) == other
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None
 
 
 class Twofold(_OutputData[Any]):
@@ -187,9 +186,7 @@ def same(one: Any, other: Any) -> bool:
 
 
 _TRUSTED = ("trainyard", "pulumi", "pulumi_aws", "pulumi_gcp", "pulumi_kubernetes", "json", "base64")
-_TRUSTED_BUILT_IN = frozenset(
-    getattr(builtins, name) for name in "str int float bool list tuple dict len sorted min max sum repr any all".split()
-)
+_TRUSTED_BUILT_IN = frozenset((str, int, float, bool, list, tuple, dict, len, sorted))
 
 
 def returns_only(function: Any) -> bool:
