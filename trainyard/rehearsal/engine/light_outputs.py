@@ -79,6 +79,13 @@ def pending() -> pulumi.Output[Any]:
     return output
 
 
+Value = tuple[Any, bool]
+"""A value, and whether it is secret."""
+
+Found = Value | Callable[[], Value]
+"""A value, or what reads it when it is asked for."""
+
+
 class Answers:
     """What the engine answers of one resource, for those of its outputs that somebody asks for: few are."""
 
@@ -86,11 +93,11 @@ class Answers:
 
     def __init__(self, resource: pulumi.Resource) -> None:
         self._resource = resource
-        self._found: Mapping[str, tuple[Any, bool]] | None = None  # value, and whether it is secret
+        self._found: Mapping[str, Found] | None = None
         self._failed: BaseException | None = None
         self._preview = False
         self._views: Views | None = None
-        self._at_preview: Callable[[], Mapping[str, tuple[Any, bool]]] | None = None
+        self._at_preview: Callable[[], Mapping[str, Found]] | None = None
         self._waiting: dict[str, asyncio.Future[Data]] = {}
 
     def output(self, name: str) -> pulumi.Output[Any]:
@@ -101,13 +108,13 @@ class Answers:
 
     def come(
         self,
-        found: Mapping[str, tuple[Any, bool]],
+        found: Mapping[str, Found],
         *,
         preview: bool,
         views: Views | None = None,
-        at_preview: Callable[[], Mapping[str, tuple[Any, bool]]] | None = None,
+        at_preview: Callable[[], Mapping[str, Found]] | None = None,
     ) -> None:
-        """The answer: each value by name, and whether it is secret. What is missing is unknown at a preview.
+        """The answer: each value by name. What is missing is unknown at a preview.
 
         `at_preview` gives the answer of a preview, where a run is for both views.
         """
@@ -139,7 +146,7 @@ class Answers:
         if self._failed is not None:
             future.set_exception(self._failed)
             return
-        value, secret = (self._found or {}).get(name, (None, False))
+        value, secret = _read(self._found or {}, name)
         known = value is not None or not self._preview
         data = _OutputData({self._resource}, value, known, secret)
         future.set_result(data if self._at_preview is None else self._both(name, data))
@@ -148,7 +155,7 @@ class Answers:
         """The data of an output with what a preview knows of it, where that is something else."""
         assert self._views is not None and self._at_preview is not None
         try:
-            value, secret = self._at_preview().get(name, (None, False))
+            value, secret = _read(self._at_preview(), name)
         except Exception:
             self._views.doubt("the answer of a preview is of a wrong kind")
             return known
@@ -156,6 +163,11 @@ class Answers:
         if preview.is_known and known.is_known and secret == known.is_secret and same(value, known.value):
             return known
         return twofold(self._views, known, preview)
+
+
+def _read(found: Mapping[str, Found], name: str) -> Value:
+    value = found.get(name, (None, False))
+    return value() if callable(value) else value
 
 
 class _Promised(pulumi.Output[Any]):

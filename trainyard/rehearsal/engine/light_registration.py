@@ -8,12 +8,13 @@ components, hooks, transforms), or one property (assets, resources as values, ob
 from __future__ import annotations
 
 import asyncio
+import enum
 import functools
 import sys
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any, Protocol, get_args, get_origin
+from typing import Any, NamedTuple, Protocol, get_args, get_origin
 
 import pulumi
 from google.protobuf import struct_pb2  # type: ignore[import-untyped]
@@ -26,7 +27,7 @@ from pulumi.runtime.settings import SETTINGS
 
 from trainyard.recorded.model import UNKNOWN, Secret
 from trainyard.rehearsal.engine import wire
-from trainyard.rehearsal.engine.light_outputs import Answers, UnusualError, data_of, has_unknowns, track
+from trainyard.rehearsal.engine.light_outputs import Answers, Found, UnusualError, Value, data_of, has_unknowns, track
 from trainyard.rehearsal.engine.two_views import PLAIN, Data, Twofold, Views, known_of, preview_of, twofold
 
 _register_resource = sdk_resource.register_resource
@@ -577,7 +578,7 @@ def _resolved(
     unusual: Mapping[str, Any],
     *,
     preview: bool,
-) -> Mapping[str, tuple[Any, bool]]:
+) -> Mapping[str, Found]:
     """`resolve_outputs`, of an answer that names no dependencies: each output is of the resource alone.
 
     Each by its name, with whether it is secret.
@@ -587,31 +588,77 @@ def _resolved(
     by_type = asked.args_class is not None
     names = sdk_types.resource_pulumi_to_py_names(type(res)) if by_type else {}
     translate = _same if by_type else res.translate_output_property
-    found: dict[str, Any] = {}
+    found: dict[str, Found] = {}
 
-    def put(key: str, name: str, value: Any, **options: Any) -> None:
+    def read(key: str, name: str, value: Any, written: Mapping[str, Any], unknown: Any, **options: Any) -> Value:
+        value = _given(key, value, written, unknown)
         cls = types.get(key)
         if type(value) not in PLAIN or (cls is not None and cls not in PLAIN):
             path = rpc._Path(name, resource=res._name)
             value = rpc.translate_output_properties(value, translate, cls, by_type, path=path, **options)
         elif cls is int and type(value) is float:
             value = int(value)
-        found[name] = value
+        return (value["value"], True) if type(value) is dict and rpc.is_rpc_secret(value) else (value, False)
+
+    def put(key: str, value: Any, name: str, written: Mapping[str, Any], unknown: Any, **options: Any) -> None:
+        # Read when somebody asks, where that cannot fail.
+        later = key not in written and _fits(value, types.get(key))
+        reading = functools.partial(read, key, name, value, written, unknown, **options)
+        found[name] = reading if later else reading()
 
     for key, value in outputs.items():
-        given = _given(key, value, unusual if inputs.get(key) is value else {}, unknown=_UNKNOWN)
-        if given is not None:
-            put(key, (names.get(key) or key) if by_type else translate(key), given)
+        if value is not None:
+            written = unusual if inputs.get(key) is value else {}
+            put(key, value, (names.get(key) or key) if by_type else translate(key), written, _UNKNOWN)
     if not preview or SETTINGS.legacy_apply_enabled:
         unknown = _UNKNOWN if preview else None
         for key, value in inputs.items():
             name = (names.get(key) or key) if by_type else translate(key)
             if name not in found:
-                put(key, name, _given(key, value, unusual, unknown), return_none_on_dict_type_mismatch=True)
-    return {
-        key: (value["value"], True) if type(value) is dict and rpc.is_rpc_secret(value) else (value, False)
-        for key, value in found.items()
-    }
+                put(key, value, name, unusual, unknown, return_none_on_dict_type_mismatch=True)
+    return found
+
+
+class _Shape(NamedTuple):
+    """What `translate_output_properties` takes for an annotation without an error."""
+
+    plain: bool = True
+    is_dict: bool = False
+    types: Mapping[str, Any] = MappingProxyType({})  # of a dict's values by key, or
+    every: Any = None  # of all of them
+    is_list: bool = False
+    item: Any = None
+
+
+@functools.cache
+def _shape(cls: Any) -> _Shape:
+    cls = sdk_types.unwrap_optional_type(cls) if cls else None
+    if cls is None or cls is Any:
+        return _Shape(is_dict=True, is_list=True)
+    if sdk_types.is_discriminated_union(cls) or (isinstance(cls, type) and issubclass(cls, enum.Enum)):
+        return _Shape(plain=False)
+    if sdk_types.is_output_type(cls):
+        return _Shape(is_dict=True, types=sdk_types.output_type_types(cls))
+    is_mapping, every = _values_class(cls)
+    if is_mapping:
+        return _Shape(is_dict=True, every=every)
+    try:
+        return _Shape(is_list=True, item=_item_class(cls))
+    except UnusualError:
+        return _Shape()
+
+
+def _fits(value: Any, cls: Any) -> bool:
+    """Whether a recorded value is sure to be read as `cls` without an error."""
+    kind = type(value)
+    if cls is None and kind in PLAIN:
+        return True
+    shape = _shape(cls)
+    if kind in PLAIN or value is UNKNOWN:
+        return shape.plain
+    if kind is dict:
+        return shape.is_dict and all(_fits(item, shape.types.get(key, shape.every)) for key, item in value.items())
+    return kind is list and shape.is_list and all(_fits(item, shape.item) for item in value)
 
 
 def register_resource_outputs(res: pulumi.Resource, outputs: Any) -> None:

@@ -84,7 +84,9 @@ class DryRun:
         """Compares as False does."""
         return bool(self) == other
 
-    __hash__ = None
+    def __hash__(self) -> int:
+        """Hashes as False does."""
+        return hash(bool(self))
 
 
 class Twofold(_OutputData[Any]):
