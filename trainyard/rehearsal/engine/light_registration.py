@@ -273,16 +273,20 @@ async def _prepared(asked: _Asked) -> tuple[Registration, Registration, Mapping[
     at_preview = registration
     if properties.differing:
         inputs, then = dict(properties.inputs), dict(property_dependencies)
+        one_wait = True
         for key, (value, resources) in properties.differing.items():
             if value is None:
                 inputs.pop(key, None)
                 then.pop(key, None)
+                one_wait = False
                 continue
             inputs[key] = value
             if resources != properties.waits.get(key):
                 then[key] = await _urns(dict.fromkeys(resources), res)
-        all_urns = dependencies.union(*then.values())
-        at_preview = replace(registration, inputs=inputs, dependencies=all_urns, property_dependencies=then)
+                one_wait = False
+        at_preview = replace(registration, inputs=inputs)
+        if not one_wait:
+            at_preview.property_dependencies, at_preview.dependencies = then, dependencies.union(*then.values())
     if asked.monitor.views is not None and provider and options.provider is not None:
         at_preview = replace(at_preview, provider=await reference(options.provider, preview_of))
     return registration, at_preview, properties.unusual
@@ -323,8 +327,12 @@ async def _urns(resources: Iterable[Any], waiting: pulumi.Resource) -> list[str]
                 left.extend(each._childResources)
             else:
                 found[each] = None
-    urns = [await _told(resource.urn) for resource in found]
-    return [urn for urn in urns if urn]
+    urns = []
+    for resource in found:
+        data = resource.urn._data  # known in both views alike, and mostly there
+        if urn := data.result().value if data.done() else await _told(resource.urn):
+            urns.append(urn)
+    return urns
 
 
 class _PendingError(Exception):

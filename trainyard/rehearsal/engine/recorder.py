@@ -123,6 +123,15 @@ def _default_providers(config: Mapping[str, Any]) -> dict[str, outputs.ProviderS
     return {package: outputs.ProviderState.of(package, inputs) for package, inputs in told.items()}
 
 
+@dataclass(frozen=True, slots=True)
+class _Beside:
+    """One registration with everything known, which that of a preview stands beside."""
+
+    asked: Registration
+    recorded: RecordedResource
+    checked: outputs.Checked | None
+
+
 class _Monitor:
     """The engine's resource monitor: answers registrations as Check and Create would, and records them."""
 
@@ -138,6 +147,7 @@ class _Monitor:
         self._providers: dict[str, outputs.ProviderState] = {}
         self._components: dict[str, str] = {}  # URN -> "environment/network"
         self._registered_outputs: set[str] = set()
+        self._last: _Beside | None = None
 
     def urn(self, parent: str, type_: str, name: str) -> str:
         """The URN as the engine builds it: the chain of the parents' types, without the stack, then the name."""
@@ -148,9 +158,11 @@ class _Monitor:
     def register(self, asked: Registration, at_preview: Registration) -> Registered:
         """Answers a registration in plain values, which the wire does not carry."""
         found = self._registered(asked)
-        return found if self._preview is None else replace(found, at_preview=self._preview._registered(at_preview))
+        if self._preview is None:
+            return found
+        return replace(found, at_preview=self._preview._registered(at_preview, self._last))
 
-    def _registered(self, asked: Registration) -> Registered:
+    def _registered(self, asked: Registration, beside: _Beside | None = None) -> Registered:
         if asked.type == STACK_TYPE:
             return Registered(self._stack_urn, "", {})
         urn = self.urn(asked.parent, asked.type, asked.name)
@@ -158,16 +170,18 @@ class _Monitor:
         if not asked.custom:
             around = self._components.get(asked.parent, "")
             self._components[urn] = f"{around}/{asked.name}" if around else asked.name
-            self._record(asked, urn, outputs.Answer(UNKNOWN, inputs, inputs))
+            self._record(asked, urn, outputs.Answer(UNKNOWN, inputs, inputs), beside)
             return Registered(urn, "", inputs)
         provider = self._provider_of(asked)
         cls = self._class_of(asked.type)
-        made = outputs.answer(asked.type, asked.name, urn, inputs, cls, provider, preview=self.recording.preview)
+        checked = beside.checked if beside is not None else None
+        preview = self.recording.preview
+        made = outputs.answer(asked.type, asked.name, urn, inputs, cls, provider, preview=preview, beside=checked)
         is_provider = asked.type.startswith("pulumi:providers:")
         if is_provider:
             package = asked.type.rsplit(":", 1)[1]
             self._providers[urn] = outputs.ProviderState.of(package, inputs)
-        self._record(asked, urn, made)
+        self._record(asked, urn, made, beside)
         # Of a provider to be made the engine answers the raw mark, which `apply` runs with.
         identity = made.id if isinstance(made.id, str) else wire.UNKNOWN_MARK if is_provider else ""
         return Registered(urn, identity, made.outputs)
@@ -230,35 +244,43 @@ class _Monitor:
             "provider": request.provider,
         }
 
-    def _record(self, asked: Registration, urn: str, made: outputs.Answer) -> None:
+    def _record(self, asked: Registration, urn: str, made: outputs.Answer, beside: _Beside | None = None) -> None:
         if asked.transformed:
             self.recording.transformed.append(urn)
+        like = beside.recorded if beside is not None else None  # where both views have one, one is kept
+        waits = asked.property_dependencies
+        one_wait = beside is not None and waits is beside.asked.property_dependencies
         timeouts = asked.custom_timeouts
-        self.recording.resources.append(
-            RecordedResource(
-                **self._about(asked, urn),
-                custom=asked.custom,
-                inputs=made.inputs,
-                secret_paths=secret_paths(made.inputs),
-                dependencies=tuple(sorted(asked.dependencies)),
-                property_dependencies={
-                    key: tuple(sorted(urns)) for key, urns in sorted(asked.property_dependencies.items())
-                },
-                protect=asked.protect,
-                ignore_changes=tuple(asked.ignore_changes),
-                replace_on_changes=tuple(asked.replace_on_changes),
-                aliases=(*(_alias(item) for item in asked.aliases), *(Alias(urn=urn) for urn in asked.alias_urns)),
-                delete_before_replace=asked.delete_before_replace,
-                retain_on_delete=asked.retain_on_delete,
-                custom_timeouts={key: getattr(timeouts, key) for key in _TIMEOUTS if getattr(timeouts, key)}
-                if timeouts is not None
-                else {},
-                additional_secret_outputs=tuple(asked.additional_secret_outputs),
-                id=made.id if asked.custom else None,
-                outputs=made.outputs,
-                from_check=made.from_check,
-            )
+        recorded = RecordedResource(
+            **self._about(asked, urn),
+            custom=asked.custom,
+            inputs=made.inputs,
+            secret_paths=like.secret_paths
+            if like is not None and like.inputs is made.inputs
+            else secret_paths(made.inputs),
+            dependencies=like.dependencies if like is not None and one_wait else tuple(sorted(asked.dependencies)),
+            property_dependencies=like.property_dependencies
+            if like is not None and one_wait
+            else {key: tuple(sorted(urns)) for key, urns in sorted(waits.items())},
+            protect=asked.protect,
+            ignore_changes=tuple(asked.ignore_changes),
+            replace_on_changes=tuple(asked.replace_on_changes),
+            aliases=like.aliases
+            if like is not None
+            else (*(_alias(item) for item in asked.aliases), *(Alias(urn=urn) for urn in asked.alias_urns)),
+            delete_before_replace=asked.delete_before_replace,
+            retain_on_delete=asked.retain_on_delete,
+            custom_timeouts={key: getattr(timeouts, key) for key in _TIMEOUTS if getattr(timeouts, key)}
+            if timeouts is not None
+            else {},
+            additional_secret_outputs=tuple(asked.additional_secret_outputs),
+            id=made.id if asked.custom else None,
+            outputs=made.outputs,
+            from_check=made.from_check,
         )
+        self.recording.resources.append(recorded)
+        if self._preview is not None:
+            self._last = _Beside(asked, recorded, made.checked)
 
     def ReadResource(self, request: Any) -> Any:  # noqa: N802
         self._over_the_wire("a resource that is looked up")
