@@ -464,8 +464,83 @@ def from_input(value: Any) -> pulumi.Output[Any]:
     try:
         copied = _copied(value, unknowns, written=True)
     except (UnusualError, RecursionError):
-        return _output_of(value)
+        return _read_later(value) if type(value) is dict or type(value) is list else _output_of(value)
     return _done(data_of(set(), copied, not unknowns, False))
+
+
+def _read_later(value: Any) -> pulumi.Output[Any]:
+    """`from_input` of a dict or a list, whose inner dicts are read in a turn of the loop after this one.
+
+    The SDK makes an output for each container in it, and a function that is called for each; here is one for all.
+    """
+    output = pending()
+    track(output)
+    asyncio.get_running_loop().call_soon(_read_now, output._data, _as_it_is(value))
+    return output
+
+
+def _as_it_is(value: Any) -> Any:
+    """A copy of what the SDK reads at once: lists, and the values of the outermost dicts."""
+    if type(value) is list:
+        return [_as_it_is(item) for item in value]
+    return dict(value) if type(value) is dict else value
+
+
+class _Part(int):
+    """The place of a value that an output will bring."""
+
+
+def _read_now(into: asyncio.Future[Data], value: Any) -> None:
+    parts: list[asyncio.Future[Data]] = []
+    unknowns: list[Unknown] = []
+    try:
+        frame = _framed(value, parts, unknowns)
+    except RecursionError:
+        _output_of(value)._data.add_done_callback(functools.partial(pass_on, into))
+        return
+    except BaseException as error:
+        _fail(into, error)
+        return
+    if parts:
+        make = functools.partial(_filled, frame, not unknowns)
+        _Gathering(into, parts, functools.partial(in_both, make)).start()
+    else:
+        into.set_result(data_of(set(), frame, not unknowns, False))
+
+
+def _framed(value: Any, parts: list[asyncio.Future[Data]], unknowns: list[Unknown]) -> Any:
+    """The value with a `_Part` for each output in it, and for what is left to the SDK."""
+    kind = type(value)
+    if kind in PLAIN or ((kind is list or kind is dict) and not value):
+        return value
+    if kind is list:
+        return [_framed(item, parts, unknowns) for item in value]
+    if kind is dict and all(type(key) is str for key in value):
+        return {key: _framed(item, parts, unknowns) for key, item in value.items()}
+    if kind is Unknown:
+        unknowns.append(value)
+        return value
+    parts.append((from_input if isinstance(value, pulumi.Output) else _output_of)(value)._data)
+    return _Part(len(parts) - 1)
+
+
+def _filled(frame: Any, known: bool, found: list[Data]) -> Data:
+    resources: set[pulumi.Resource] = set()
+    for data in found:
+        resources |= data.resources
+    known = known and all(data.is_known for data in found)
+    return data_of(resources, _put_in(frame, found), known, any(data.is_secret for data in found))
+
+
+def _put_in(frame: Any, found: list[Data]) -> Any:
+    kind = type(frame)
+    if kind in PLAIN:
+        return frame
+    if kind is _Part:
+        return found[frame].value
+    if kind is dict:
+        return {key: _put_in(item, found) for key, item in frame.items()}
+    return [_put_in(item, found) for item in frame] if kind is list else frame
 
 
 def _unwrapped(data: Data) -> Data:

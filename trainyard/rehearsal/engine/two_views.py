@@ -109,7 +109,7 @@ class Twofold(_OutputData[Any]):
         return self._read().resources
 
     @property
-    def value(self) -> Any:  # type: ignore[override]
+    def value(self) -> Any:
         """The value in a run with everything known."""
         return self._read().value
 
