@@ -89,7 +89,7 @@ Found = Value | Callable[[], Value]
 class Answers:
     """What the engine answers of one resource, for those of its outputs that somebody asks for: few are."""
 
-    __slots__ = ("_at_preview", "_failed", "_found", "_preview", "_resource", "_views", "_waiting")
+    __slots__ = ("_at_preview", "_failed", "_found", "_found_then", "_preview", "_resource", "_views", "_waiting")
 
     def __init__(self, resource: pulumi.Resource) -> None:
         self._resource = resource
@@ -98,6 +98,7 @@ class Answers:
         self._preview = False
         self._views: Views | None = None
         self._at_preview: Callable[[], Mapping[str, Found]] | None = None
+        self._found_then: Mapping[str, Found] | None = None  # what `at_preview` gave
         self._waiting: dict[str, asyncio.Future[Data]] = {}
 
     def output(self, name: str) -> pulumi.Output[Any]:
@@ -155,7 +156,9 @@ class Answers:
         """The data of an output with what a preview knows of it, where that is something else."""
         assert self._views is not None and self._at_preview is not None
         try:
-            value, secret = _read(self._at_preview(), name)
+            if self._found_then is None:
+                self._found_then = self._at_preview()
+            value, secret = _read(self._found_then, name)
         except Exception:
             self._views.doubt("the answer of a preview is of a wrong kind")
             return known

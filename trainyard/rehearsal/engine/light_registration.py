@@ -215,7 +215,7 @@ async def do_register(asked: _Asked, own: list[asyncio.Future[Any]], answers: An
             answers.come(outputs, preview=preview)
         else:
             of_preview = functools.partial(_resolved, asked, at_preview.inputs, then.outputs, unusual, preview=True)
-            answers.come(outputs, preview=preview, views=views, at_preview=functools.cache(of_preview))
+            answers.come(outputs, preview=preview, views=views, at_preview=of_preview)
     except Exception as error:
         answers.fail(error)
         raise
