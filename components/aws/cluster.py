@@ -18,12 +18,12 @@ import pulumi_aws.vpc as vpc
 
 from trainyard.components.aws.add_ons import BEFORE_NODES, AddOnArgs, check_add_ons, make_add_on, make_role
 from trainyard.components.aws.cpu_nodes import CpuNodeGroups, CpuPoolArgs, SystemNodesArgs, check_size
-from trainyard.components.aws.identity import CLUSTER_ADMIN, check_role_name
+from trainyard.components.aws.identity import CLUSTER_ADMIN, check_role_name, control_role_name
 from trainyard.components.aws.kubeconfig import kubeconfig
 from trainyard.components.aws.nodes import agent_sessions
 from trainyard.components.aws.policy_documents import allow, cluster_arn, document, service_trust
-from trainyard.components.k8s.objects import prerequisites
 from trainyard.components.outputs import register
+from trainyard.components.prerequisites import prerequisites
 
 REFUSED_REQUESTS = """\
 fields @timestamp, user.username, verb, objectRef.resource, objectRef.namespace, responseStatus.code
@@ -351,11 +351,6 @@ class Cluster(pulumi.ComponentResource):
             add_on,
             pulumi.ResourceOptions(parent=self, depends_on=[*after, *associations]),
         )
-
-
-def control_role_name(name: str) -> str:
-    """Logical name of the control plane's role of the component `name`."""
-    return f"{name}-control"
 
 
 def _check(args: ClusterArgs) -> None:

@@ -26,6 +26,11 @@ LONGEST_ROLE_NAME = 56
 """Longest logical name of a role, in characters: IAM takes 64 and Pulumi appends `-` and seven digits."""
 
 
+def control_role_name(name: str) -> str:
+    """Logical name of the control plane's role of the cluster `name`."""
+    return f"{name}-control"
+
+
 class PodRoleArgs(TypedDict):
     """What `PodRole` needs."""
 

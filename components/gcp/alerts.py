@@ -13,8 +13,8 @@ import pulumi_gcp.logging as logging
 import pulumi_gcp.monitoring as monitoring
 
 from trainyard.components.gcp.channels import email_channels
-from trainyard.components.k8s.objects import prerequisites
 from trainyard.components.outputs import register
+from trainyard.components.prerequisites import prerequisites
 from trainyard.conventions.monitoring import ALERT_LOG, MONITORING_NAMESPACE
 from trainyard.monitoring.alerts.platform import WATCHDOG
 

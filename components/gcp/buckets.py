@@ -11,8 +11,8 @@ from typing import NotRequired, TypedDict
 import pulumi
 import pulumi_gcp.storage as storage
 
-from trainyard.components.k8s.objects import prerequisites
 from trainyard.components.outputs import register
+from trainyard.components.prerequisites import prerequisites
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{1,54}")
 """Logical names that a bucket may have: Pulumi appends 8 characters, Google takes 63."""

@@ -13,8 +13,8 @@ import pulumi_gcp.container as container
 
 from trainyard.components.gcp.network import PODS, SERVICES
 from trainyard.components.gcp.nodes import CLOUD_PLATFORM, MANAGEMENT, SHIELDED, node_account, plain_config
-from trainyard.components.k8s.objects import prerequisites
 from trainyard.components.outputs import register
+from trainyard.components.prerequisites import prerequisites
 from trainyard.conventions import CPU_NODES, SYSTEM_NODES, SYSTEM_TAINT
 
 LOGS = ("SYSTEM_COMPONENTS", "WORKLOADS", "APISERVER", "SCHEDULER", "CONTROLLER_MANAGER")

@@ -12,8 +12,8 @@ import pulumi_gcp.secretmanager as secretmanager
 import pulumi_gcp.sql as sql
 import pulumi_random as random
 
-from trainyard.components.k8s.objects import prerequisites
 from trainyard.components.outputs import register
+from trainyard.components.prerequisites import prerequisites
 
 FLAGS = {
     "cloudsql.enable_pgaudit": "on",

@@ -12,8 +12,8 @@ from typing import TypedDict
 import pulumi
 import pulumi_gcp.compute as compute
 
-from trainyard.components.k8s.objects import prerequisites
 from trainyard.components.outputs import register
+from trainyard.components.prerequisites import prerequisites
 from trainyard.conventions.gcp import ROCE_PROFILE
 from trainyard.conventions.pod_networks import GVNIC_NETWORK, rdma_networks
 

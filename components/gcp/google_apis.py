@@ -10,8 +10,8 @@ from typing import NotRequired, TypedDict
 import pulumi
 import pulumi_gcp.dns as dns
 
-from trainyard.components.k8s.objects import prerequisites
 from trainyard.components.outputs import register
+from trainyard.components.prerequisites import prerequisites
 
 ADDRESSES = ("199.36.153.8", "199.36.153.9", "199.36.153.10", "199.36.153.11")
 """Addresses of private.googleapis.com: `conventions.gcp.GOOGLE_APIS_CIDR`."""

@@ -12,8 +12,8 @@ import pulumi
 import pulumi_gcp.container as container
 
 from trainyard.components.gcp.nodes import MANAGEMENT, plain_config
-from trainyard.components.k8s.objects import prerequisites
 from trainyard.components.outputs import register
+from trainyard.components.prerequisites import prerequisites
 from trainyard.conventions import CAPACITY_LABEL, GPU_RESOURCE, gpu_node_labels
 from trainyard.conventions.gcp import (
     DRANET_FAMILIES,

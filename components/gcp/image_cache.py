@@ -10,8 +10,8 @@ from typing import TypedDict
 import pulumi
 import pulumi_gcp.artifactregistry as artifactregistry
 
-from trainyard.components.k8s.objects import prerequisites
 from trainyard.components.outputs import register
+from trainyard.components.prerequisites import prerequisites
 
 UNUSED_DAYS = 90
 """Days after which a cached image goes: it is fetched again when it is wanted."""

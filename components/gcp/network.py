@@ -12,8 +12,8 @@ import pulumi
 import pulumi_gcp.compute as compute
 import pulumi_gcp.servicenetworking as servicenetworking
 
-from trainyard.components.k8s.objects import prerequisites
 from trainyard.components.outputs import register
+from trainyard.components.prerequisites import prerequisites
 
 PODS, SERVICES = "pods", "services"
 """Names of the secondary ranges of the subnet."""

@@ -14,8 +14,8 @@ import pulumi_gcp.logging as logging
 import pulumi_gcp.projects as projects
 
 from trainyard.components.gcp.channels import LogAlarm, LogAlarmsArgs, log_alarms
-from trainyard.components.k8s.objects import prerequisites
 from trainyard.components.outputs import register
+from trainyard.components.prerequisites import prerequisites
 
 DATA_ACCESS: Final = ("storage", "cloudkms", "secretmanager")
 """Services whose reads and writes of data are written down: objects, uses of keys, passwords."""

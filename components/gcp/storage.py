@@ -7,8 +7,8 @@ import pulumi
 import pulumi_gcp.storage as storage
 
 from trainyard.components.gcp.buckets import GcsBucket, GcsBucketArgs, GcsNetworksArgs
-from trainyard.components.k8s.objects import prerequisites
 from trainyard.components.outputs import register
+from trainyard.components.prerequisites import prerequisites
 from trainyard.conventions.gcp import LOG_DELIVERY
 
 COUNTER_ROLE: Final = "roles/storage.legacyBucketReader"

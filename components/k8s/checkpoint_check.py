@@ -9,9 +9,9 @@ from typing import NotRequired, TypedDict
 
 import pulumi
 
-from trainyard.components.k8s.objects import prerequisites
 from trainyard.components.k8s.team_cron_job import TeamCronJob, make_cron_job, make_programs
 from trainyard.components.outputs import register
+from trainyard.components.prerequisites import prerequisites
 from trainyard.conventions import CHECKPOINTS_CLAIM, CPU_NODES
 from trainyard.conventions.monitoring import CHECKPOINT_AGE, CHECKPOINT_CHECK
 from trainyard.smoke_jobs.drill import files_of_look

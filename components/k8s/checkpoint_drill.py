@@ -10,9 +10,9 @@ from typing import NotRequired, TypedDict
 
 import pulumi
 
-from trainyard.components.k8s.objects import prerequisites
 from trainyard.components.k8s.team_cron_job import TeamCronJob, make_cron_job, make_programs
 from trainyard.components.outputs import register
+from trainyard.components.prerequisites import prerequisites
 from trainyard.conventions import CPU_NODES
 from trainyard.conventions.monitoring import CHECKPOINT_DRILL
 from trainyard.smoke_jobs.drill import files

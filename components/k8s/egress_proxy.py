@@ -22,7 +22,6 @@ from trainyard.components.k8s.objects import (
     add_on_namespace,
     disruption_budget,
     named,
-    prerequisites,
     service,
     service_account,
 )
@@ -35,6 +34,7 @@ from trainyard.components.k8s.platform_flows import (
 )
 from trainyard.components.k8s.pod_parts import system_toleration
 from trainyard.components.outputs import register
+from trainyard.components.prerequisites import prerequisites
 from trainyard.conventions import EGRESS_CONFIG_MAP, SYSTEM_NODES
 
 NAME = "egress-proxy"

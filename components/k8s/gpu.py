@@ -15,8 +15,8 @@ import pulumi
 import yaml
 
 from trainyard.components.k8s.charts import ChartArgs, release
-from trainyard.components.k8s.objects import prerequisites
 from trainyard.components.outputs import register
+from trainyard.components.prerequisites import prerequisites
 from trainyard.conventions import GPU_RESOURCE, POOL_LABEL, gpu_node_tolerations, time_slices_config
 from trainyard.monitoring.series import gpu_series_file
 

@@ -14,7 +14,7 @@ import pulumi_kubernetes.rbac.v1 as rbac
 
 from trainyard.components.k8s import gpu_guard
 from trainyard.components.k8s import network_rules as rules
-from trainyard.components.k8s.objects import add_on_namespace, named, prerequisites, service_account
+from trainyard.components.k8s.objects import add_on_namespace, named, service_account
 from trainyard.components.k8s.quantities import bound, whole
 from trainyard.components.k8s.teams import (
     WITHIN_TEAM,
@@ -27,6 +27,7 @@ from trainyard.components.k8s.teams import (
 )
 from trainyard.components.k8s.volumes import VolumeSourceArgs, static_claim, static_volume
 from trainyard.components.outputs import register
+from trainyard.components.prerequisites import prerequisites
 from trainyard.conventions import DATA_CLAIM, GPU_RESOURCE, INGEST_GROUP, INGEST_NAMESPACE
 from trainyard.conventions.team_rights import ALL_VERBS, READ_VERBS, Right
 

@@ -29,7 +29,7 @@ from trainyard.components.k8s.job_guard import PoolNodeArgs, claimable, job_guar
 from trainyard.components.k8s.kueue_manager import NAMESPACE, manager_configuration
 from trainyard.components.k8s.monitoring_flows import but_of_keepers_that_are_not
 from trainyard.components.k8s.network_rules import AddressesArgs
-from trainyard.components.k8s.objects import add_on_namespace, named, prerequisites
+from trainyard.components.k8s.objects import add_on_namespace, named
 from trainyard.components.k8s.off_peak import WEIGHT as OFF_PEAK_WEIGHT
 from trainyard.components.k8s.off_peak import OffPeakArgs, OffPeakQueueArgs, off_peak_keeper
 from trainyard.components.k8s.platform_flows import PLATFORM_FLOWS
@@ -37,6 +37,7 @@ from trainyard.components.k8s.proofs import ProofKeeperArgs, proof_keeper
 from trainyard.components.k8s.sleep import SleepArgs, sleep_keeper
 from trainyard.components.k8s.template_guard import template_guard
 from trainyard.components.outputs import register
+from trainyard.components.prerequisites import prerequisites
 from trainyard.conventions import GPU_RESOURCE, SYSTEM_NODES, SYSTEM_TOLERATION, TEAM_LABEL, gpu_node_tolerations
 from trainyard.conventions.monitoring import BUDGET_KEEPER, IDLE_KEEPER
 

@@ -40,11 +40,11 @@ from trainyard.components.k8s.objects import (
     add_on_namespace,
     disruption_budget,
     named,
-    prerequisites,
     service,
     service_account,
 )
 from trainyard.components.outputs import register
+from trainyard.components.prerequisites import prerequisites
 from trainyard.conventions import (
     MLFLOW_CREDENTIALS_PATH,
     MLFLOW_CREDENTIALS_SECRET,

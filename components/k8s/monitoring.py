@@ -20,8 +20,9 @@ from trainyard.components.k8s.flows import Flow, Pods, fence
 from trainyard.components.k8s.monitoring_flows import but_of_keepers_that_are_not, monitoring_flows
 from trainyard.components.k8s.monitoring_values import GRAFANA_LOGIN, AlertRouteArgs, MonitoringSizeArgs, values
 from trainyard.components.k8s.network_rules import AddressesArgs
-from trainyard.components.k8s.objects import add_on_namespace, named, prerequisites
+from trainyard.components.k8s.objects import add_on_namespace, named
 from trainyard.components.outputs import register
+from trainyard.components.prerequisites import prerequisites
 from trainyard.conventions import KUEUE_NAMESPACE, SYSTEM_NODES
 from trainyard.conventions.monitoring import MONITORING_NAMESPACE, PROMETHEUS_URL, RELEASE
 from trainyard.monitoring.alerts.platform import CERTIFICATE_EXPIRY

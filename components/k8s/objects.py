@@ -1,7 +1,6 @@
-"""What the components on a cluster have in common: names that carry a dependency, what they wait for, namespaces."""
+"""What the components on a cluster have in common: names that carry a dependency, service accounts, namespaces."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 import pulumi
 import pulumi_kubernetes.core.v1 as core
@@ -20,25 +19,6 @@ def named(resource: pulumi.Resource, name: str) -> pulumi.Output[str]:
     `metadata` unknown.
     """
     return resource.urn.apply(lambda _: name)
-
-
-def prerequisites(opts: pulumi.ResourceOptions | None) -> list[pulumi.Resource]:
-    """What the caller of a component gave as `depends_on`, for the children to wait for.
-
-    The engine does not hand a component's `depends_on` on to its children. Raises TypeError where it is not a resource
-    or a sequence of resources that are known when the program runs.
-    """
-    given: Any = opts.depends_on if opts is not None else None
-    if given is None:
-        return []
-    resources = [given] if isinstance(given, pulumi.Resource) else given
-    if not isinstance(resources, Iterable) or isinstance(resources, pulumi.Output):
-        raise TypeError(f"depends_on has to be a resource or a sequence of resources, got {type(given).__name__}")
-    found = list(resources)
-    for resource in found:
-        if not isinstance(resource, pulumi.Resource):
-            raise TypeError(f"depends_on has to hold resources, got {type(resource).__name__}")
-    return found
 
 
 def service_account(

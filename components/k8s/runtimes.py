@@ -16,9 +16,10 @@ from trainyard.components.k8s import custom_resources as cr
 from trainyard.components.k8s.charts import ChartArgs, release
 from trainyard.components.k8s.flows import fence
 from trainyard.components.k8s.network_rules import AddressesArgs
-from trainyard.components.k8s.objects import add_on_namespace, named, prerequisites
+from trainyard.components.k8s.objects import add_on_namespace, named
 from trainyard.components.k8s.platform_flows import PLATFORM_FLOWS
 from trainyard.components.outputs import register
+from trainyard.components.prerequisites import prerequisites
 from trainyard.conventions import (
     CPU_NODES,
     CPU_ONLY_PRIORITY,

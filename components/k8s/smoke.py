@@ -21,8 +21,9 @@ import pulumi_kubernetes.batch.v1 as batch
 import pulumi_kubernetes.core.v1 as core
 
 from trainyard.components.k8s import custom_resources as cr
-from trainyard.components.k8s.objects import named, prerequisites
+from trainyard.components.k8s.objects import named
 from trainyard.components.outputs import register
+from trainyard.components.prerequisites import prerequisites
 from trainyard.conventions import NODE_IMAGE_ANNOTATION
 from trainyard.smoke_jobs.launch.job import LaunchError, SmokeSpec, job_name
 from trainyard.smoke_jobs.launch.kubernetes import LAST_SECONDS, Deferred, render

@@ -13,9 +13,10 @@ from trainyard.components.k8s import custom_resources as cr
 from trainyard.components.k8s import network_rules as rules
 from trainyard.components.k8s import pod_security
 from trainyard.components.k8s.image_guard import image_guard
-from trainyard.components.k8s.objects import NAMESPACE_TIMEOUTS, named, prerequisites, service_account
+from trainyard.components.k8s.objects import NAMESPACE_TIMEOUTS, named, service_account
 from trainyard.components.k8s.quantities import bound, whole
 from trainyard.components.outputs import register
+from trainyard.components.prerequisites import prerequisites
 from trainyard.conventions import (
     CPU_ONLY_PRIORITY,
     QUEUE_ANNOTATION,

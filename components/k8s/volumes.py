@@ -12,9 +12,10 @@ import pulumi
 import pulumi_kubernetes.core.v1 as core
 
 from trainyard import cards
-from trainyard.components.k8s.objects import named, prerequisites
+from trainyard.components.k8s.objects import named
 from trainyard.components.k8s.quantities import gibibytes
 from trainyard.components.outputs import register
+from trainyard.components.prerequisites import prerequisites
 
 
 class VolumeSourceArgs(TypedDict):

@@ -9,7 +9,6 @@ from typing import Any
 import pulumi
 
 from trainyard.plan.parts import ClusterPlan, Plan
-from trainyard.stacks.environment import cluster as on_cluster
 from trainyard.stacks.environment.ground import Foundation, Ground
 
 _GROUNDS: Mapping[str, str] = {
@@ -35,7 +34,10 @@ def build_environment(plan: Plan) -> dict[str, pulumi.Input[Any]]:
 
 
 def _on_cluster(plan: Plan, planned: ClusterPlan, ground: Ground) -> dict[str, pulumi.Input[Any]]:
-    workloads = on_cluster.build(plan, planned, ground)
+    # The SDK of Kubernetes takes a second, which an environment without a cluster does not have to wait for.
+    from trainyard.stacks.environment.cluster import build
+
+    workloads = build(plan, planned, ground)
     return {
         "clusterName": planned.name,
         "kubeconfig": ground.kubeconfig,

@@ -11,21 +11,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import pulumi
 
-from trainyard.components.k8s.charts import ChartArgs
-from trainyard.components.k8s.gpu import DevicePluginArgs
-from trainyard.components.k8s.kueue import QueuedNodesArgs
-from trainyard.components.k8s.mlflow_args import MlflowDatabaseArgs
-from trainyard.components.k8s.monitoring import GpuExporterArgs
-from trainyard.components.k8s.monitoring_values import AlertRouteArgs
-from trainyard.components.k8s.network_rules import AddressesArgs
-from trainyard.components.k8s.teams import SubjectArgs
-from trainyard.components.k8s.volumes import VolumeSourceArgs
 from trainyard.conventions import gpu_node_labels
 from trainyard.plan.parts import ClusterPlan, NodeGroupPlan, Plan
+
+if TYPE_CHECKING:  # an environment without a cluster does not wait for the SDK of Kubernetes
+    from trainyard.components.k8s.charts import ChartArgs
+    from trainyard.components.k8s.gpu import DevicePluginArgs
+    from trainyard.components.k8s.kueue import QueuedNodesArgs
+    from trainyard.components.k8s.mlflow_args import MlflowDatabaseArgs
+    from trainyard.components.k8s.monitoring import GpuExporterArgs
+    from trainyard.components.k8s.monitoring_values import AlertRouteArgs
+    from trainyard.components.k8s.network_rules import AddressesArgs
+    from trainyard.components.k8s.teams import SubjectArgs
+    from trainyard.components.k8s.volumes import VolumeSourceArgs
 
 
 @dataclass(frozen=True, kw_only=True)

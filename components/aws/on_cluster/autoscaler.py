@@ -10,8 +10,8 @@ from typing import Any, NotRequired, TypedDict
 import pulumi
 
 from trainyard.components.k8s.charts import ChartArgs, over_nodes, release
-from trainyard.components.k8s.objects import prerequisites
 from trainyard.components.outputs import register
+from trainyard.components.prerequisites import prerequisites
 from trainyard.conventions import SYSTEM_NODES, SYSTEM_TOLERATION
 
 NAMESPACE = "kube-system"

@@ -16,8 +16,9 @@ from trainyard.components.aws.on_cluster.kube_system import BUCKET_MOUNTS, KUBE_
 from trainyard.components.k8s.charts import ChartArgs, over_nodes, release
 from trainyard.components.k8s.flows import fence
 from trainyard.components.k8s.network_rules import AddressesArgs
-from trainyard.components.k8s.objects import add_on_namespace, named, prerequisites
+from trainyard.components.k8s.objects import add_on_namespace, named
 from trainyard.components.outputs import register
+from trainyard.components.prerequisites import prerequisites
 from trainyard.conventions import SYSTEM_NODES, SYSTEM_TOLERATION, gpu_node_tolerations
 
 NAMESPACE = "kube-system"

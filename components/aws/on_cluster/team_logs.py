@@ -19,8 +19,9 @@ import pulumi_kubernetes.apps.v1 as apps
 import pulumi_kubernetes.core.v1 as core
 
 from trainyard.components.aws.policy_documents import allow
-from trainyard.components.k8s.objects import prerequisites, service_account
+from trainyard.components.k8s.objects import service_account
 from trainyard.components.outputs import register
+from trainyard.components.prerequisites import prerequisites
 from trainyard.conventions.aws import team_log_group
 
 NAMESPACE = "kube-system"

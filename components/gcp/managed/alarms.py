@@ -6,8 +6,8 @@ from typing import Final, TypedDict
 import pulumi
 
 from trainyard.components.gcp.channels import LogAlarm, LogAlarmsArgs, log_alarms
-from trainyard.components.k8s.objects import prerequisites
 from trainyard.components.outputs import register
+from trainyard.components.prerequisites import prerequisites
 
 FAILED: Final = 'resource.type="ml_job" AND resource.labels.task_name="service" AND severity>=ERROR'
 """What Vertex AI itself writes of a job that failed: lines of the job's own program have another `task_name` (Vertex

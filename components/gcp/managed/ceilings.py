@@ -11,8 +11,8 @@ from urllib.parse import quote
 import pulumi
 import pulumi_gcp.serviceusage as serviceusage
 
-from trainyard.components.k8s.objects import prerequisites
 from trainyard.components.outputs import register
+from trainyard.components.prerequisites import prerequisites
 
 VERTEX: Final = "aiplatform.googleapis.com"
 

@@ -11,8 +11,8 @@ from typing import NotRequired, TypedDict
 import pulumi
 import pulumi_gcp.colab as colab
 
-from trainyard.components.k8s.objects import prerequisites
 from trainyard.components.outputs import register
+from trainyard.components.prerequisites import prerequisites
 
 LEAST_IDLE_MINUTES, MOST_IDLE_MINUTES = 10, 1440
 """What `idle_timeout` takes (pulumi_gcp 10.2.0: 10 minutes to 24 hours; 0 switches it off)."""

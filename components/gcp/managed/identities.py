@@ -16,8 +16,8 @@ import pulumi_gcp.storage as storage
 
 from trainyard.components.gcp.identity import READ, WRITE
 from trainyard.components.gcp.managed.rights import JOBS, PEOPLE, TRACKING
-from trainyard.components.k8s.objects import prerequisites
 from trainyard.components.outputs import register
+from trainyard.components.prerequisites import prerequisites
 
 _ACT_AS = "roles/iam.serviceAccountUser"
 

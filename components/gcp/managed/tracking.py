@@ -6,8 +6,8 @@ from typing import TypedDict
 import pulumi
 import pulumi_gcp.vertex as vertex
 
-from trainyard.components.k8s.objects import prerequisites
 from trainyard.components.outputs import register
+from trainyard.components.prerequisites import prerequisites
 
 
 class ExperimentsArgs(TypedDict):

@@ -6,8 +6,9 @@ from typing import TypedDict
 import pulumi
 import pulumi_kubernetes.storage.v1 as storage
 
-from trainyard.components.k8s.objects import named, prerequisites
+from trainyard.components.k8s.objects import named
 from trainyard.components.outputs import register
+from trainyard.components.prerequisites import prerequisites
 from trainyard.conventions.gcp import BLOCK_STORAGE_CLASS
 
 DRIVER = "pd.csi.storage.gke.io"

@@ -9,8 +9,8 @@ from typing import Any, TypedDict
 import pulumi
 
 from trainyard.components.k8s import custom_resources as cr
-from trainyard.components.k8s.objects import prerequisites
 from trainyard.components.outputs import register
+from trainyard.components.prerequisites import prerequisites
 from trainyard.conventions.pod_networks import NETWORK_API, NETWORK_PARAMETERS, POD_NETWORK
 
 DEVICE_MODES = ("NetDevice", "RDMA")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import pulumi
 
@@ -14,9 +15,11 @@ from trainyard.components.aws.threat_detection import ThreatDetection
 from trainyard.components.aws.trail import AuditTrail
 from trainyard.plan.aws.parts import AwsPlan
 from trainyard.plan.parts import Plan
-from trainyard.stacks.environment.aws.cluster import MadeCluster
 from trainyard.stacks.environment.aws.keys import Keys
 from trainyard.stacks.environment.aws.storage import bound_to
+
+if TYPE_CHECKING:
+    from trainyard.stacks.environment.aws.cluster import MadeCluster
 
 
 def make_audit(

@@ -5,13 +5,15 @@ What the workloads on each cluster need of it leaves as a `Ground`; nothing else
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import pulumi
 import pulumi_aws
 
 from trainyard.components.aws.bastion import Bastion
 from trainyard.components.aws.budget import BudgetAlerts, BudgetAlertsArgs
+from trainyard.components.aws.database import Database
 from trainyard.components.aws.dns_firewall import DnsFirewall
 from trainyard.components.aws.existing_network import AnyNetwork, ExistingNetwork, ExistingNetworkArgs
 from trainyard.components.aws.image_cache import CachedRegistryArgs, ImageCache
@@ -23,11 +25,13 @@ from trainyard.plan.parts import Plan
 from trainyard.stacks.environment.aws import managed
 from trainyard.stacks.environment.aws.account import bind_roles, provider
 from trainyard.stacks.environment.aws.audit import make_audit
-from trainyard.stacks.environment.aws.cluster import Shared, make_cluster, make_grounds
 from trainyard.stacks.environment.aws.keys import Keys, make_keys
 from trainyard.stacks.environment.aws.people import administrators_of, deployer
 from trainyard.stacks.environment.aws.storage import make_database, make_storage
-from trainyard.stacks.environment.ground import Foundation, resource_prefix
+from trainyard.stacks.environment.ground import Foundation, Ground, resource_prefix
+
+if TYPE_CHECKING:
+    from trainyard.stacks.environment.aws.cluster import MadeCluster
 
 
 def build(plan: Plan[AwsPlan]) -> Foundation:
@@ -43,9 +47,7 @@ def build(plan: Plan[AwsPlan]) -> Foundation:
     _dns_firewall(plan, network, on_aws)
     _image_cache(plan, keys, on_aws)
     bastion = _bastion(plan, network, aws)
-    clusters = [
-        make_cluster(plan, planned, account, network, keys, deployed_by, bastion, aws) for planned in plan.clusters
-    ]
+    clusters = _clusters(plan, account, network, keys, deployed_by, bastion, aws)
     clients = {f"{resource_prefix(plan, made.planned)}cluster": made.cluster.security_group_id for made in clusters}
     outside = managed.roles_outside(plan, account)
     storage = make_storage(plan, account, network, clients, keys, [*administrators, *outside], on_aws)
@@ -53,9 +55,7 @@ def build(plan: Plan[AwsPlan]) -> Foundation:
     budget = _budget(plan, account, keys, on_aws)
     training = _managed(plan, account, network, storage, keys, budget, on_aws)
     return Foundation(
-        clusters=make_grounds(
-            plan, clusters, Shared(account, network, keys, storage, database, budget.topic_arn), on_aws
-        ),
+        clusters=_grounds(plan, clusters, account, network, keys, storage, database, budget, on_aws),
         outputs={
             "region": plan.ground.region,
             "dataBucket": storage.data_bucket["name"],
@@ -67,6 +67,41 @@ def build(plan: Plan[AwsPlan]) -> Foundation:
             **make_audit(plan, account, network, storage, clusters, keys, administrators, on_aws),
         },
     )
+
+
+def _clusters(
+    plan: Plan[AwsPlan],
+    account: pulumi.Input[str],
+    network: AnyNetwork,
+    keys: Keys,
+    deployed_by: pulumi.Input[str],
+    bastion: Bastion | None,
+    aws: pulumi_aws.Provider,
+) -> list[MadeCluster]:
+    if not plan.clusters:
+        return []
+    # Their SDKs take a second, which an environment of managed training does not have to wait for.
+    from trainyard.stacks.environment.aws.cluster import make_cluster
+
+    return [make_cluster(plan, planned, account, network, keys, deployed_by, bastion, aws) for planned in plan.clusters]
+
+
+def _grounds(
+    plan: Plan[AwsPlan],
+    clusters: Sequence[MadeCluster],
+    account: pulumi.Input[str],
+    network: AnyNetwork,
+    keys: Keys,
+    storage: StorageTiers,
+    database: Database | None,
+    budget: BudgetAlerts,
+    on_aws: pulumi.ResourceOptions,
+) -> Mapping[str, Ground]:
+    if not clusters:
+        return {}
+    from trainyard.stacks.environment.aws.cluster import Shared, make_grounds
+
+    return make_grounds(plan, clusters, Shared(account, network, keys, storage, database, budget.topic_arn), on_aws)
 
 
 def _managed(

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import pulumi
 
 from trainyard.components.aws.buckets import bucket_arn_pattern
-from trainyard.components.aws.cluster import control_role_name
 from trainyard.components.aws.encryption import EnvironmentKey, EnvironmentKeyArgs
+from trainyard.components.aws.identity import control_role_name
 from trainyard.components.aws.storage import tier_name
 from trainyard.plan.aws.parts import AwsPlan
 from trainyard.plan.parts import ClusterPlan, Plan

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import pulumi
 
 from trainyard import catalog
 from trainyard.components.aws.database import Database
 from trainyard.components.aws.existing_network import AnyNetwork
-from trainyard.components.aws.on_cluster.database_password import secrets_manager_password
-from trainyard.components.aws.on_cluster.volumes import StorageVolumesArgs
 from trainyard.components.aws.perimeter import BoundToArgs
 from trainyard.components.aws.storage import BucketReference, StorageTiers
-from trainyard.components.k8s.mlflow_args import MlflowDatabaseArgs
 from trainyard.conventions import team_prefix, tracking_database
 from trainyard.plan.aws.parts import AwsPlan
 from trainyard.plan.parts import Plan
 from trainyard.stacks.environment.aws.keys import Keys
+
+if TYPE_CHECKING:
+    from trainyard.components.aws.on_cluster.volumes import StorageVolumesArgs
+    from trainyard.components.k8s.mlflow_args import MlflowDatabaseArgs
 
 ARTIFACTS_PREFIX = "mlflow"
 """Prefix of MLflow's artifacts in the artifacts bucket."""
@@ -123,6 +125,8 @@ def mlflow_database(plan: Plan[AwsPlan], database: Database | None) -> MlflowDat
     """How the MLflow server reaches its database; None where there is none."""
     if database is None:
         return None
+    from trainyard.components.aws.on_cluster.database_password import secrets_manager_password
+
     return {
         "address": database.address,
         "port": database.port,

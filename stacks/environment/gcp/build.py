@@ -19,11 +19,11 @@ from trainyard.components.gcp.google_apis import GoogleApis
 from trainyard.components.gcp.image_cache import RemoteImages
 from trainyard.components.gcp.network import VpcNetwork, VpcNetworkArgs
 from trainyard.components.gcp.services import ProjectServices
+from trainyard.components.gcp.storage import GcsStorageTiers
 from trainyard.plan.gcp.parts import GcpPlan
 from trainyard.plan.parts import Plan
-from trainyard.stacks.environment.gcp.cluster import Shared, make_ground
 from trainyard.stacks.environment.gcp.storage import after, make_database, make_keys, make_record, make_storage
-from trainyard.stacks.environment.ground import Foundation
+from trainyard.stacks.environment.ground import Foundation, Ground
 
 SERVICES: Final = (
     "cloudresourcemanager", "serviceusage", "iam", "iamcredentials", "compute", "storage", "cloudkms", "logging",
@@ -76,10 +76,17 @@ def build(plan: Plan[GcpPlan]) -> Foundation:
     budget = _budget(plan, after(gcp, services.ready))
     fabric = _fabric(plan, after(gcp, services.ready))
     images = _images(plan, keys, after(gcp, [*services.ready, *keys.granted["platform"]]))
-    shared = Shared(network, keys, storage, database, services.ready, [*(apis.ready if apis else []), *images], fabric)
-    training = _managed(plan, shared, gcp)
+    training = _managed(plan, network, storage, keys, services, gcp)
+    clusters: dict[str, Ground] = {}
+    if plan.clusters:
+        # Their SDKs take a second, which an environment of managed training does not have to wait for.
+        from trainyard.stacks.environment.gcp.cluster import Shared, make_ground
+
+        ready = [*(apis.ready if apis else []), *images]
+        shared = Shared(network, keys, storage, database, services.ready, ready, fabric)
+        clusters = {planned.name: make_ground(plan, planned, shared, gcp) for planned in plan.clusters}
     return Foundation(
-        clusters={planned.name: make_ground(plan, planned, shared, gcp) for planned in plan.clusters},
+        clusters=clusters,
         outputs={
             "region": own.region,
             "project": own.project,
@@ -108,7 +115,14 @@ def _services(plan: Plan[GcpPlan], gcp: pulumi.ResourceOptions) -> ProjectServic
     return ProjectServices("services", {"services": used, "agents": agents}, gcp)
 
 
-def _managed(plan: Plan[GcpPlan], shared: Shared, gcp: pulumi.ResourceOptions) -> dict[str, pulumi.Input[Any]]:
+def _managed(
+    plan: Plan[GcpPlan],
+    network: VpcNetwork,
+    storage: GcsStorageTiers,
+    keys: ProjectKeys,
+    services: ProjectServices,
+    gcp: pulumi.ResourceOptions,
+) -> dict[str, pulumi.Input[Any]]:
     """Managed training, where the plan has it; what the stack reports of it."""
     planned = plan.ground.managed
     if planned is None:
@@ -116,8 +130,8 @@ def _managed(plan: Plan[GcpPlan], shared: Shared, gcp: pulumi.ResourceOptions) -
     # Its SDKs take a second, which an environment with a cluster alone does not have to wait for.
     from trainyard.stacks.environment.gcp import managed
 
-    made = managed.make_managed(plan, planned, shared.network, shared.storage, shared.keys, shared.services, gcp)
-    managed.make_proof(plan, made, shared.storage, gcp)
+    made = managed.make_managed(plan, planned, network, storage, keys, services.ready, gcp)
+    managed.make_proof(plan, made, storage, gcp)
     return made.outputs
 
 

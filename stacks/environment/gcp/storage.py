@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
 import pulumi
 
@@ -11,14 +11,16 @@ from trainyard.components.gcp.buckets import GcsNetworksArgs
 from trainyard.components.gcp.database import DATABASE, USER, CloudSqlDatabase
 from trainyard.components.gcp.encryption import ProjectKeys
 from trainyard.components.gcp.network import VpcNetwork
-from trainyard.components.gcp.on_cluster.volumes import BucketVolumesArgs
 from trainyard.components.gcp.record import ProjectRecord, RecordAlarms
 from trainyard.components.gcp.services import ProjectServices
 from trainyard.components.gcp.storage import GcsDataCacheArgs, GcsStorageTiers, GcsStorageTiersArgs
-from trainyard.components.k8s.mlflow_args import MlflowDatabaseArgs
 from trainyard.conventions import tracking_database
 from trainyard.plan.gcp.parts import GcpPlan
 from trainyard.plan.parts import Plan
+
+if TYPE_CHECKING:
+    from trainyard.components.gcp.on_cluster.volumes import BucketVolumesArgs
+    from trainyard.components.k8s.mlflow_args import MlflowDatabaseArgs
 
 ARTIFACTS_PREFIX = "mlflow"
 """Folder of MLflow's artifacts in the artifacts bucket."""

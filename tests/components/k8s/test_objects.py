@@ -5,7 +5,8 @@ import pulumi_kubernetes.core.v1 as core
 import pytest
 
 from tests.pulumi_harness import record
-from trainyard.components.k8s.objects import add_on_namespace, named, prerequisites, service_account
+from trainyard.components.k8s.objects import add_on_namespace, named, service_account
+from trainyard.components.prerequisites import prerequisites
 
 ACCOUNT = "kubernetes:core/v1:ServiceAccount"
 
