@@ -33,7 +33,7 @@ def rehearse(
     since: FromOption = None,
     project: ProjectOption = None,
 ) -> None:
-    """Run a stack's whole program offline, twice: what would be refused, what the policies say, what it costs.
+    """Run a stack's whole program offline: what would be refused, what the policies say, what it costs.
 
     With --from, the way there too: what of that which stands is changed, replaced or deleted, and what stops meanwhile.
 
