@@ -303,6 +303,11 @@ def test_one_run_tells_both_of_an_example(stack: str) -> None:
             assert found.classes == alone.classes
 
 
+def test_a_name_by_chance_is_found_out(run: Run) -> None:
+    found = run('import uuid\ns3.Bucket(f"data-{uuid.uuid4().hex[:6]}", opts=on_aws)')
+    assert [finding.rule for finding in found.findings] == ["one-run-only", "one-run-only"]
+
+
 def test_a_program_that_hangs_is_waited_for_once(run: Run) -> None:
     found = run("import time; time.sleep(6)", timeout_seconds=0.5)
     assert "time.sleep" in (found.preview.hang or "")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import runpy
 import sys
 import threading
@@ -26,9 +27,34 @@ def run_program(config: StackConfig, deployment: Deployment, *, preview: bool, t
 def run_program_once(
     config: StackConfig, deployment: Deployment, *, timeout_seconds: float
 ) -> tuple[Recording | None, Recording | None]:
-    """What is recorded with everything known, and what a first preview would: `record_both`, as `run_program` runs."""
+    """What is recorded with everything known, and what a first preview would: `record_both`, as `run_program` runs.
+
+    A program that may do something else each time runs for each: what exists in one run only is told.
+    """
+    before = set(sys.modules)
     with _program_of(config) as program:
-        return record_both(program, deployment=deployment, timeout_seconds=timeout_seconds)
+        known, preview = record_both(program, deployment=deployment, timeout_seconds=timeout_seconds)
+        return known, None if known is not None and _has_chance(config, before) else preview
+
+
+_CHANCE = re.compile(r"^\s*(?:from|import)\b.*\b(?:random|uuid|secrets|time|datetime|date|urandom)\b", re.MULTILINE)
+"""An import of what gives something else each time. `pulumi_random` does not: its values are kept in the state."""
+
+
+_own_files: dict[Path, set[Path]] = {}
+"""Files of the program's own, by the project's folder: a module is imported once in a process."""
+
+
+def _has_chance(config: StackConfig, before: set[str]) -> bool:
+    """Whether the program's own code, in its project's folder, may do something else each time."""
+    files = _own_files.setdefault(config.root, set())
+    files.add(config.main / "__main__.py" if config.main.is_dir() else config.main)
+    for name in sys.modules.keys() - before:
+        file = getattr(sys.modules[name], "__file__", None)
+        is_own = file and file.startswith(f"{config.root}{os.sep}") and file.endswith(".py")
+        if is_own and name.split(".", 1)[0] != "trainyard" and "site-packages" not in file:
+            files.add(Path(file))
+    return any(_CHANCE.search(file.read_text(errors="replace")) for file in files if file.exists())
 
 
 @contextmanager
