@@ -165,6 +165,25 @@ INPUTS: dict[str, dict[str, Any]] = {
             }
         ],
     },
+    "TpuSlices": {
+        "clusterId": "projects/acme/locations/europe-west4/clusters/acme",
+        "region": "europe-west4",
+        "nodeAccountEmail": "acme-nodes@acme.iam.gserviceaccount.com",
+        "keyId": GCP_KEY,
+        "labels": {"client": "acme"},
+        "pools": [
+            {
+                "name": "slices-spot-1",
+                "pool": "slices",
+                "capacity": "spot",
+                "machineType": "ct6e-standard-4t",
+                "topology": "4x4",
+                "maxNodes": 4,
+                "zone": "europe-west4-a",
+                "diskGib": 200,
+            }
+        ],
+    },
     "FabricNetworks": {
         "project": "acme",
         "region": "europe-west4",

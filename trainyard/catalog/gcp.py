@@ -66,11 +66,13 @@ class GcpCpuInstance:
 
 @dataclass(frozen=True, slots=True)
 class Tpu:
-    """A machine type with TPU chips; `accelerator` is what GKE labels its nodes with."""
+    """A machine type with TPU chips; `accelerator` is what GKE labels its nodes with, `topologies` are how the chips of
+    a slice of it are joined, the usual ones by size."""
 
     type: str
     accelerator: str
     chips: int
+    topologies: tuple[str, ...]
     vcpus: int
     memory_gib: float
 

@@ -23,6 +23,7 @@ from trainyard.components.gcp.on_cluster.block_storage import DiskStorage
 from trainyard.components.gcp.on_cluster.pod_networks import PodNetworkArgs, PodNetworks
 from trainyard.components.gcp.on_cluster.volumes import ingest_volume, team_volumes
 from trainyard.components.gcp.storage import GcsStorageTiers
+from trainyard.components.gcp.tpu_nodes import TpuSlices
 from trainyard.components.k8s.network_rules import AddressesArgs
 from trainyard.components.k8s.teams import SubjectArgs
 from trainyard.conventions import CHECKPOINTS_CLAIM, CPU_NODES, SYSTEM_NODES, gpu_node_labels
@@ -41,6 +42,7 @@ from trainyard.plan.gcp.parts import GcpNetworkPlan, GcpPlan
 from trainyard.plan.parts import ClusterPlan, NodeGroupPlan, Plan, PoolPlan
 from trainyard.stacks.environment.gcp.identities import identity, people, pod_identities
 from trainyard.stacks.environment.gcp.storage import ARTIFACTS_PREFIX, after, mlflow_database, mounted, uri
+from trainyard.stacks.environment.gcp.tpus import jobs_of_slices, tpu_node_pools
 from trainyard.stacks.environment.ground import Ground, resource_prefix
 
 LONGEST_ACCOUNT_ID = 30
@@ -82,6 +84,19 @@ def make_ground(plan: Plan[GcpPlan], planned: ClusterPlan, shared: Shared, gcp: 
         },
         after(gcp, cluster.nodes_wait_for),
     )
+    if own.tpu_pools:
+        TpuSlices(
+            f"{prefix}tpu-slices",
+            {
+                "cluster_id": cluster.cluster_id,
+                "region": own.region,
+                "node_account_email": cluster.node_account_email,
+                "key_id": shared.keys.key_ids["platform"],
+                "labels": dict(own.labels),
+                "pools": [args for pool in own.tpu_pools for args in tpu_node_pools(pool)],
+            },
+            after(gcp, cluster.nodes_wait_for),
+        )
     identities = pod_identities(plan, planned, cluster, storage, gcp)
     people(plan, planned, gcp)
     kubeconfig = pulumi.Output.json_dumps(
@@ -137,6 +152,7 @@ def make_ground(plan: Plan[GcpPlan], planned: ClusterPlan, shared: Shared, gcp: 
             }
             for name, hours in own.run_hours
         },
+        slices=[jobs_of_slices(pool) for pool in own.tpu_pools],
         unrationed_resources=[],
         autoscaled_groups={},
         node_images={group.name: cluster.version for group in planned.node_groups},
