@@ -1,8 +1,9 @@
 """Kueue: who may use which GPUs, in what order, and who goes first.
 
-A flavor for every group of nodes with GPUs or TPU chips, a ClusterQueue for every team in one cohort, LocalQueues in the teams' namespaces and
-the workload priorities. Jobs, JobSets and TrainJobs in team namespaces start only when their queue has GPUs for all of
-their pods; admission policies keep out GPU pods that came another way, and jobs that no node takes.
+A flavor for every group of nodes with GPUs or TPU chips, a ClusterQueue for every team in one cohort, LocalQueues in
+the teams' namespaces and the workload priorities. Jobs, JobSets and TrainJobs in team namespaces start only when their
+queue has GPUs for all of their pods; admission policies keep out GPU pods that came another way, and jobs that no node
+takes. Chips of TPUs are counted as GPUs are, beside them.
 
 What a team owns it gets back at once, for any job that fits its quota of one flavor, and for no larger one: where jobs
 take nodes whole, quotas are whole nodes. What the owners leave idle is evened out by weight: one team's borrowed GPUs

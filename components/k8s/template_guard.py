@@ -50,8 +50,8 @@ RUNTIME_MESSAGE = (
     f"{TORCH_CPU_RUNTIME}, which counts its pods against the team's part of the nodes for them."
 )
 POOL_RUNTIME_MESSAGE = (
-    "The runtime {} takes a node with all of its GPUs or TPU chips: leave resourcesPerNode out, or name {} there, because the "
-    "Trainer starts a process for each core of what is named there without GPUs."
+    "The runtime {} takes a node with all of its GPUs or TPU chips: leave resourcesPerNode out, or name {} there, "
+    "because the Trainer starts a process for each core of what is named there without GPUs."
 )
 SLICE_MESSAGE = "A job in {} takes a slice whole, of {} nodes: leave trainer.numNodes out, or say as many."
 OWNER_MESSAGE = "Owners of a job are written by the platform's controllers: take away metadata.ownerReferences."

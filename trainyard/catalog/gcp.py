@@ -152,6 +152,7 @@ def _sold() -> dict[str, dict[str, tuple[str, ...]]]:
         names = tuple(f"{row['region']}-{letter}" for letter in row["zones"].split())
         found.setdefault(row["match"], {})[row["region"]] = names
     for tpu in _tpus().values():
+        found.setdefault(tpu.type, dict(found.get(family(tpu.type), {})))
         for (accelerator, region), price in _tpu_prices().items():
             if accelerator == tpu.accelerator:
                 found.setdefault(tpu.type, {})[region] = tuple(f"{region}-{letter}" for letter in price.zones)

@@ -19,6 +19,9 @@ GKE_ACCELERATORS: Final[Mapping[str, str]] = {
 }
 """Types of `guestAccelerators` of a GKE node pool with the catalogue's names of the GPU models."""
 
+TPU_FAMILIES: Final = ("ct3-", "ct3p-", "ct4p-", "ct5l-", "ct5lp-", "ct5p-", "ct6e-", "tpu7x-")
+"""How the names of machines with TPU chips begin (cluster-toolkit, 2026-06-25; v2 to v4, as generally known)."""
+
 TPU_ACCELERATOR_LABEL: Final = "cloud.google.com/gke-tpu-accelerator"
 """Label of a node with TPU chips: their generation, as GKE calls it. GKE sets it from the machine."""
 TPU_TOPOLOGY_LABEL: Final = "cloud.google.com/gke-tpu-topology"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from trainyard.catalog import gcp as catalog
 from trainyard.catalog.gcp import GcpInstance
-from trainyard.conventions.gcp import DRANET_FAMILIES, GIB_TUNERS, GKE_ACCELERATORS
+from trainyard.conventions.gcp import DRANET_FAMILIES, GIB_TUNERS, GKE_ACCELERATORS, TPU_FAMILIES
 from trainyard.plan.context import LOCKED, Context
 from trainyard.problems import nearest
 from trainyard.settings.pools import FlexStart, GpuPool, Reserved
@@ -19,9 +19,6 @@ RESERVATION_FORM = re.compile(
 )
 RESERVATION_WORDS = "must be NAME, projects/PROJECT/reservations/NAME, or that with /reservationBlocks/BLOCK"
 """How a reservation that is used by name is spelt, and how that is told."""
-
-_TPU_FAMILIES = ("ct5lp-", "ct5p-", "ct6e-", "tpu7x-")
-"""Machines with TPUs and no GPU (cluster-toolkit, 2026-06-25)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +88,7 @@ class GcpMarket:
         region, ledger = self.context.region, self.context.ledger
         known = [item.type for item in catalog.instances()]
         here = ", ".join(item.type for item in _sold_in(region))
-        if type_.startswith(_TPU_FAMILIES):
+        if type_.startswith(TPU_FAMILIES):
             allowed = "has TPU chips and no GPU: a pool of slices is one of gcp.tpuPools"
             ledger.problem(key, type_, allowed, f"GPU machines in {region}: {here}")
             return None
