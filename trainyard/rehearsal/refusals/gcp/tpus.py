@@ -49,9 +49,6 @@ def slice_pool(view: View) -> None:
 
 
 def _nothing_of_gpus(view: View, type_: str) -> None:
-    if view.entries("nodeConfig.guestAccelerators"):
-        path = "nodeConfig.guestAccelerators"
-        view.error("gke-tpu", path, f"GPUs of {type_}", allowed="nothing: the machine type says which chips it has")
     for path in _OF_GPUS:
         if view.number(f"{path}.localSsdCount"):
             view.error("gke-tpu", path, f"local SSDs of {type_}", allowed="nothing: TPU machines have none")
@@ -102,9 +99,6 @@ def _sizes(view: View, machine: Tpu, topology: str) -> None:
     if count == 1:
         return
     words = f"a slice of {topology} has {count} machines of {machine.type}, all or none"
-    zones = view.texts("nodeLocations")
-    if len(zones) > 1:
-        view.error("gke-tpu", "nodeLocations", f"{len(zones)} zones of a slice", allowed="one")
     for path in ("autoscaling.totalMaxNodeCount", "autoscaling.maxNodeCount", "nodeCount", "initialNodeCount"):
         number = view.number(path)
         if number is not None and number != count and not (number == 0 and "autoscaling" not in path):
