@@ -75,6 +75,7 @@ from trainyard.components.k8s.kueue import Kueue
 from trainyard.components.k8s.mlflow import MlflowServer
 from trainyard.components.k8s.monitoring import Monitoring
 from trainyard.components.k8s.runtimes import TrainingRuntimes
+from trainyard.components.k8s.slice_proof import SliceProof
 from trainyard.components.k8s.smoke import SmokeJob
 from trainyard.components.k8s.teams import TeamNamespaces
 from trainyard.components.k8s.volumes import TeamVolumes
@@ -140,6 +141,7 @@ COMPONENTS: tuple[type[pulumi.ComponentResource], ...] = (
     RemoteImages,
     SecurityAlerts,
     SharedFileSystem,
+    SliceProof,
     SmokeJob,
     SpendingBrake,
     StorageDrivers,

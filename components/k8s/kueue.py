@@ -303,7 +303,7 @@ class Kueue(pulumi.ComponentResource):
             proof_keeper(
                 name,
                 args["proofs"],
-                {flavor["name"]: flavor["node_labels"] for flavor in args["flavors"] if not _is_of_tpus(flavor)},
+                {flavor["name"]: flavor["node_labels"] for flavor in args["flavors"]},
                 {queue["team"]: queue["namespace"] for queue in args["queues"]},
                 self.namespace,
                 args.get("node_selector", SYSTEM_NODES),

@@ -44,7 +44,7 @@ from trainyard.plan.parts import (
 )
 from trainyard.stacks.environment.ground import Ground, chart, resource_prefix
 from trainyard.stacks.environment.monitoring import checkpoint_checks, checkpoint_drill, monitoring
-from trainyard.stacks.environment.smoke import SmokeProof, smoke_jobs
+from trainyard.stacks.environment.smoke import SmokeProof, slice_proofs, smoke_jobs
 from trainyard.stacks.environment.tracking import tracking_server
 
 
@@ -125,7 +125,10 @@ def build(plan: Plan, planned: ClusterPlan, ground: Ground) -> Workloads:
     return Workloads(
         tracking_uri=server.tracking_uri if server else None,
         queues=queues.local_queues,
-        smoke_proofs=smoke_jobs(plan, planned, ground, teams, needs),
+        smoke_proofs={
+            **smoke_jobs(plan, planned, ground, teams, needs),
+            **slice_proofs(plan, planned, ground, teams, needs),
+        },
     )
 
 

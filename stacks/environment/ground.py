@@ -26,7 +26,7 @@ from trainyard.components.k8s.network_rules import AddressesArgs
 from trainyard.components.k8s.runtimes import TpuRuntimeArgs
 from trainyard.components.k8s.teams import SubjectArgs
 from trainyard.components.k8s.volumes import VolumeSourceArgs
-from trainyard.conventions import gpu_node_labels
+from trainyard.conventions import Capacity, gpu_node_labels
 from trainyard.plan.parts import ClusterPlan, NodeGroupPlan, Plan
 
 
@@ -41,6 +41,20 @@ class WorkloadIdentity:
 
 
 @dataclass(frozen=True, kw_only=True)
+class SliceToProve:
+    """A slice, and for whom a job proves it."""
+
+    name: str
+    """Of its node pool."""
+    team: str
+    capacity: Capacity
+    node_labels: Mapping[str, str]
+    """Labels of exactly its nodes, besides those of its pool."""
+    node_image: pulumi.Input[str]
+    """What a new node starts with."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Slices:
     """A pool of TPU slices of the ground's, as jobs see it."""
 
@@ -52,6 +66,8 @@ class Slices:
     """How its slices are had, in the order in which a queue tries them."""
     quotas: Mapping[str, Mapping[str, int]]
     """TPU chips that a team owns, by flavor and then by team; 0 where it is not named."""
+    proofs: Sequence[SliceToProve]
+    """The slices that a job proves."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -165,6 +165,24 @@ INPUTS: dict[str, dict[str, Any]] = {
             }
         ],
     },
+    "SliceProof": {
+        "nodePool": "v6e-spot-1",
+        "runtime": {
+            "pool": "v6e",
+            "image": f"acme/jax@sha256:{'2' * 64}",
+            "nodes": 4,
+            "chips": 4,
+            "cpu": 178,
+            "memoryGib": 500,
+            "nodeLabels": {"cloud.google.com/gke-tpu-topology": "4x4"},
+            "sliceLabel": "cloud.google.com/gke-nodepool",
+        },
+        "nodeLabels": {"cloud.google.com/gke-nodepool": "v6e-spot-1"},
+        "namespace": "team-vision",
+        "queue": "smoke",
+        "priority": "standard",
+        "startTimeoutS": 1800,
+    },
     "TpuSlices": {
         "clusterId": "projects/acme/locations/europe-west4/clusters/acme",
         "region": "europe-west4",

@@ -43,7 +43,7 @@ from trainyard.plan.parts import ClusterPlan, NodeGroupPlan, Plan, PoolPlan
 from trainyard.stacks.environment.gcp.identities import identity, people, pod_identities
 from trainyard.stacks.environment.gcp.storage import ARTIFACTS_PREFIX, after, mlflow_database, mounted, uri
 from trainyard.stacks.environment.gcp.tpus import jobs_of_slices, tpu_node_pools
-from trainyard.stacks.environment.ground import Ground, resource_prefix
+from trainyard.stacks.environment.ground import Ground, Slices, resource_prefix
 
 LONGEST_ACCOUNT_ID = 30
 
@@ -84,19 +84,7 @@ def make_ground(plan: Plan[GcpPlan], planned: ClusterPlan, shared: Shared, gcp: 
         },
         after(gcp, cluster.nodes_wait_for),
     )
-    if own.tpu_pools:
-        TpuSlices(
-            f"{prefix}tpu-slices",
-            {
-                "cluster_id": cluster.cluster_id,
-                "region": own.region,
-                "node_account_email": cluster.node_account_email,
-                "key_id": shared.keys.key_ids["platform"],
-                "labels": dict(own.labels),
-                "pools": [args for pool in own.tpu_pools for args in tpu_node_pools(pool)],
-            },
-            after(gcp, cluster.nodes_wait_for),
-        )
+    slices = _slices(prefix, own, cluster, shared, gcp)
     identities = pod_identities(plan, planned, cluster, storage, gcp)
     people(plan, planned, gcp)
     kubeconfig = pulumi.Output.json_dumps(
@@ -152,7 +140,7 @@ def make_ground(plan: Plan[GcpPlan], planned: ClusterPlan, shared: Shared, gcp: 
             }
             for name, hours in own.run_hours
         },
-        slices=[jobs_of_slices(pool) for pool in own.tpu_pools],
+        slices=slices,
         unrationed_resources=[],
         autoscaled_groups={},
         node_images={group.name: cluster.version for group in planned.node_groups},
@@ -165,6 +153,27 @@ def make_ground(plan: Plan[GcpPlan], planned: ClusterPlan, shared: Shared, gcp: 
         subjects={team.name: [_subject(principal) for principal in team.principals] for team in plan.core.teams},
         ingest_subjects=[_subject(principal) for principal in plan.core.storage.ingest_principals],
     )
+
+
+def _slices(
+    prefix: str, own: GcpPlan, cluster: GkeCluster, shared: Shared, gcp: pulumi.ResourceOptions
+) -> list[Slices]:
+    """Makes the TPU slices, where there are some, and says what jobs know of them."""
+    if not own.tpu_pools:
+        return []
+    made = TpuSlices(
+        f"{prefix}tpu-slices",
+        {
+            "cluster_id": cluster.cluster_id,
+            "region": own.region,
+            "node_account_email": cluster.node_account_email,
+            "key_id": shared.keys.key_ids["platform"],
+            "labels": dict(own.labels),
+            "pools": [args for pool in own.tpu_pools for args in tpu_node_pools(pool)],
+        },
+        after(gcp, cluster.nodes_wait_for),
+    )
+    return [jobs_of_slices(pool, made, cluster.version) for pool in own.tpu_pools]
 
 
 def _tell(

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.components.gcp.tpu_nodes import TpuNodePoolArgs
+import pulumi
+
+from trainyard.components.gcp.tpu_nodes import TpuNodePoolArgs, TpuSlices
 from trainyard.components.k8s.job_guard import PoolNodeArgs
 from trainyard.components.k8s.kueue import FlavorArgs
 from trainyard.components.k8s.runtimes import TpuRuntimeArgs
 from trainyard.conventions import TPU_RESOURCE, gpu_node_labels, tpu_runtime
 from trainyard.conventions.gcp import FLEX_START_LABEL, NODE_POOL_LABEL, TPU_ACCELERATOR_LABEL, TPU_TOPOLOGY_LABEL
 from trainyard.plan.gcp.parts import TpuCapacityPlan, TpuPoolPlan
-from trainyard.stacks.environment.ground import Slices
+from trainyard.stacks.environment.ground import Slices, SliceToProve
 
 
 def tpu_node_pools(pool: TpuPoolPlan) -> Iterator[TpuNodePoolArgs]:
@@ -35,8 +37,9 @@ def tpu_node_pools(pool: TpuPoolPlan) -> Iterator[TpuNodePoolArgs]:
             yield args
 
 
-def jobs_of_slices(pool: TpuPoolPlan) -> Slices:
-    """What a job of a pool asks for, what queues count of it, and whose it is."""
+def jobs_of_slices(pool: TpuPoolPlan, made: TpuSlices, version: pulumi.Output[str]) -> Slices:
+    """What a job of a pool asks for, what queues count of it, and whose it is. Its node pools are `made`, of a
+    version of the cluster."""
     labels = {TPU_ACCELERATOR_LABEL: pool.accelerator, TPU_TOPOLOGY_LABEL: pool.topology}
     runtime: TpuRuntimeArgs = {
         "pool": pool.name,
@@ -67,7 +70,24 @@ def jobs_of_slices(pool: TpuPoolPlan) -> Slices:
         quotas={
             each.name: {team: slices * pool.chips_of_slice for team, slices in each.owners} for each in pool.capacities
         },
+        proofs=[
+            SliceToProve(
+                name=name,
+                team=each.proof_team,
+                capacity=each.capacity,
+                node_labels={**gpu_node_labels(pool.name, each.capacity), NODE_POOL_LABEL: name},
+                node_image=_once_there(version, made.node_pool_names[name]),
+            )
+            for each in pool.capacities
+            if each.proof_team is not None
+            for name in each.node_pools
+        ],
     )
+
+
+def _once_there(version: pulumi.Output[str], node_pool: pulumi.Output[str]) -> pulumi.Output[str]:
+    """What nodes start with, once their pool is there: a proof of a pool to come would count the time that it takes."""
+    return pulumi.Output.all(version, node_pool).apply(lambda known: str(known[0]))
 
 
 def _flavor(pool: TpuPoolPlan, each: TpuCapacityPlan, labels: dict[str, str]) -> FlavorArgs:

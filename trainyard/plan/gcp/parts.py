@@ -141,6 +141,7 @@ class TpuCapacityPlan:
     reservation: str | None  # its name, where the slices are bought already
     max_hours: int | None  # after which a slice of flex-start is taken away
     owners: tuple[tuple[str, int], ...]  # slices by team, where it owns some
+    proof_team: str | None  # for whom each slice is proven; None: nothing proves it
 
 
 @dataclass(frozen=True, slots=True)

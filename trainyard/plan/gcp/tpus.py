@@ -13,7 +13,7 @@ from fractions import Fraction
 from trainyard.catalog import gcp as catalog
 from trainyard.catalog import tpu_slices
 from trainyard.catalog.gcp import Tpu
-from trainyard.conventions import CPU_POOL, SYSTEM_POOL, Capacity
+from trainyard.conventions import CPU_POOL, STANDING, SYSTEM_POOL, Capacity
 from trainyard.plan.context import Context
 from trainyard.plan.gcp.market import RESERVATION_FORM, RESERVATION_WORDS
 from trainyard.plan.gcp.parts import TpuCapacityPlan, TpuPoolPlan
@@ -113,12 +113,6 @@ def _pool(
     joined = f"{chips} chips of {pool.topology}, {machine.chips} a machine of {machine.type}"
     ledger.decide(f"{key}.machines_of_a_slice", hosts, f"{joined}; nobody sets it")
     capacities = _capacities(name, pool, hosts, teams, weights, context)
-    ledger.decide(
-        f"{key}.proof",
-        "none",
-        "the smoke job is torch on NVIDIA's GPUs: nothing proves these slices before people's jobs run on them "
-        "(docs/how-to/tpus.md has a first job)",
-    )
     return TpuPoolPlan(
         name=name,
         purpose=pool.purpose or f"TPU slices of {pool.topology}",
@@ -165,6 +159,7 @@ def _capacities(
         each = "a node pool a slice: GKE makes and takes away all of its machines together"
         single = "slices of one machine share a node pool"
         context.ledger.decide(f"{key}.node_pools", pools, each if hosts > 1 else single)
+        team = _proof_team(key, capacity, owned, context)
         found.append(
             TpuCapacityPlan(
                 name=own,
@@ -175,6 +170,20 @@ def _capacities(
                 reservation=pool.reserved.reservation_id if pool.reserved and capacity == "reserved" else None,
                 max_hours=pool.flex_start.max_hours if pool.flex_start and capacity == "flex-start" else None,
                 owners=tuple(owned),
+                proof_team=team,
             )
         )
     return tuple(found)
+
+
+def _proof_team(key: str, capacity: Capacity, owned: Sequence[tuple[str, int]], context: Context) -> str | None:
+    """The team whose queue the proofs of a capacity's slices go through."""
+    smoke, ledger = context.settings.smoke, context.ledger
+    what = "a sum over all chips of each slice, by JAX in the pool's image; how fast the links are it does not say"
+    if capacity not in STANDING:
+        return ledger.decide(f"{key}.proof", None, "slices of flex-start come when there are some, which may be days")
+    if not smoke.enabled or capacity not in smoke.capacities:
+        return ledger.decide(f"{key}.proof", None, "settings smoke.enabled and smoke.capacities")
+    most = max(owned, key=lambda each: each[1])[0]
+    chosen = "setting smoke.team" if smoke.team else "it owns the most there, the first of several alike"
+    return ledger.decide(f"{key}.proof", smoke.team or most, f"{what}; for this team: {chosen}")
