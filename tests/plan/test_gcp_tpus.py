@@ -94,11 +94,29 @@ def test_a_reservation_is_in_the_idle_floor_and_slices_that_come_for_jobs_are_no
     assert not [each for each in bare.core.idle_floor.items if "ct6e" in each.what]
 
 
-def test_the_plan_says_that_no_smoke_job_proves_it() -> None:
-    plan = plan_of(**settings())
-    (told,) = [each for each in plan.core.decisions if each.key == "tpu_pools.v6e.proof"]
-    assert "nothing proves these slices" in told.source
-    assert not [job for job in plan.clusters[0].smoke.jobs if job.pool == "v6e"]
+def proof_of(capacity: str, **changes: Any) -> tuple[str | None, str]:
+    given = {"spot": {"maxSlices": 1}, "flexStart": {"maxSlices": 1}}
+    plan = plan_of(**settings(given, **changes))
+    (pool,) = ground(plan).tpu_pools
+    (each,) = [one for one in pool.capacities if one.capacity == capacity]
+    (told,) = [one for one in plan.core.decisions if one.key == f"tpu_pools.v6e.v6e-{capacity}.proof"]
+    return each.proof_team, told.source
+
+
+@pytest.mark.parametrize(
+    ("capacity", "changes", "team", "told"),
+    [
+        ("on-demand", {}, "big", "how fast the links are it does not say"),
+        ("spot", {"smoke": {"team": "small"}}, "small", "setting smoke.team"),
+        ("flex-start", {}, None, "may be days"),
+        ("on-demand", {"smoke": {"enabled": False}}, None, "smoke.enabled"),
+        ("spot", {"smoke": {"capacities": ["on-demand"]}}, None, "smoke.capacities"),
+    ],
+)
+def test_the_plan_says_what_proves_a_slice(capacity: str, changes: Any, team: str | None, told: str) -> None:
+    found, source = proof_of(capacity, **changes)
+    assert found == team
+    assert told in source
 
 
 def test_teams_may_run_the_image_of_its_runtime() -> None:

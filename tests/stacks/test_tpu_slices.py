@@ -226,3 +226,45 @@ def test_a_train_job_has_as_many_pods_as_a_slice_has_machines(
     trainer = {} if nodes is None else {"numNodes": nodes}
     item = {"spec": {"runtimeRef": {"name": "tpu-v6e"}, "trainer": trainer}}
     assert (refusals(guard, item) == []) is fits
+
+
+def test_a_job_proves_the_slice_by_name_and_no_other_job_stands_there(resources: list[RecordedResource]) -> None:
+    job = one(resources, "kubernetes:batch/v1:Job", "smoke-v6e-on-demand-1-job")
+    assert job["metadata"]["labels"]["ml.platform/smoke-pool"] == "v6e"
+    assert job["metadata"]["labels"]["kueue.x-k8s.io/queue-name"] == "smoke"
+    spec = job["spec"]
+    assert (spec["completions"], spec["completionMode"]) == (4, "Indexed")
+    pod = spec["template"]["spec"]
+    assert pod["subdomain"] == job["metadata"]["name"]
+    (node,) = pod["containers"]
+    assert node["command"][3:] == ["4", "4"]
+    assert node["resources"]["limits"][TPU_RESOURCE] == "4"
+    (term,) = pod["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
+    wanted = {each["key"]: each["values"] for each in term["matchExpressions"]}
+    assert wanted == {
+        **{key: [value] for key, value in SLICE.items()},
+        "ml.platform/capacity": ["on-demand"],
+        "cloud.google.com/gke-nodepool": ["v6e-on-demand-1"],
+    }
+    (off,) = pod["affinity"]["podAntiAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
+    own = spec["template"]["metadata"]["labels"]["jobset.sigs.k8s.io/job-key"]
+    assert off["labelSelector"]["matchExpressions"][1]["values"] == [own]
+    assert off["topologyKey"] == "cloud.google.com/gke-nodepool"
+    service = one(resources, "kubernetes:core/v1:Service", "smoke-v6e-on-demand-1-machines")
+    assert service["metadata"]["name"] == pod["subdomain"]
+
+
+def test_it_waits_for_its_node_pool(resources: list[RecordedResource]) -> None:
+    by_urn = {item.urn: item for item in resources}
+    (job,) = [item for item in resources if item.name == "smoke-v6e-on-demand-1-job"]
+    names, left = set(), list(job.dependencies)
+    while left:
+        before = by_urn[left.pop()]
+        if before.name not in names:
+            names.add(before.name)
+            left += before.dependencies
+    assert "tpu-slices-v6e-on-demand-1" in names
+
+
+def test_slices_of_flex_start_have_none(resources: list[RecordedResource]) -> None:
+    assert not [item for item in resources if item.name.startswith("smoke-v6e-flex")]
