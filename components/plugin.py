@@ -65,6 +65,7 @@ from trainyard.components.gcp.on_cluster.pod_networks import PodNetworks
 from trainyard.components.gcp.record import ProjectRecord, RecordAlarms
 from trainyard.components.gcp.services import ProjectServices
 from trainyard.components.gcp.storage import GcsStorageTiers
+from trainyard.components.gcp.tpu_nodes import TpuSlices
 from trainyard.components.k8s.checkpoint_check import CheckpointCheck
 from trainyard.components.k8s.checkpoint_drill import CheckpointDrill
 from trainyard.components.k8s.egress_proxy import EgressProxy
@@ -74,6 +75,7 @@ from trainyard.components.k8s.kueue import Kueue
 from trainyard.components.k8s.mlflow import MlflowServer
 from trainyard.components.k8s.monitoring import Monitoring
 from trainyard.components.k8s.runtimes import TrainingRuntimes
+from trainyard.components.k8s.slice_proof import SliceProof
 from trainyard.components.k8s.smoke import SmokeJob
 from trainyard.components.k8s.teams import TeamNamespaces
 from trainyard.components.k8s.volumes import TeamVolumes
@@ -139,6 +141,7 @@ COMPONENTS: tuple[type[pulumi.ComponentResource], ...] = (
     RemoteImages,
     SecurityAlerts,
     SharedFileSystem,
+    SliceProof,
     SmokeJob,
     SpendingBrake,
     StorageDrivers,
@@ -148,6 +151,7 @@ COMPONENTS: tuple[type[pulumi.ComponentResource], ...] = (
     TeamNamespaces,
     TeamVolumes,
     ThreatDetection,
+    TpuSlices,
     TrainingProof,
     TrainingRuntimes,
     TrainingWall,
