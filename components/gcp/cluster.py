@@ -70,6 +70,10 @@ class GkeClusterArgs(TypedDict):
     """The nodes of people's pods without GPUs. Default: none."""
     labels: Mapping[str, pulumi.Input[str]]
     """Labels on the bill, of the cluster and its nodes."""
+    lustre: NotRequired[bool]
+    """Whether pods mount Managed Lustre. Default: no."""
+    shared_files: NotRequired[bool]
+    """Whether pods mount Filestore. Default: no."""
     authenticator_group: NotRequired[str]
     """gke-security-groups@DOMAIN, below which Google groups are groups of RBAC. Default: people are named one by one.
     """
@@ -182,6 +186,8 @@ class GkeCluster(pulumi.ComponentResource):
                 "gcs_fuse_csi_driver_config": {"enabled": True},
                 "gce_persistent_disk_csi_driver_config": {"enabled": True},
                 "dns_cache_config": {"enabled": True},
+                **({"lustre_csi_driver_config": {"enabled": True}} if args.get("lustre") else {}),
+                **({"gcp_filestore_csi_driver_config": {"enabled": True}} if args.get("shared_files") else {}),
             },
             # Nodes go when the queues are empty, ten minutes after the last pod.
             cluster_autoscaling={"enabled": False, "autoscaling_profile": "OPTIMIZE_UTILIZATION"},

@@ -19,6 +19,10 @@ GKE_ACCELERATORS: Final[Mapping[str, str]] = {
 }
 """Types of `guestAccelerators` of a GKE node pool with the catalogue's names of the GPU models."""
 
+LUSTRE_DRIVER: Final = "lustre.csi.storage.gke.io"
+FILESTORE_DRIVER: Final = "filestore.csi.storage.gke.io"
+"""Storage drivers that GKE brings as add-ons of the cluster."""
+
 BLOCK_STORAGE_CLASS: Final = "trainyard-balanced"
 """StorageClass of the platform's own disks."""
 

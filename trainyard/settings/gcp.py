@@ -101,6 +101,12 @@ class Gcp(Model):
             "read there; no cache by default, and none has a price in the catalogue"
         ),
     )
+    shared_files_gib: int | None = Field(
+        default=None,
+        ge=1024,
+        le=102_400,
+        description="size of the shared file system (Filestore), GiB; it is paid for whether it is used or not",
+    )
     fast_network: Literal["dranet", "networks"] | None = Field(
         default=None,
         description=(

@@ -22,7 +22,14 @@ from trainyard.components.gcp.services import ProjectServices
 from trainyard.plan.gcp.parts import GcpPlan
 from trainyard.plan.parts import Plan
 from trainyard.stacks.environment.gcp.cluster import Shared, make_ground
-from trainyard.stacks.environment.gcp.storage import after, make_database, make_keys, make_record, make_storage
+from trainyard.stacks.environment.gcp.storage import (
+    after,
+    make_database,
+    make_files,
+    make_keys,
+    make_record,
+    make_storage,
+)
 from trainyard.stacks.environment.ground import Foundation
 
 SERVICES: Final = (
@@ -72,11 +79,13 @@ def build(plan: Plan[GcpPlan]) -> Foundation:
     keys = make_keys(plan, services, gcp)
     make_record(plan, keys, services, gcp)
     storage = make_storage(plan, network, keys, services, gcp)
+    files = make_files(plan, network, keys, gcp)
     database = make_database(plan, network, keys, gcp)
     budget = _budget(plan, after(gcp, services.ready))
     fabric = _fabric(plan, after(gcp, services.ready))
     images = _images(plan, keys, after(gcp, [*services.ready, *keys.granted["platform"]]))
-    shared = Shared(network, keys, storage, database, services.ready, [*(apis.ready if apis else []), *images], fabric)
+    ready = [*(apis.ready if apis else []), *images]
+    shared = Shared(network, keys, storage, files, database, services.ready, ready, fabric)
     training = _managed(plan, shared, gcp)
     return Foundation(
         clusters={planned.name: make_ground(plan, planned, shared, gcp) for planned in plan.clusters},
@@ -102,7 +111,9 @@ def _services(plan: Plan[GcpPlan], gcp: pulumi.ResourceOptions) -> ProjectServic
         *(OF_MANAGED if managed else ()),
         *billed,
     ]
+    used += [*(["lustre"] if own.lustre else ()), *(["file"] if own.shared_files else ())]
     agents = [*AGENTS, *(AGENTS_OF_CLUSTERS if clusters else ()), *(AGENTS_OF_MANAGED if managed else ())]
+    agents += [*(["lustre"] if own.lustre else ()), *(["file"] if own.shared_files else ())]
     if own.image_cache and not managed:
         agents.append("artifactregistry")
     return ProjectServices("services", {"services": used, "agents": agents}, gcp)

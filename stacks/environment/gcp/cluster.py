@@ -40,7 +40,15 @@ from trainyard.plan.gcp.market import accelerator
 from trainyard.plan.gcp.parts import GcpNetworkPlan, GcpPlan
 from trainyard.plan.parts import ClusterPlan, NodeGroupPlan, Plan, PoolPlan
 from trainyard.stacks.environment.gcp.identities import identity, people, pod_identities
-from trainyard.stacks.environment.gcp.storage import ARTIFACTS_PREFIX, after, mlflow_database, mounted, uri
+from trainyard.stacks.environment.gcp.storage import (
+    ARTIFACTS_PREFIX,
+    Files,
+    after,
+    make_folders,
+    mlflow_database,
+    mounted,
+    uri,
+)
 from trainyard.stacks.environment.ground import Ground, resource_prefix
 
 LONGEST_ACCOUNT_ID = 30
@@ -53,6 +61,7 @@ class Shared:
     network: VpcNetwork
     keys: ProjectKeys
     storage: GcsStorageTiers
+    files: Files
     database: CloudSqlDatabase | None
     services: Sequence[pulumi.Resource]
     """What everything waits for that asks an API of the project's."""
@@ -94,7 +103,8 @@ def make_ground(plan: Plan[GcpPlan], planned: ClusterPlan, shared: Shared, gcp: 
         opts=pulumi.ResourceOptions(depends_on=list(cluster.ready)),
     )
     asked_for = _pod_networks(prefix, shared.fabric, kubernetes)
-    volumes = mounted(plan, storage)
+    volumes = mounted(plan, storage, shared.files)
+    folders = make_folders(prefix, plan, planned, volumes, pulumi.ResourceOptions(providers=[kubernetes]))
     watched = planned.monitoring is not None
     if watched:
         _tell(plan, planned, shared, cluster, gcp)
@@ -140,7 +150,7 @@ def make_ground(plan: Plan[GcpPlan], planned: ClusterPlan, shared: Shared, gcp: 
         unrationed_resources=[],
         autoscaled_groups={},
         node_images={group.name: cluster.version for group in planned.node_groups},
-        jobs_wait_for=[*shared.ready, *asked_for],
+        jobs_wait_for=[*shared.ready, *asked_for, *folders],
         block_storage_class=disks.storage_class,
         alerts_by_log=watched,
         gpu_exporter={"namespace": DCGM_PODS[0], "labels": {"app.kubernetes.io/name": DCGM_PODS[1]}},
@@ -227,6 +237,10 @@ def _cluster(plan: Plan[GcpPlan], planned: ClusterPlan, shared: Shared) -> GkeCl
         }
     if control_plane.api_networks:
         args["ip_endpoint_cidrs"] = dict(control_plane.api_networks)
+    if own.lustre is not None:
+        args["lustre"] = True
+    if own.shared_files is not None:
+        args["shared_files"] = True
     if own.authenticator_group is not None:
         args["authenticator_group"] = own.authenticator_group
     return args

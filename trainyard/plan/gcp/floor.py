@@ -58,6 +58,7 @@ def plan_floor(
             _item(f"volume of Prometheus ({size} GiB)", size, 1, "disk.pd-balanced", region, "monitoring.storageGib"),
             _item("alert policies", ALERT_POLICIES, 1, "monitoring.alert-condition", region, "monitoring.enabled"),
         ]
+    items += _file_systems(ground, region)
     if mlflow and ground.database is not None:
         items += _database(ground.database, region)
     if ground.managed is not None:
@@ -132,6 +133,17 @@ def _pools(pools: Sequence[PoolPlan], region: str) -> Iterator[FloorItem]:
             elif group.min_nodes:
                 what = f"{group.name}: {group.min_nodes} {type_} at least"
                 yield _machines(what, group.min_nodes, type_, setting, region)
+
+
+def _file_systems(ground: GcpPlan, region: str) -> Iterator[FloorItem]:
+    """What is paid for by its size, whether anybody uses it or not."""
+    lustre, shared = ground.lustre, ground.shared_files
+    if lustre is not None:
+        size, key = lustre.capacity_gib, f"lustre.{lustre.throughput_mbps_per_tib}"
+        yield _item(f"Managed Lustre ({size} GiB)", size, 1, key, region, "storage.lustre.enabled")
+    if shared is not None:
+        what, why = f"Filestore ({shared.capacity_gib} GiB)", "Filestore's regional tier has no price in the catalogue"
+        yield FloorItem(what, None, why, "storage.sharedFileSystem")
 
 
 def _database(database: CloudSqlPlan, region: str) -> list[FloorItem]:

@@ -59,6 +59,8 @@ def plan_managed_gcp(
         fabric_networks=None,
         bucket_networks=None,
         data_cache=None,
+        lustre=None,
+        shared_files=None,
         image_cache=None,
         database=None,
         record=plan_record(context),

@@ -53,6 +53,22 @@ class DataCachePlan:
 
 
 @dataclass(frozen=True, slots=True)
+class GcpLustrePlan:
+    """Managed Lustre: the teams' scratch space, in one zone."""
+
+    capacity_gib: int
+    throughput_mbps_per_tib: int
+    zone: str
+
+
+@dataclass(frozen=True, slots=True)
+class FilestorePlan:
+    """Filestore, of the regional tier: home directories and code."""
+
+    capacity_gib: int
+
+
+@dataclass(frozen=True, slots=True)
 class CachedRegistryPlan:
     """A registry whose images are pulled through the project's own."""
 
@@ -142,6 +158,8 @@ class GcpPlan:
     control_planes: tuple[GkePlan, ...]  # one a cluster
     bucket_networks: tuple[tuple[str, str], ...] | None  # public ones besides the VPC; None: from everywhere
     data_cache: DataCachePlan | None
+    lustre: GcpLustrePlan | None
+    shared_files: FilestorePlan | None
     image_cache: ImageCachePlan | None  # None: images come from where they are published
     database: CloudSqlPlan | None  # None: nothing of the environment needs one
     record: RecordPlan
@@ -162,4 +180,5 @@ class GcpPlan:
         return {
             "network": {"cidr": self.network.cidr, "serviceCidr": self.network.service_cidr},
             "zones": [{"name": zone, "slot": slot} for slot, zone in enumerate(self.zones)],
+            "lustre": {"zone": self.lustre.zone, "capacityGib": self.lustre.capacity_gib} if self.lustre else None,
         }

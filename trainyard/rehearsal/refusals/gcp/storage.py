@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
+from trainyard.catalog.gcp_files import FILESTORE_TIERS, LUSTRE_TIERS
 from trainyard.problems import nearest
 from trainyard.recorded.read import as_number
 from trainyard.recorded.types import FILESTORE, GCP_LUSTRE
@@ -21,16 +22,9 @@ CLASSES: Final = (
     "STANDARD", "NEARLINE", "COLDLINE", "ARCHIVE", "MULTI_REGIONAL", "REGIONAL", "DURABLE_REDUCED_AVAILABILITY",
 )  # fmt: skip
 """Storage classes; the last three are older (terraform-provider-google-beta, 2026-08-21)."""
+_ZONE: Final = re.compile(r"[a-z]+-[a-z]+\d+-[a-z0-9]+")
 CRYPTO_KEY: Final = "gcp:kms/cryptoKey:CryptoKey"
 KEY_RING: Final = "gcp:kms/keyRing:KeyRing"
-
-_LUSTRE_STEPS: Final[Mapping[int, tuple[int, int, int, int]]] = {
-    1000: (9_000, 1_530_000, 72_000, 10_008_000),
-    500: (18_000, 3_060_000, 144_000, 20_016_000),
-    250: (36_000, 6_120_000, 288_000, 40_032_000),
-    125: (72_000, 12_240_000, 72_000, 12_240_000),
-}
-"""MB/s a TiB to: the smallest size and step, GiB; how far that step goes; the step from there on; the largest size."""
 
 
 def bucket(view: View) -> None:
@@ -98,31 +92,19 @@ def _lifecycle(view: View, path: str, rule: Mapping[str, Any]) -> None:
 def lustre(view: View) -> None:
     """Sizes go in steps that depend on the throughput."""
     throughput, size = view.number("perUnitStorageThroughput"), view.number("capacityGib")
-    if throughput is not None and throughput not in _LUSTRE_STEPS:
-        allowed = ", ".join(str(key) for key in _LUSTRE_STEPS)
+    if throughput is not None and throughput not in LUSTRE_TIERS:
+        allowed = ", ".join(str(key) for key in LUSTRE_TIERS)
         view.error("gcp-lustre", "perUnitStorageThroughput", show(throughput), allowed=f"{allowed} MB/s a TiB")
     elif throughput is not None and size is not None:
-        step, until, larger, most = _LUSTRE_STEPS[int(throughput)]
-        fits = (step <= size <= until and size % step == 0) or (until < size <= most and size % larger == 0)
-        if not fits:
-            more = f", then by {larger:,} to {most:,}" if most > until else ""
-            allowed = f"{step:,} to {until:,} GiB in steps of {step:,}{more}"
-            view.error("gcp-lustre", "capacityGib", show(size), allowed=allowed)
+        tier = LUSTRE_TIERS[int(throughput)]
+        if not tier.sells(size):
+            view.error("gcp-lustre", "capacityGib", show(size), allowed=tier.words)
     system = view.text("filesystem")
     if system is not None and not re.fullmatch(r"[A-Za-z][A-Za-z0-9]{0,7}", system):
         view.error("gcp-lustre", "filesystem", show(system), allowed="at most 8 letters and digits, a letter first")
     location = view.text("location")
-    if location is not None and not re.fullmatch(r"[a-z]+-[a-z]+\d+-[a-z0-9]+", location):
+    if location is not None and not _ZONE.fullmatch(location):
         view.error("gcp-lustre", "location", show(location), allowed="a zone, like us-central1-a")
-
-
-_FILESTORE_GIB: Final[Mapping[str, tuple[int, int]]] = {
-    "BASIC_HDD": (1024, 65_433),
-    "BASIC_SSD": (2560, 65_433),
-    "ZONAL": (1024, 102_400),
-    "ENTERPRISE": (1024, 10_240),
-}
-"""Sizes of a tier, GiB: 1 to 63.9 TiB, 2.5 to 63.9, 1 to 100, 1 to 10."""
 
 
 def filestore(view: View) -> None:
@@ -133,13 +115,16 @@ def filestore(view: View) -> None:
     if isinstance(name, str) and not re.fullmatch(rf"[a-z][a-z0-9_]{{0,{longest - 1}}}", name):
         allowed = f"at most {longest} of a-z, 0-9 and '_', a letter first"
         view.error("gcp-filestore", "fileShares.name", show(name), allowed=allowed)
-    low, high = _FILESTORE_GIB.get(tier or "", (0, 10**9))
-    if size is not None and not low <= size <= high:
-        view.error("gcp-filestore", "fileShares.capacityGb", show(size), allowed=f"{low} to {high} GiB for {tier}")
-    if tier == "ZONAL" and size is not None and low <= size <= high:
-        step = 256 if size < 10_240 else 2560
-        if size % step:
-            view.error("gcp-filestore", "fileShares.capacityGb", show(size), allowed=f"steps of {step} GiB")
+    sold, place = FILESTORE_TIERS.get(tier or ""), view.text("location") or view.text("zone")
+    if sold is not None and size is not None and not sold.sells(size):
+        view.error("gcp-filestore", "fileShares.capacityGb", show(size), allowed=f"{sold.words} for {tier}")
+    if sold is not None and place is not None and bool(_ZONE.fullmatch(place)) is sold.regional:
+        allowed = "a region, like us-central1" if sold.regional else "a zone, like us-central1-a"
+        view.error("gcp-filestore", "location" if view.has("location") else "zone", show(place), allowed=allowed)
+    for path, option in view.items("fileShares.nfsExportOptions"):
+        if option.get("squashMode") != "ROOT_SQUASH" and not (option.keys().isdisjoint({"anonUid", "anonGid"})):
+            allowed = "ROOT_SQUASH beside anonUid and anonGid, or neither"
+            view.error("gcp-filestore", f"{path}.squashMode", show(option.get("squashMode")), allowed=allowed)
 
 
 def crypto_key(view: View) -> None:
