@@ -12,15 +12,15 @@ LUSTRE: Final = "storage.lustre"
 """Where the settings and the profiles speak of it."""
 
 
-def wants_lustre(context: Context) -> bool:
-    """Whether there is a file system: what the stack file says of one asks for it."""
+def wants_lustre(context: Context, figure: str = f"{LUSTRE}.enabled") -> bool:
+    """Whether there is a file system: what the stack file says of one asks for it; `figure` is the profile's word."""
     own, kept = context.settings.storage.lustre, context.lock.lustre
     said = {"capacityGib": own.capacity_gib, "throughputMbpsPerTib": own.throughput_mbps_per_tib, "zone": own.zone}
     asked = next((key for key, value in said.items() if value is not None), None)
     key = f"{LUSTRE}.enabled"
     if own.enabled is None and kept is None and asked is not None:
         return context.ledger.decide(key, True, f"setting {LUSTRE}.{asked}")
-    return context.keep(key, key, own.enabled, None if kept is None else True, "lustre")
+    return context.keep(figure, key, own.enabled, None if kept is None else True, "lustre", key=key)
 
 
 def lustre_zone(zones: Sequence[str], pools: Sequence[PoolPlan], context: Context) -> str:

@@ -5,9 +5,9 @@ for every list of teams, where it mounts a file system from its top. It is no mo
 the top for it, GKE's driver or the kubelet, gives the top to its group first.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
-from typing import Literal, TypedDict
+from typing import TypedDict
 
 import pulumi
 import pulumi_kubernetes.batch.v1 as batch
@@ -36,13 +36,13 @@ _NOMINAL_CAPACITY_GIB = 1024
 class FileSystemTopArgs(TypedDict):
     """A file system from its top, and the folders that it has to have."""
 
-    name: Literal["scratch", "home"]
-    """Name of the file system, which volume, claim and job have too."""
+    name: str
+    """scratch or home: what volume, claim and job are called."""
     driver: str
     """Name of the CSI driver."""
     handle: pulumi.Input[str]
     """What the driver knows the volume by."""
-    attributes: dict[str, pulumi.Input[str]]
+    attributes: Mapping[str, pulumi.Input[str]]
     """What the driver mounts by."""
     folders: Sequence[str]
     """Paths below the top: plain text, they name the job."""
@@ -64,10 +64,13 @@ class SharedFolders(pulumi.ComponentResource):
     """Namespace of the jobs."""
 
     def __init__(self, name: str, args: SharedFoldersArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        """Raises ValueError without a file system."""
+        """Raises ValueError without a file system, and for one of another name."""
         super().__init__("trainyard:index:SharedFolders", name, {}, opts)
         if not args["file_systems"]:
             raise ValueError("file_systems: got none; at least one")
+        other = [top["name"] for top in args["file_systems"] if top["name"] not in ("scratch", "home")]
+        if other:
+            raise ValueError(f"file_systems: got {', '.join(other)}; scratch and home")
         self._name, self._image = name, args["image"]
         made = add_on_namespace(f"{name}-namespace", NAMESPACE, self, depends_on=prerequisites(opts))
         self._inside = named(made, NAMESPACE)

@@ -25,6 +25,7 @@ nobody overwrites and wrong of checkpoints, whose newest is often told by a file
 checkpoints asks Cloud Storage each time (`metadata-cache:ttl-secs:0`): other nodes write there too.
 """
 
+from collections.abc import Mapping
 from typing import Final, NotRequired, TypedDict
 
 import pulumi
@@ -124,7 +125,7 @@ class SourceArgs(TypedDict):
     """Name of the driver."""
     handle: pulumi.Input[str]
     """What the driver knows the volume by."""
-    attributes: dict[str, pulumi.Input[str]]
+    attributes: Mapping[str, pulumi.Input[str]]
     """What it mounts."""
 
 

@@ -142,8 +142,8 @@ def _file_systems(ground: GcpPlan, region: str) -> Iterator[FloorItem]:
         size, key = lustre.capacity_gib, f"lustre.{lustre.throughput_mbps_per_tib}"
         yield _item(f"Managed Lustre ({size} GiB)", size, 1, key, region, "storage.lustre.enabled")
     if shared is not None:
-        what, why = f"Filestore ({shared.capacity_gib} GiB)", "Filestore's regional tier has no price in the catalogue"
-        yield FloorItem(what, None, why, "storage.sharedFileSystem")
+        size = shared.capacity_gib
+        yield _item(f"Filestore ({size} GiB)", size, 1, "filestore.regional", region, "storage.sharedFileSystem")
 
 
 def _database(database: CloudSqlPlan, region: str) -> list[FloorItem]:

@@ -18,7 +18,7 @@ FILESTORE_TIER: Final = "REGIONAL"
 def plan_lustre(zones: Sequence[str], pools: Sequence[PoolPlan], context: Context) -> GcpLustrePlan | None:
     """The teams' fast scratch space, in the zone of the nodes that use it; None where there is none."""
     own, ledger, kept = context.settings.storage.lustre, context.ledger, context.lock.lustre
-    if not wants_lustre(context):
+    if not wants_lustre(context, "gcp.storage.lustre_enabled"):
         return None
     path, key = f"{LUSTRE}.throughput_mbps_per_tib", f"{LUSTRE}.throughputMbpsPerTib"
     throughput = int(context.take(path, key, own.throughput_mbps_per_tib))

@@ -1,4 +1,4 @@
-"""Buckets, Managed Lustre, Filestore and keys.
+"""Buckets and keys.
 
 Source: validators of the provider (terraform-provider-google-beta, 2026-08-21) and Google's documentation as read
 2026-11.
@@ -10,10 +10,8 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from trainyard.catalog.gcp_files import FILESTORE_TIERS, LUSTRE_TIERS
 from trainyard.problems import nearest
 from trainyard.recorded.read import as_number
-from trainyard.recorded.types import FILESTORE, GCP_LUSTRE
 from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.refusals.rules import Rules
 
@@ -22,7 +20,6 @@ CLASSES: Final = (
     "STANDARD", "NEARLINE", "COLDLINE", "ARCHIVE", "MULTI_REGIONAL", "REGIONAL", "DURABLE_REDUCED_AVAILABILITY",
 )  # fmt: skip
 """Storage classes; the last three are older (terraform-provider-google-beta, 2026-08-21)."""
-_ZONE: Final = re.compile(r"[a-z]+-[a-z]+\d+-[a-z0-9]+")
 CRYPTO_KEY: Final = "gcp:kms/cryptoKey:CryptoKey"
 KEY_RING: Final = "gcp:kms/keyRing:KeyRing"
 
@@ -89,44 +86,6 @@ def _lifecycle(view: View, path: str, rule: Mapping[str, Any]) -> None:
             view.error("gcs-lifecycle", f"{path}.condition.age", "0 is not sent", allowed="sendAgeIfZero beside it")
 
 
-def lustre(view: View) -> None:
-    """Sizes go in steps that depend on the throughput."""
-    throughput, size = view.number("perUnitStorageThroughput"), view.number("capacityGib")
-    if throughput is not None and throughput not in LUSTRE_TIERS:
-        allowed = ", ".join(str(key) for key in LUSTRE_TIERS)
-        view.error("gcp-lustre", "perUnitStorageThroughput", show(throughput), allowed=f"{allowed} MB/s a TiB")
-    elif throughput is not None and size is not None:
-        tier = LUSTRE_TIERS[int(throughput)]
-        if not tier.sells(size):
-            view.error("gcp-lustre", "capacityGib", show(size), allowed=tier.words)
-    system = view.text("filesystem")
-    if system is not None and not re.fullmatch(r"[A-Za-z][A-Za-z0-9]{0,7}", system):
-        view.error("gcp-lustre", "filesystem", show(system), allowed="at most 8 letters and digits, a letter first")
-    location = view.text("location")
-    if location is not None and not _ZONE.fullmatch(location):
-        view.error("gcp-lustre", "location", show(location), allowed="a zone, like us-central1-a")
-
-
-def filestore(view: View) -> None:
-    """One share, with a name and a size that the tier takes."""
-    tier, shares = view.text("tier"), view.mapping("fileShares")
-    name, size = shares.get("name"), as_number(shares.get("capacityGb"))
-    longest = 16 if tier is not None and tier.startswith("BASIC") else 63
-    if isinstance(name, str) and not re.fullmatch(rf"[a-z][a-z0-9_]{{0,{longest - 1}}}", name):
-        allowed = f"at most {longest} of a-z, 0-9 and '_', a letter first"
-        view.error("gcp-filestore", "fileShares.name", show(name), allowed=allowed)
-    sold, place = FILESTORE_TIERS.get(tier or ""), view.text("location") or view.text("zone")
-    if sold is not None and size is not None and not sold.sells(size):
-        view.error("gcp-filestore", "fileShares.capacityGb", show(size), allowed=f"{sold.words} for {tier}")
-    if sold is not None and place is not None and bool(_ZONE.fullmatch(place)) is sold.regional:
-        allowed = "a region, like us-central1" if sold.regional else "a zone, like us-central1-a"
-        view.error("gcp-filestore", "location" if view.has("location") else "zone", show(place), allowed=allowed)
-    for path, option in view.items("fileShares.nfsExportOptions"):
-        if option.get("squashMode") != "ROOT_SQUASH" and not (option.keys().isdisjoint({"anonUid", "anonGid"})):
-            allowed = "ROOT_SQUASH beside anonUid and anonGid, or neither"
-            view.error("gcp-filestore", f"{path}.squashMode", show(option.get("squashMode")), allowed=allowed)
-
-
 def crypto_key(view: View) -> None:
     """Rotation in seconds, at least a day; only keys that encrypt rotate by themselves."""
     period = view.text("rotationPeriod")
@@ -141,4 +100,4 @@ def crypto_key(view: View) -> None:
             view.error("gcp-key-rotation", "purpose", show(view.value("purpose")), allowed=allowed)
 
 
-RULES: Rules = {bucket: (BUCKET,), lustre: (GCP_LUSTRE,), filestore: (FILESTORE,), crypto_key: (CRYPTO_KEY,)}
+RULES: Rules = {bucket: (BUCKET,), crypto_key: (CRYPTO_KEY,)}
