@@ -6,11 +6,12 @@ root of a node is root, since GKE's driver gives a mounted folder to the pod's g
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Final, TypedDict
+from typing import Final, NotRequired, TypedDict
 
 import pulumi
 import pulumi_gcp.compute as compute
 import pulumi_gcp.lustre as lustre
+import pulumi_gcp.storage as storage
 
 from trainyard.catalog.gcp_files import LUSTRE_TIERS
 from trainyard.components.k8s.objects import prerequisites
@@ -23,6 +24,15 @@ FILESYSTEM: Final = "scratch"
 """Name that clients mount: at most eight letters and digits, and one a node (lustre-csi-driver, 2026-08-19)."""
 
 NOBODY: Final = 65534
+
+
+class LustreImportsArgs(TypedDict):
+    """From where files may be brought in: by a call of whoever has the right to make it, and by nobody else."""
+
+    bucket: pulumi.Input[str]
+    """Name of the bucket."""
+    agent_email: pulumi.Input[str]
+    """Managed Lustre's account in the project, which reads there."""
 
 
 class ManagedLustreArgs(TypedDict):
@@ -44,6 +54,8 @@ class ManagedLustreArgs(TypedDict):
     """Size, GiB, in the steps that the throughput is sold in (`catalog.gcp_files.LUSTRE_TIERS`)."""
     throughput_mbps_per_tib: int
     """MB/s for every TiB of capacity: 125, 250, 500 or 1000."""
+    imports: NotRequired[LustreImportsArgs]
+    """A bucket that files may be brought in from (`gcloud lustre instances import-data`). Default: none."""
     labels: Mapping[str, pulumi.Input[str]]
     """Labels on the bill."""
     protect: bool
@@ -106,6 +118,14 @@ class ManagedLustre(pulumi.ComponentResource):
                 custom_timeouts=pulumi.CustomTimeouts(create="3h", update="3h", delete="2h"),
             ),
         )
+        if "imports" in args:
+            storage.BucketIAMMember(
+                f"{name}-imports",
+                bucket=args["imports"]["bucket"],
+                role="roles/storage.objectViewer",
+                member=pulumi.Output.concat("serviceAccount:", args["imports"]["agent_email"]),
+                opts=pulumi.ResourceOptions(parent=self),
+            )
         self.instance = made.id.apply(_handle)
         self.address = made.mount_point.apply(lambda point: str(point).partition("@")[0])
         register(self)

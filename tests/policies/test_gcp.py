@@ -376,7 +376,7 @@ def test_every_policy_that_looks_at_google_cloud_is_tried() -> None:
 
 OF_AWS_ALONE = {
     "lustre-without-durable-bucket": "the import from a bucket is a call of Managed Lustre's API, no resource",
-    "file-system-without-backups": "Filestore has no schedule of backups of its own; each is a call, or Backup and DR's",
+    "file-system-without-backups": "Filestore has no schedule of backups of its own: each is a call",
     "volume-with-the-drivers-rights": "Cloud Storage FUSE acts as the pod that mounts; volumes are judged on any cloud",
     "key-changed-by-the-account": "IAM says who changes a key; it has no policy that hands it to the account",
     "key-shared-between-classes": "who reads a bucket needs no right on its key: Cloud Storage's agent decrypts",

@@ -79,7 +79,7 @@ def build(plan: Plan[GcpPlan]) -> Foundation:
     keys = make_keys(plan, services, gcp)
     make_record(plan, keys, services, gcp)
     storage = make_storage(plan, network, keys, services, gcp)
-    files = make_files(plan, network, keys, gcp)
+    files = make_files(plan, network, keys, services, storage, gcp)
     database = make_database(plan, network, keys, gcp)
     budget = _budget(plan, after(gcp, services.ready))
     fabric = _fabric(plan, after(gcp, services.ready))

@@ -169,7 +169,14 @@ class Files:
     shared: FilestoreShare | None
 
 
-def make_files(plan: Plan[GcpPlan], network: VpcNetwork, keys: ProjectKeys, gcp: pulumi.ResourceOptions) -> Files:
+def make_files(
+    plan: Plan[GcpPlan],
+    network: VpcNetwork,
+    keys: ProjectKeys,
+    services: ProjectServices,
+    storage: GcsStorageTiers,
+    gcp: pulumi.ResourceOptions,
+) -> Files:
     """Managed Lustre and Filestore, as the plan has them."""
     own, found = plan.ground, Files(None, None)
     opts = after(gcp, [*network.private, *keys.granted["data"]])
@@ -185,6 +192,7 @@ def make_files(plan: Plan[GcpPlan], network: VpcNetwork, keys: ProjectKeys, gcp:
                 "key_id": keys.key_ids["data"],
                 "capacity_gib": own.lustre.capacity_gib,
                 "throughput_mbps_per_tib": own.lustre.throughput_mbps_per_tib,
+                "imports": {"bucket": storage.data_bucket, "agent_email": services.agent_emails["lustre"]},
                 "labels": dict(own.labels),
                 "protect": plan.core.protect,
             },
