@@ -67,6 +67,7 @@ from trainyard.components.gcp.on_cluster.pod_networks import PodNetworks
 from trainyard.components.gcp.record import ProjectRecord, RecordAlarms
 from trainyard.components.gcp.services import ProjectServices
 from trainyard.components.gcp.shared_files import FilestoreShare
+from trainyard.components.gcp.shared_network import SharedVpc
 from trainyard.components.gcp.storage import GcsStorageTiers
 from trainyard.components.k8s.checkpoint_check import CheckpointCheck
 from trainyard.components.k8s.checkpoint_drill import CheckpointDrill
@@ -145,6 +146,7 @@ COMPONENTS: tuple[type[pulumi.ComponentResource], ...] = (
     SecurityAlerts,
     SharedFileSystem,
     SharedFolders,
+    SharedVpc,
     SmokeJob,
     SpendingBrake,
     StorageDrivers,

@@ -54,6 +54,10 @@ class GkeClusterArgs(TypedDict):
     """The network that nodes stand in: `VpcNetwork.network_id`."""
     subnetwork_id: pulumi.Input[str]
     """Its subnetwork of nodes: `VpcNetwork.subnetwork_id`."""
+    pod_range: NotRequired[str]
+    """Name of the subnet's secondary range of pods. Default: that of `VpcNetwork`."""
+    service_range: NotRequired[str]
+    """Name of its secondary range of services. Default: that of `VpcNetwork`."""
     control_plane_cidr: pulumi.Input[str]
     """`VpcNetworkArgs.control_plane_cidr`: a /28."""
     kubernetes_version: pulumi.Input[str]
@@ -146,7 +150,10 @@ class GkeCluster(pulumi.ComponentResource):
                 "shielded_instance_config": SHIELDED,
             },
             networking_mode="VPC_NATIVE",
-            ip_allocation_policy={"cluster_secondary_range_name": PODS, "services_secondary_range_name": SERVICES},
+            ip_allocation_policy={
+                "cluster_secondary_range_name": args.get("pod_range", PODS),
+                "services_secondary_range_name": args.get("service_range", SERVICES),
+            },
             private_cluster_config={
                 "enable_private_nodes": True,
                 "enable_private_endpoint": not args.get("ip_endpoint_cidrs"),

@@ -44,8 +44,9 @@ class ManagedLustreArgs(TypedDict):
     """Zone of the file servers: that of the nodes which use it most."""
     network_id: pulumi.Input[str]
     """`VpcNetwork.network_id`, whose private services access the instance is reached by."""
-    private_services_cidr: pulumi.Input[str]
-    """CIDR block of private services access, which the servers have addresses of."""
+    private_services_cidr: NotRequired[pulumi.Input[str]]
+    """CIDR block of private services access, which the servers have addresses of: it is let in to the nodes. Default:
+    whoever keeps the network has let it in."""
     client_cidrs: Sequence[pulumi.Input[str]]
     """CIDR blocks of the nodes, whose root is root; they do not overlap."""
     key_id: pulumi.Input[str]
@@ -79,17 +80,21 @@ class ManagedLustre(pulumi.ComponentResource):
         """Raises ValueError for a capacity or a throughput that Google does not sell, and without nodes."""
         super().__init__("trainyard:index:ManagedLustre", name, None, opts)
         _check(args)
-        firewall = compute.Firewall(
-            f"{name}-servers",
-            network=args["network_id"],
-            description="The servers of the file system call their clients back",
-            direction="INGRESS",
-            priority=1000,
-            source_ranges=[args["private_services_cidr"]],
-            allows=[{"protocol": "tcp", "ports": [PORT]}],
-            log_config={"metadata": "INCLUDE_ALL_METADATA"},
-            opts=pulumi.ResourceOptions(parent=self, depends_on=prerequisites(opts)),
-        )
+        ways_in: list[pulumi.Resource] = [
+            compute.Firewall(
+                f"{name}-servers",
+                network=args["network_id"],
+                description="The servers of the file system call their clients back",
+                direction="INGRESS",
+                priority=1000,
+                source_ranges=[servers],
+                allows=[{"protocol": "tcp", "ports": [PORT]}],
+                log_config={"metadata": "INCLUDE_ALL_METADATA"},
+                opts=pulumi.ResourceOptions(parent=self, depends_on=prerequisites(opts)),
+            )
+            for servers in [args.get("private_services_cidr")]
+            if servers is not None
+        ]
         made = lustre.Instance(
             name,
             instance_id=args["instance_id"],
@@ -111,7 +116,7 @@ class ManagedLustre(pulumi.ComponentResource):
             },
             opts=pulumi.ResourceOptions(
                 parent=self,
-                depends_on=[*prerequisites(opts), firewall],
+                depends_on=[*prerequisites(opts), *ways_in],
                 protect=args["protect"],
                 # The name is given, and there are no two of it.
                 delete_before_replace=True,

@@ -43,7 +43,8 @@ class FilestoreShare(pulumi.ComponentResource):
     """A share of the regional tier, encrypted with the environment's key.
 
     `depends_on` is what it waits for: the connection of private services access, and the right on the key. Filestore
-    makes no backup by itself, and no resource does on a schedule: `docs/how-to/share-files-on-google-cloud.md` has the command.
+    makes no backup by itself, and no resource does on a schedule: `docs/how-to/share-files-on-google-cloud.md` has the
+    command.
     """
 
     instance: pulumi.Output[str]

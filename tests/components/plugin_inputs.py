@@ -214,6 +214,16 @@ INPUTS: dict[str, dict[str, Any]] = {
             }
         ],
     },
+    "SharedVpc": {
+        "hostProject": "acme-net",
+        "region": "europe-west4",
+        "network": "prod",
+        "subnetwork": "ml",
+        "rights": {
+            "projectNumber": "123456789012",
+            "gkeAgentEmail": "service-123456789012@container-engine-robot.iam.gserviceaccount.com",
+        },
+    },
     "PodNetworks": {"networks": [{"name": "rdma-0", "vpc": "rdma", "subnet": "rdma-0", "deviceMode": "RDMA"}]},
     "GoogleApis": {"networkId": "projects/acme/global/networks/acme", "labels": {"client": "acme"}},
     "CloudSqlDatabase": {

@@ -19,6 +19,7 @@ from trainyard.components.gcp.google_apis import GoogleApis
 from trainyard.components.gcp.image_cache import RemoteImages
 from trainyard.components.gcp.network import VpcNetwork, VpcNetworkArgs
 from trainyard.components.gcp.services import ProjectServices
+from trainyard.components.gcp.shared_network import AnyVpc, SharedVpc, SharedVpcArgs
 from trainyard.plan.gcp.parts import GcpPlan
 from trainyard.plan.parts import Plan
 from trainyard.stacks.environment.gcp.cluster import Shared, make_ground
@@ -70,7 +71,7 @@ def build(plan: Plan[GcpPlan]) -> Foundation:
     )
     gcp = pulumi.ResourceOptions(providers=[provider, pulumi_random.Provider("random-gcp")])
     services = _services(plan, gcp)
-    network = _network(plan, after(gcp, services.ready))
+    network = _network(plan, services, after(gcp, services.ready))
     apis = None
     if own.control_planes:
         apis = GoogleApis(
@@ -132,8 +133,19 @@ def _managed(plan: Plan[GcpPlan], shared: Shared, gcp: pulumi.ResourceOptions) -
     return made.outputs
 
 
-def _network(plan: Plan[GcpPlan], opts: pulumi.ResourceOptions) -> VpcNetwork:
-    own = plan.ground.network
+def _network(plan: Plan[GcpPlan], services: ProjectServices, opts: pulumi.ResourceOptions) -> AnyVpc:
+    own, shared = plan.ground.network, plan.ground.network.shared
+    if shared is not None:
+        given: SharedVpcArgs = {
+            "host_project": shared.project,
+            "region": plan.ground.region,
+            "network": shared.network,
+            "subnetwork": shared.subnetwork,
+        }
+        if shared.rights_by_stack:
+            agent = services.agent_emails["container"]
+            given["rights"] = {"project_number": plan.ground.project_number, "gke_agent_email": agent}
+        return SharedVpc("network", given, opts)
     args: VpcNetworkArgs = {"region": plan.ground.region, "node_cidr": own.node_cidr, "nat": own.nat}
     if plan.ground.control_planes:
         private = IPv4Network(own.private_services_cidr)

@@ -18,10 +18,10 @@ from trainyard.components.gcp.database import CloudSqlDatabase
 from trainyard.components.gcp.encryption import ProjectKeys
 from trainyard.components.gcp.fabric_networks import FabricNetworks
 from trainyard.components.gcp.gpu_nodes import GkeNodePools, GkePoolArgs
-from trainyard.components.gcp.network import VpcNetwork
 from trainyard.components.gcp.on_cluster.block_storage import DiskStorage
 from trainyard.components.gcp.on_cluster.pod_networks import PodNetworkArgs, PodNetworks
 from trainyard.components.gcp.on_cluster.volumes import ingest_volume, team_volumes
+from trainyard.components.gcp.shared_network import AnyVpc
 from trainyard.components.gcp.storage import GcsStorageTiers
 from trainyard.components.k8s.network_rules import AddressesArgs
 from trainyard.components.k8s.teams import SubjectArgs
@@ -58,7 +58,7 @@ LONGEST_ACCOUNT_ID = 30
 class Shared:
     """What all clusters of the environment use."""
 
-    network: VpcNetwork
+    network: AnyVpc
     keys: ProjectKeys
     storage: GcsStorageTiers
     files: Files
@@ -191,7 +191,7 @@ def addresses(network: GcpNetworkPlan) -> AddressesArgs:
     """The service `kubernetes` has the first address of its range (Kubernetes, "Service ClusterIP allocation"); the
     metadata server resolves names and says who a pod is."""
     return {
-        "own": [network.cidr],
+        "own": list(network.cidrs),
         "nodes": [network.node_cidr],
         "services": network.service_cidr,
         "control_plane": [network.control_plane_cidr],
@@ -237,6 +237,8 @@ def _cluster(plan: Plan[GcpPlan], planned: ClusterPlan, shared: Shared) -> GkeCl
         }
     if control_plane.api_networks:
         args["ip_endpoint_cidrs"] = dict(control_plane.api_networks)
+    if own.network.shared is not None:
+        args["pod_range"], args["service_range"] = own.network.shared.pod_range, own.network.shared.service_range
     if own.lustre is not None:
         args["lustre"] = True
     if own.shared_files is not None:

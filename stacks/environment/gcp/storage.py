@@ -12,7 +12,6 @@ from trainyard.components.gcp.buckets import GcsNetworksArgs
 from trainyard.components.gcp.database import DATABASE, USER, CloudSqlDatabase
 from trainyard.components.gcp.encryption import ProjectKeys
 from trainyard.components.gcp.lustre import FILESYSTEM, ManagedLustre
-from trainyard.components.gcp.network import VpcNetwork
 from trainyard.components.gcp.on_cluster.folders import FileSystemTopArgs, SharedFolders
 from trainyard.components.gcp.on_cluster.volumes import (
     BucketVolumesArgs,
@@ -24,6 +23,7 @@ from trainyard.components.gcp.on_cluster.volumes import (
 from trainyard.components.gcp.record import ProjectRecord, RecordAlarms
 from trainyard.components.gcp.services import ProjectServices
 from trainyard.components.gcp.shared_files import SHARE, FilestoreShare
+from trainyard.components.gcp.shared_network import AnyVpc
 from trainyard.components.gcp.storage import GcsDataCacheArgs, GcsStorageTiers, GcsStorageTiersArgs
 from trainyard.components.k8s.mlflow_args import MlflowDatabaseArgs
 from trainyard.conventions import HOME_CLAIM, SCRATCH_CLAIM, tracking_database
@@ -110,7 +110,7 @@ def make_record(plan: Plan[GcpPlan], keys: ProjectKeys, services: ProjectService
 
 
 def make_storage(
-    plan: Plan[GcpPlan], network: VpcNetwork, keys: ProjectKeys, services: ProjectServices, gcp: pulumi.ResourceOptions
+    plan: Plan[GcpPlan], network: AnyVpc, keys: ProjectKeys, services: ProjectServices, gcp: pulumi.ResourceOptions
 ) -> GcsStorageTiers:
     """Makes the storage tiers."""
     tiers = plan.core.storage
@@ -145,7 +145,7 @@ class _Reached(TypedDict, total=False):
     counter_email: pulumi.Input[str]
 
 
-def _reached(own: GcpPlan, network: VpcNetwork, services: ProjectServices) -> _Reached:
+def _reached(own: GcpPlan, network: AnyVpc, services: ProjectServices) -> _Reached:
     """From where the tiers are reached, what is kept of the data beside the nodes, and who counts for their pods."""
     found: _Reached = {}
     if own.control_planes:
@@ -169,9 +169,13 @@ class Files:
     shared: FilestoreShare | None
 
 
+class _LetIn(TypedDict, total=False):
+    private_services_cidr: pulumi.Input[str]
+
+
 def make_files(
     plan: Plan[GcpPlan],
-    network: VpcNetwork,
+    network: AnyVpc,
     keys: ProjectKeys,
     services: ProjectServices,
     storage: GcsStorageTiers,
@@ -181,13 +185,16 @@ def make_files(
     own, found = plan.ground, Files(None, None)
     opts = after(gcp, [*network.private, *keys.granted["data"]])
     if own.lustre is not None:
+        let_in: _LetIn = {}
+        if own.network.shared is None:
+            let_in["private_services_cidr"] = own.network.private_services_cidr
         lustre = ManagedLustre(
             f"{plan.core.name}-lustre",
             {
+                **let_in,
                 "instance_id": f"{plan.core.name}-lustre",
                 "zone": own.lustre.zone,
                 "network_id": network.network_id,
-                "private_services_cidr": own.network.private_services_cidr,
                 "client_cidrs": [own.network.node_cidr],
                 "key_id": keys.key_ids["data"],
                 "capacity_gib": own.lustre.capacity_gib,
@@ -238,7 +245,7 @@ def make_folders(
 
 
 def make_database(
-    plan: Plan[GcpPlan], network: VpcNetwork, keys: ProjectKeys, gcp: pulumi.ResourceOptions
+    plan: Plan[GcpPlan], network: AnyVpc, keys: ProjectKeys, gcp: pulumi.ResourceOptions
 ) -> CloudSqlDatabase | None:
     """PostgreSQL for MLflow, where the plan has a server."""
     own = plan.ground.database

@@ -42,8 +42,7 @@ def plan_floor(
     standing = system_nodes.min_nodes + (cpu_pool.min_nodes if cpu_pool is not None else 0)
     items = [
         _item("GKE control plane", 1, HOURS_A_MONTH, "gke.control-plane", region),
-        _item(f"NAT ({standing} nodes)", min(standing, MOST_BILLED_VMS), HOURS_A_MONTH, "nat", region),
-        _item("public address of the NAT", 1, HOURS_A_MONTH, "public-ipv4", region),
+        *(_nat(standing, region) if ground.network.shared is None else ()),
         *_cpu_nodes("system nodes", system_nodes, "systemNodes", region),
         *(_cpu_nodes("CPU pool", cpu_pool, "cpuPool", region) if cpu_pool is not None and cpu_pool.min_nodes else ()),
         *_pools(pools, region),
@@ -133,6 +132,12 @@ def _pools(pools: Sequence[PoolPlan], region: str) -> Iterator[FloorItem]:
             elif group.min_nodes:
                 what = f"{group.name}: {group.min_nodes} {type_} at least"
                 yield _machines(what, group.min_nodes, type_, setting, region)
+
+
+def _nat(nodes: int, region: str) -> Iterator[FloorItem]:
+    """The way out, which is the host project's where the network is."""
+    yield _item(f"NAT ({nodes} nodes)", min(nodes, MOST_BILLED_VMS), HOURS_A_MONTH, "nat", region)
+    yield _item("public address of the NAT", 1, HOURS_A_MONTH, "public-ipv4", region)
 
 
 def _file_systems(ground: GcpPlan, region: str) -> Iterator[FloorItem]:

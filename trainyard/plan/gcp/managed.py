@@ -28,6 +28,7 @@ from trainyard.settings.people import Team
 OF_A_CLUSTER: Final = (
     "gcp.releaseChannel", "gcp.apiNetworks", "gcp.databaseTier", "gcp.dataCacheHours", "gcp.fastNetwork",
     "network.egress", "monitoring.enabled", "monitoring.alerts",
+    "gcp.networkProject", "gcp.sharedNetwork",
     "gcp.bucketNetworks",  # jobs stand in a network of Google's, which no list of networks lets by
 )  # fmt: skip
 """Settings that say something of a cluster on Google Cloud, besides those of every cloud."""
