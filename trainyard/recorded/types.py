@@ -139,6 +139,7 @@ GCP_BUCKETS_ACCESS: Final = (
 GCP_BUDGET: Final = "gcp:billing/budget:Budget"
 GCP_FIREWALL: Final = "gcp:compute/firewall:Firewall"
 GCP_KEY: Final = "gcp:serviceaccount/key:Key"
+GCP_CONNECTION: Final = "gcp:servicenetworking/connection:Connection"
 GCP_CRYPTO_KEY: Final = "gcp:kms/cryptoKey:CryptoKey"
 GCP_FORWARDING_RULES: Final = (
     "gcp:compute/forwardingRule:ForwardingRule",

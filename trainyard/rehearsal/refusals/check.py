@@ -28,6 +28,7 @@ from trainyard.rehearsal.refusals.gcp import clusters as gcp_clusters
 from trainyard.rehearsal.refusals.gcp import compute as gcp_compute
 from trainyard.rehearsal.refusals.gcp import container as gcp_container
 from trainyard.rehearsal.refusals.gcp import databases as gcp_databases
+from trainyard.rehearsal.refusals.gcp import files as gcp_files
 from trainyard.rehearsal.refusals.gcp import forms as gcp_forms
 from trainyard.rehearsal.refusals.gcp import names as gcp_names
 from trainyard.rehearsal.refusals.gcp import networks as gcp_networks
@@ -64,6 +65,7 @@ RULES: Final = by_type(
         gcp_container,
         gcp_together,
         gcp_storage,
+        gcp_files,
         gcp_services,
         gcp_clusters,
         gcp_nodes,
