@@ -11,10 +11,10 @@ from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.policy_documents import statements
 from trainyard.recorded.read import is_set, list_at, mapping_at, value_at
 from trainyard.recorded.resources import Resources
-from trainyard.recorded.types import IAM_POLICY, ROLE, ROLE_POLICY
+from trainyard.recorded.types import GCP_CUSTOM_ROLE, GCP_ORGANISATION_ROLE, IAM_POLICY, ROLE, ROLE_POLICY
 
 RIGHTS: Final = (ROLE_POLICY, IAM_POLICY, ROLE)
-CUSTOM_ROLES: Final = ("gcp:projects/iAMCustomRole:IAMCustomRole", "gcp:organizations/iAMCustomRole:IAMCustomRole")
+CUSTOM_ROLES: Final = (GCP_CUSTOM_ROLE, GCP_ORGANISATION_ROLE)
 MEMBERS: Final = PROJECT_GRANTS
 
 STARTS: Final = ("sagemaker:createtrainingjob", "sagemaker:createhyperparametertuningjob")

@@ -15,7 +15,7 @@ import pytest
 from tests.conftest import MANAGED, MANAGED_ON_GOOGLE
 from tests.policies.cases_managed import DOMAIN, SCRIPT, SERVER, TEMPLATE
 from tests.policies.test_mutants import judge
-from trainyard.policies import money_managed, security_managed
+from trainyard.policies import money_editors, money_managed, security_managed
 from trainyard.recorded.model import RecordedResource
 
 AWS, GOOGLE, UAE = "small-aws", "small-gcp", "uae-small"
@@ -197,7 +197,7 @@ def test_a_tracking_server_beside_the_app_is_told(rehearsed: Any) -> None:
 
 
 def test_every_policy_of_managed_training_has_a_mutant() -> None:
-    own = {policy.name for policy in (*money_managed.POLICIES, security_managed.public_editor)}
+    own = {policy.name for policy in (*money_managed.POLICIES, *money_editors.POLICIES, security_managed.public_editor)}
     assert own - {mutant.policy for mutant in MUTANTS} == {"tracking-server-by-the-hour"}
 
 
