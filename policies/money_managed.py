@@ -18,7 +18,7 @@ from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import AWS_BUDGET
 from trainyard.rehearsal.works.managed.aws.editors import DOMAIN
 from trainyard.rehearsal.works.managed.aws.tracking import SERVER
-from trainyard.rehearsal.works.managed.gcp.ceilings import OVERRIDE
+from trainyard.rehearsal.works.managed.gcp.jobs import OVERRIDE
 
 _TAGGED: Final = ("TagKeyValue", "CostCategory")
 """Filters of a budget by what somebody wrote on things."""
