@@ -30,8 +30,8 @@ from a recording; why not stands beside them. No example stack, and no correct s
 
 FORTY = """\
 The two lists below are of another kind: wrong values that a provider or its cloud refuses, forty for each cloud,
-written before anything was known of what tells them. `tests/rehearsal/refusals/test_small_forty.py` puts them into the small
-examples one at a time.
+written before anything was known of what tells them. `tests/rehearsal/refusals/test_small_forty.py` puts them into the
+small examples one at a time.
 """
 
 
