@@ -50,8 +50,8 @@ def _has_chance(config: StackConfig, before: set[str]) -> bool:
     files = _own_files.setdefault(config.root, set())
     files.add(config.main / "__main__.py" if config.main.is_dir() else config.main)
     for name in sys.modules.keys() - before:
-        file = getattr(sys.modules[name], "__file__", None)
-        is_own = file and file.startswith(f"{config.root}{os.sep}") and file.endswith(".py")
+        file = str(getattr(sys.modules[name], "__file__", None) or "")
+        is_own = file.startswith(f"{config.root}{os.sep}") and file.endswith(".py")
         if is_own and name.split(".", 1)[0] != "trainyard" and "site-packages" not in file:
             files.add(Path(file))
     return any(_CHANCE.search(file.read_text(errors="replace")) for file in files if file.exists())
