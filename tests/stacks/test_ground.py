@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import subprocess
+import sys
+import textwrap
 
 import pulumi
 import pulumi_kubernetes as kubernetes
@@ -123,6 +126,18 @@ def own_ground(plan: Plan) -> Ground:
 @pytest.fixture(scope="module")
 def recording(plan: Plan) -> Recording:
     return record(lambda: cluster.build(plan, plan.clusters[0], own_ground(plan)))
+
+
+def test_an_environment_without_a_cluster_waits_for_no_sdk_of_kubernetes():
+    """It takes a fifth of what a small stack's first rehearsal takes."""
+    program = """
+        import sys
+        import trainyard.stacks.program
+        import trainyard.stacks.environment.aws.build, trainyard.stacks.environment.gcp.build
+        print([name for name in sys.modules if name.startswith("pulumi_kubernetes")])
+    """
+    told = subprocess.run([sys.executable, "-c", textwrap.dedent(program)], check=True, capture_output=True, text=True)
+    assert told.stdout.strip() == "[]"
 
 
 def test_the_workloads_of_another_ground_know_no_cloud(recording: Recording) -> None:
