@@ -105,7 +105,7 @@ class Twofold(_OutputData[Any]):
 
     @property
     def resources(self) -> set[pulumi.Resource]:  # type: ignore[override]
-        """Of which resources it is, in a run with everything known."""
+        """The resources that it comes from, in a run with everything known."""
         return self._read().resources
 
     @property
