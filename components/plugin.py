@@ -54,6 +54,7 @@ from trainyard.components.gcp.google_apis import GoogleApis
 from trainyard.components.gcp.gpu_nodes import GkeNodePools
 from trainyard.components.gcp.identity import PodIdentity
 from trainyard.components.gcp.image_cache import RemoteImages
+from trainyard.components.gcp.lustre import ManagedLustre
 from trainyard.components.gcp.managed.alarms import VertexAlarms
 from trainyard.components.gcp.managed.ceilings import ClosedQuotas
 from trainyard.components.gcp.managed.editors import EditorTemplates
@@ -61,9 +62,12 @@ from trainyard.components.gcp.managed.identities import CustomCodeAgent, Managed
 from trainyard.components.gcp.managed.tracking import Experiments
 from trainyard.components.gcp.network import VpcNetwork
 from trainyard.components.gcp.on_cluster.block_storage import DiskStorage
+from trainyard.components.gcp.on_cluster.folders import SharedFolders
 from trainyard.components.gcp.on_cluster.pod_networks import PodNetworks
 from trainyard.components.gcp.record import ProjectRecord, RecordAlarms
 from trainyard.components.gcp.services import ProjectServices
+from trainyard.components.gcp.shared_files import FilestoreShare
+from trainyard.components.gcp.shared_network import SharedVpc
 from trainyard.components.gcp.storage import GcsStorageTiers
 from trainyard.components.gcp.tpu_nodes import TpuSlices
 from trainyard.components.k8s.checkpoint_check import CheckpointCheck
@@ -109,6 +113,7 @@ COMPONENTS: tuple[type[pulumi.ComponentResource], ...] = (
     ExistingNetwork,
     Experiments,
     FabricNetworks,
+    FilestoreShare,
     GcsBucket,
     GcsStorageTiers,
     GkeCluster,
@@ -124,6 +129,7 @@ COMPONENTS: tuple[type[pulumi.ComponentResource], ...] = (
     LustreFileSystem,
     ManagedDomain,
     ManagedIdentities,
+    ManagedLustre,
     ManagedRoles,
     ManagedTracking,
     MlflowServer,
@@ -142,6 +148,8 @@ COMPONENTS: tuple[type[pulumi.ComponentResource], ...] = (
     SecurityAlerts,
     SharedFileSystem,
     SliceProof,
+    SharedFolders,
+    SharedVpc,
     SmokeJob,
     SpendingBrake,
     StorageDrivers,

@@ -218,6 +218,50 @@ INPUTS: dict[str, dict[str, Any]] = {
         "labels": {"client": "acme"},
         "protect": True,
     },
+    "ManagedLustre": {
+        "instanceId": "acme-demo-lustre",
+        "zone": "europe-west4-a",
+        "networkId": "projects/acme-ml/global/networks/vpc",
+        "privateServicesCidr": "10.0.16.0/20",
+        "clientCidrs": ["10.0.0.0/20"],
+        "keyId": "projects/acme-ml/locations/europe-west4/keyRings/r/cryptoKeys/data",
+        "capacityGib": 18000,
+        "throughputMbpsPerTib": 500,
+        "labels": {"client": "acme"},
+        "protect": True,
+    },
+    "FilestoreShare": {
+        "region": "europe-west4",
+        "project": "acme-ml",
+        "networkId": "projects/acme-ml/global/networks/vpc",
+        "clientCidrs": ["10.0.0.0/20"],
+        "keyId": "projects/acme-ml/locations/europe-west4/keyRings/r/cryptoKeys/data",
+        "capacityGib": 1024,
+        "labels": {"client": "acme"},
+        "protect": True,
+    },
+    "SharedFolders": {
+        "image": "python:3.13@sha256:" + "0" * 64,
+        "fileSystems": [
+            {
+                "name": "scratch",
+                "driver": "lustre.csi.storage.gke.io",
+                "handle": "acme-ml/europe-west4-a/acme-demo-lustre/scratch",
+                "attributes": {"ip": "10.0.16.2", "filesystem": "scratch"},
+                "folders": ["scratch/teams/vision"],
+            }
+        ],
+    },
+    "SharedVpc": {
+        "hostProject": "acme-net",
+        "region": "europe-west4",
+        "network": "prod",
+        "subnetwork": "ml",
+        "rights": {
+            "projectNumber": "123456789012",
+            "gkeAgentEmail": "service-123456789012@container-engine-robot.iam.gserviceaccount.com",
+        },
+    },
     "PodNetworks": {"networks": [{"name": "rdma-0", "vpc": "rdma", "subnet": "rdma-0", "deviceMode": "RDMA"}]},
     "GoogleApis": {"networkId": "projects/acme/global/networks/acme", "labels": {"client": "acme"}},
     "CloudSqlDatabase": {

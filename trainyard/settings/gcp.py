@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from trainyard.settings.shared_network import SharedNetwork
 from trainyard.settings.tpus import TpuPool
 from trainyard.settings.types import Model, Name, PublicCidr, StandIn, TextLikeNumber, matching
 
@@ -101,6 +102,25 @@ class Gcp(Model):
             "hours that data stay in a cache on SSDs (Anywhere Cache) in each zone of the GPU pools after they were "
             "read there; no cache by default, and none has a price in the catalogue"
         ),
+    )
+    shared_files_gib: int | None = Field(
+        default=None,
+        ge=1024,
+        le=102_400,
+        description="size of the shared file system (Filestore), GiB; it is paid for whether it is used or not",
+    )
+    network_project: (
+        Annotated[
+            str,
+            matching(
+                r"[a-z][a-z0-9-]{4,28}[a-z0-9]",
+                "must be a project's id: 6 to 30 of a-z, 0-9 and -, a letter first, no - last",
+            ),
+        ]
+        | None
+    ) = Field(default=None, description="id of the host project, where the network is a Shared VPC's")
+    shared_network: SharedNetwork | None = Field(
+        default=None, description="the Shared VPC that nodes stand in, in place of a network of the environment's own"
     )
     fast_network: Literal["dranet", "networks"] | None = Field(
         default=None,

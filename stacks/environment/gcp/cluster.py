@@ -18,10 +18,10 @@ from trainyard.components.gcp.database import CloudSqlDatabase
 from trainyard.components.gcp.encryption import ProjectKeys
 from trainyard.components.gcp.fabric_networks import FabricNetworks
 from trainyard.components.gcp.gpu_nodes import GkeNodePools, GkePoolArgs
-from trainyard.components.gcp.network import VpcNetwork
 from trainyard.components.gcp.on_cluster.block_storage import DiskStorage
 from trainyard.components.gcp.on_cluster.pod_networks import PodNetworkArgs, PodNetworks
 from trainyard.components.gcp.on_cluster.volumes import ingest_volume, team_volumes
+from trainyard.components.gcp.shared_network import AnyVpc
 from trainyard.components.gcp.storage import GcsStorageTiers
 from trainyard.components.gcp.tpu_nodes import TpuSlices
 from trainyard.components.k8s.network_rules import AddressesArgs
@@ -41,7 +41,15 @@ from trainyard.plan.gcp.market import accelerator
 from trainyard.plan.gcp.parts import GcpNetworkPlan, GcpPlan
 from trainyard.plan.parts import ClusterPlan, NodeGroupPlan, Plan, PoolPlan
 from trainyard.stacks.environment.gcp.identities import identity, people, pod_identities
-from trainyard.stacks.environment.gcp.storage import ARTIFACTS_PREFIX, after, mlflow_database, mounted, uri
+from trainyard.stacks.environment.gcp.storage import (
+    ARTIFACTS_PREFIX,
+    Files,
+    after,
+    make_folders,
+    mlflow_database,
+    mounted,
+    uri,
+)
 from trainyard.stacks.environment.gcp.tpus import jobs_of_slices, tpu_node_pools
 from trainyard.stacks.environment.ground import Ground, Slices, resource_prefix
 
@@ -52,9 +60,10 @@ LONGEST_ACCOUNT_ID = 30
 class Shared:
     """What all clusters of the environment use."""
 
-    network: VpcNetwork
+    network: AnyVpc
     keys: ProjectKeys
     storage: GcsStorageTiers
+    files: Files
     database: CloudSqlDatabase | None
     services: Sequence[pulumi.Resource]
     """What everything waits for that asks an API of the project's."""
@@ -97,7 +106,8 @@ def make_ground(plan: Plan[GcpPlan], planned: ClusterPlan, shared: Shared, gcp: 
         opts=pulumi.ResourceOptions(depends_on=list(cluster.ready)),
     )
     asked_for = _pod_networks(prefix, shared.fabric, kubernetes)
-    volumes = mounted(plan, storage)
+    volumes = mounted(plan, storage, shared.files)
+    folders = make_folders(prefix, plan, planned, volumes, pulumi.ResourceOptions(providers=[kubernetes]))
     watched = planned.monitoring is not None
     if watched:
         _tell(plan, planned, shared, cluster, gcp)
@@ -144,7 +154,7 @@ def make_ground(plan: Plan[GcpPlan], planned: ClusterPlan, shared: Shared, gcp: 
         unrationed_resources=[],
         autoscaled_groups={},
         node_images={group.name: cluster.version for group in planned.node_groups},
-        jobs_wait_for=[*shared.ready, *asked_for],
+        jobs_wait_for=[*shared.ready, *asked_for, *folders],
         block_storage_class=disks.storage_class,
         alerts_by_log=watched,
         gpu_exporter={"namespace": DCGM_PODS[0], "labels": {"app.kubernetes.io/name": DCGM_PODS[1]}},
@@ -206,7 +216,7 @@ def addresses(network: GcpNetworkPlan) -> AddressesArgs:
     """The service `kubernetes` has the first address of its range (Kubernetes, "Service ClusterIP allocation"); the
     metadata server resolves names and says who a pod is."""
     return {
-        "own": [network.cidr],
+        "own": list(network.cidrs),
         "nodes": [network.node_cidr],
         "services": network.service_cidr,
         "control_plane": [network.control_plane_cidr],
@@ -252,6 +262,12 @@ def _cluster(plan: Plan[GcpPlan], planned: ClusterPlan, shared: Shared) -> GkeCl
         }
     if control_plane.api_networks:
         args["ip_endpoint_cidrs"] = dict(control_plane.api_networks)
+    if own.network.shared is not None:
+        args["pod_range"], args["service_range"] = own.network.shared.pod_range, own.network.shared.service_range
+    if own.lustre is not None:
+        args["lustre"] = True
+    if own.shared_files is not None:
+        args["shared_files"] = True
     if own.authenticator_group is not None:
         args["authenticator_group"] = own.authenticator_group
     return args

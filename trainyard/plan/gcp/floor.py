@@ -42,8 +42,7 @@ def plan_floor(
     standing = system_nodes.min_nodes + (cpu_pool.min_nodes if cpu_pool is not None else 0)
     items = [
         _item("GKE control plane", 1, HOURS_A_MONTH, "gke.control-plane", region),
-        _item(f"NAT ({standing} nodes)", min(standing, MOST_BILLED_VMS), HOURS_A_MONTH, "nat", region),
-        _item("public address of the NAT", 1, HOURS_A_MONTH, "public-ipv4", region),
+        *(_nat(standing, region) if ground.network.shared is None else ()),
         *_cpu_nodes("system nodes", system_nodes, "systemNodes", region),
         *(_cpu_nodes("CPU pool", cpu_pool, "cpuPool", region) if cpu_pool is not None and cpu_pool.min_nodes else ()),
         *_pools(pools, region),
@@ -59,6 +58,7 @@ def plan_floor(
             _item(f"volume of Prometheus ({size} GiB)", size, 1, "disk.pd-balanced", region, "monitoring.storageGib"),
             _item("alert policies", ALERT_POLICIES, 1, "monitoring.alert-condition", region, "monitoring.enabled"),
         ]
+    items += _file_systems(ground, region)
     if mlflow and ground.database is not None:
         items += _database(ground.database, region)
     if ground.managed is not None:
@@ -142,6 +142,23 @@ def _slices(pools: Sequence[TpuPoolPlan], region: str) -> Iterator[FloorItem]:
                 count, setting = each.slices * pool.hosts, f"gcp.tpuPools.{pool.name}.reserved"
                 what = f"{each.name}: reservation of {count} {pool.instance_type}"
                 yield _machines(what, count, pool.instance_type, setting, region)
+
+
+def _nat(nodes: int, region: str) -> Iterator[FloorItem]:
+    """The way out, which is the host project's where the network is."""
+    yield _item(f"NAT ({nodes} nodes)", min(nodes, MOST_BILLED_VMS), HOURS_A_MONTH, "nat", region)
+    yield _item("public address of the NAT", 1, HOURS_A_MONTH, "public-ipv4", region)
+
+
+def _file_systems(ground: GcpPlan, region: str) -> Iterator[FloorItem]:
+    """What is paid for by its size, whether anybody uses it or not."""
+    lustre, shared = ground.lustre, ground.shared_files
+    if lustre is not None:
+        size, key = lustre.capacity_gib, f"lustre.{lustre.throughput_mbps_per_tib}"
+        yield _item(f"Managed Lustre ({size} GiB)", size, 1, key, region, "storage.lustre.enabled")
+    if shared is not None:
+        size = shared.capacity_gib
+        yield _item(f"Filestore ({size} GiB)", size, 1, "filestore.regional", region, "storage.sharedFileSystem")
 
 
 def _database(database: CloudSqlPlan, region: str) -> list[FloorItem]:

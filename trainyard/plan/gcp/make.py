@@ -18,6 +18,7 @@ from trainyard.plan.gcp.parts import BillingPlan, DataCachePlan, GcpPlan, TpuPoo
 from trainyard.plan.gcp.placement import choose_zones, local_ssds, place, run_hours
 from trainyard.plan.gcp.record import plan_record
 from trainyard.plan.gcp.resource_prices import node_hour_usd, volume_gib_month_usd
+from trainyard.plan.gcp.storage import plan_lustre, plan_shared_files
 from trainyard.plan.gcp.tpus import plan_tpus
 from trainyard.plan.gcp.training import plan_managed_beside
 from trainyard.plan.idle_jobs import plan_idle_jobs
@@ -72,11 +73,12 @@ def plan_gcp(
     check_addresses(network, pools, tpu_pools, [system_nodes, *([cpu_pool] if cpu_pool else [])], context)
     queues = plan_queues(teams, weights, source, pools, scheduling, context, room=cpu_room(cpu_pool))
     project = settings.gcp.project or UNKNOWN_PROJECT
+    lustre, shared_files = plan_lustre(zones, pools, context), plan_shared_files(context)
     smoke = plan_smoke(
         pools,
         queues,
         version,
-        mounts=training_mounts(scratch=False, home=False),
+        mounts=training_mounts(scratch=lustre is not None, home=shared_files is not None),
         environment=(("GOOGLE_CLOUD_PROJECT", project),),
         pod_annotations=FUSE_ANNOTATIONS,
         pulled_as=pulled_as,
@@ -94,6 +96,8 @@ def plan_gcp(
         control_planes=(plan_control_plane(name, context),),
         bucket_networks=_bucket_networks(context),
         data_cache=_data_cache(pools, tpu_pools, context),
+        lustre=lustre,
+        shared_files=shared_files,
         image_cache=cache,
         database=plan_database(context),
         record=plan_record(context),

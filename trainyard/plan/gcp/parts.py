@@ -15,6 +15,27 @@ ReleaseChannel = Literal["RAPID", "REGULAR", "STABLE", "EXTENDED"]
 
 
 @dataclass(frozen=True, slots=True)
+class SharedNetworkPlan:
+    """A Shared VPC that the nodes stand in: names in the host project."""
+
+    project: str
+    network: str
+    subnetwork: str
+    pod_range: str
+    service_range: str
+    rights_by_stack: bool  # whether the stack gives Google's accounts their rights there
+    further_cidrs: tuple[str, ...]  # what else it reaches
+
+    def network_id(self) -> str:
+        """As every input takes it."""
+        return f"projects/{self.project}/global/networks/{self.network}"
+
+    def subnetwork_id(self, region: str) -> str:
+        """As every input takes it."""
+        return f"projects/{self.project}/regions/{region}/subnetworks/{self.subnetwork}"
+
+
+@dataclass(frozen=True, slots=True)
 class GcpNetworkPlan:
     """The VPC with its one regional subnet: CIDR blocks, disjoint."""
 
@@ -25,6 +46,15 @@ class GcpNetworkPlan:
     private_services_cidr: str  # the database's, in a network of Google's
     control_plane_cidr: str  # a /28
     nat: bool  # whether what stands in it has a way out to the internet
+    shared: SharedNetworkPlan | None = None  # None: the network is the environment's own
+
+    @property
+    def cidrs(self) -> tuple[str, ...]:
+        """All that is of the network and nobody else's, but the services."""
+        if self.shared is None:
+            return (self.cidr,)
+        own = (self.node_cidr, self.pod_cidr, self.private_services_cidr, self.control_plane_cidr)
+        return (*own, *self.shared.further_cidrs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +82,22 @@ class DataCachePlan:
 
     zones: tuple[str, ...]
     hours: int  # that something is kept after it was read
+
+
+@dataclass(frozen=True, slots=True)
+class GcpLustrePlan:
+    """Managed Lustre: the teams' scratch space, in one zone."""
+
+    capacity_gib: int
+    throughput_mbps_per_tib: int
+    zone: str
+
+
+@dataclass(frozen=True, slots=True)
+class FilestorePlan:
+    """Filestore, of the regional tier: home directories and code."""
+
+    capacity_gib: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,6 +237,8 @@ class GcpPlan:
     control_planes: tuple[GkePlan, ...]  # one a cluster
     bucket_networks: tuple[tuple[str, str], ...] | None  # public ones besides the VPC; None: from everywhere
     data_cache: DataCachePlan | None
+    lustre: GcpLustrePlan | None
+    shared_files: FilestorePlan | None
     image_cache: ImageCachePlan | None  # None: images come from where they are published
     database: CloudSqlPlan | None  # None: nothing of the environment needs one
     record: RecordPlan
@@ -210,6 +258,11 @@ class GcpPlan:
         """What a stack's lock keeps of the ground. A zone has no subnet of its own here: its slot is its number."""
         del clusters
         return {
-            "network": {"cidr": self.network.cidr, "serviceCidr": self.network.service_cidr},
+            "network": {
+                "cidr": self.network.cidr,
+                "serviceCidr": self.network.service_cidr,
+                **({"id": shared.subnetwork_id(self.region)} if (shared := self.network.shared) else {}),
+            },
             "zones": [{"name": zone, "slot": slot} for slot, zone in enumerate(self.zones)],
+            "lustre": {"zone": self.lustre.zone, "capacityGib": self.lustre.capacity_gib} if self.lustre else None,
         }

@@ -80,7 +80,7 @@ def node_pool(view: View) -> None:
     """What a node is made of, and how many there may be."""
     _pods(view, "maxPodsPerNode")
     _disk(view)
-    _machine(view, "nodeConfig.machineType")
+    machine_type(view, "nodeConfig.machineType")
     _image(view)
     _gpus(view)
     _labels(view)
@@ -162,7 +162,8 @@ def _disk(view: View) -> None:
             view.error("gke-disk", path, show(size), allowed="10 to 65536 GB")
 
 
-def _machine(view: View, path: str) -> None:
+def machine_type(view: View, path: str) -> None:
+    """A machine type that there is: of a known family, one of its sizes."""
     machine = view.text(path)
     if machine is None:
         return
@@ -328,7 +329,7 @@ def _kubelet(view: View) -> None:
 
 def reservation(view: View) -> None:
     """What a reservation holds: a machine that exists."""
-    _machine(view, "specificReservation.instanceProperties.machineType")
+    machine_type(view, "specificReservation.instanceProperties.machineType")
 
 
 def machine(view: View) -> None:
@@ -338,7 +339,7 @@ def machine(view: View) -> None:
 
 def _machine_of_instance(view: View, machine: Any) -> None:
     if isinstance(machine, str) and "/" not in machine:
-        _machine(view, "machineType")
+        machine_type(view, "machineType")
 
 
 RULES: Rules = {
