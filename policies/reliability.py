@@ -52,8 +52,10 @@ CHART_BUDGETS: dict[str, tuple[tuple[str, ...], ...]] = {
     fix="Leave `smoke.enabled` true, and in `smoke.capacities` one that the pool has.",
 )
 def pool_without_smoke_job(resources: Resources, _: Config) -> Iterator[StackViolation]:
-    """A Job with the label ml.platform/smoke-pool naming the pool; in which capacity it runs is not looked at. TPU slices
-    of flex-start alone, which may take days to come, are left out."""
+    """A Job with the label ml.platform/smoke-pool naming the pool; in which capacity it runs is not looked at.
+
+    TPU slices of flex-start alone, which may take days to come, are left out.
+    """
     proven = {str(value_at(job.inputs, "metadata", "labels", SMOKE_POOL_LABEL)) for job in resources.of(JOB)}
     unproven = {group.pool: group.resource for group in gpu_node_groups(resources) if group.pool not in proven}
     for group in tpu_node_groups(resources):

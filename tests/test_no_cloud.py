@@ -35,7 +35,7 @@ ALLOWED = {
     "smoke_jobs/launch/local.py": {"s3", "boto3"},  # what the worker needs for one of the stores that it can write to
     "stacks/environment/build.py": {"aws", "gcp"},  # picks the ground
     "stacks/environment/encrypted.py": {"arn"},  # says what a component makes of a name
-    "trainyard/conventions/__init__.py": {"aws", "gcp"},  # the names of the clouds themselves
+    "trainyard/conventions/__init__.py": {"aws", "gcp", "google"},  # the clouds themselves; whose chips TPUs are
     "trainyard/plan/defaults.py": {"aws", "gcp", "google"},  # stack files to ask the planner with
     "trainyard/plan/images.py": {"ecr", "aws", "amazon"},  # registries where whoever likes publishes images
     "trainyard/plan/make.py": {"aws", "gcp", "s3"},  # picks the ground's planner; names have to suit every store

@@ -11,14 +11,12 @@ from typing import NotRequired, TypedDict
 import pulumi
 import pulumi_gcp.container as container
 
-from trainyard.catalog import gcp as catalog
-from trainyard.catalog import tpu_slices
 from trainyard.components.gcp.gpu_nodes import CAPACITIES, reservation_affinity
 from trainyard.components.gcp.nodes import MANAGEMENT, plain_config
 from trainyard.components.outputs import register
 from trainyard.components.prerequisites import prerequisites
 from trainyard.conventions import CAPACITY_LABEL, TPU_RESOURCE, gpu_node_labels
-from trainyard.conventions.gcp import LONGEST_FLEX_START_SECONDS
+from trainyard.conventions.gcp import LONGEST_FLEX_START_SECONDS, TPU_FAMILIES, chips_of_slice
 
 
 class TpuNodePoolArgs(TypedDict):
@@ -32,6 +30,8 @@ class TpuNodePoolArgs(TypedDict):
     """reserved, spot, on-demand or flex-start."""
     machine_type: str
     """Machine type, such as `ct6e-standard-4t`."""
+    chips: int
+    """TPU chips of a machine."""
     topology: str
     """How the chips of a slice are joined, such as `4x4`."""
     max_nodes: int
@@ -81,8 +81,7 @@ class TpuSlices(pulumi.ComponentResource):
 
     def _make(self, name: str, pool: TpuNodePoolArgs, args: TpuSlicesArgs) -> container.NodePool:
         flexible = pool["capacity"] == "flex-start"
-        machine = catalog.tpu(pool["machine_type"])
-        several = tpu_slices.machines(machine, pool["topology"]) > 1
+        several = chips_of_slice(pool["topology"]) > pool["chips"]
         return container.NodePool(
             f"{name}-{pool['name']}",
             name=pool["name"],
@@ -138,13 +137,14 @@ def check_slices(pool: TpuNodePoolArgs) -> None:
         raise ValueError(f"{where}: capacity {capacity!r}; {', '.join(CAPACITIES)}")
     if (capacity == "reserved") != ("reservation" in pool):
         raise ValueError(f"{where}: capacity {capacity}; reserved capacity names a reservation, others none")
-    known = {item.type: item for item in catalog.tpus()}
-    if type_ not in known:
-        raise ValueError(f"{where}: machine type {type_!r}; {', '.join(known)}")
-    machine = known[type_]
-    if not tpu_slices.takes(machine, pool["topology"]):
-        raise ValueError(f"{where}: topology {pool['topology']!r} of {type_}; {tpu_slices.in_words(machine)}")
-    machines = tpu_slices.machines(machine, pool["topology"])
+    if not type_.startswith(TPU_FAMILIES):
+        raise ValueError(f"{where}: machine type {type_!r} has no TPU chips; {', '.join(TPU_FAMILIES)}… have")
+    try:
+        machines, rest = divmod(chips_of_slice(pool["topology"]), pool["chips"])
+    except ValueError as error:
+        raise ValueError(f"{where}: {error}") from None
+    if rest or not machines:
+        raise ValueError(f"{where}: a slice of {pool['topology']} is of no whole machines with {pool['chips']} chips")
     if machines > 1 and pool["max_nodes"] != machines:
         raise ValueError(
             f"{where}: {pool['max_nodes']} nodes of a slice of {pool['topology']}, which has {machines} of {type_}: "

@@ -43,7 +43,7 @@ class PoolNodeArgs(TypedDict):
     """ResourceClaimTemplate of the teams' namespaces by which a pod gets all fast interfaces of a node. Default: an
     extended resource gives them, or there are none."""
     resource: NotRequired[str]
-    """What the queue counts of it: `nvidia.com/gpu` (the default) or `google.com/tpu`."""
+    """What the queue counts of it: GPUs (the default) or TPU chips, by the name of the resource."""
     largest_flavor_gpus: int
     """GPUs, or TPU chips, of the pool's largest node group: a queue sends no pod with more to the pool."""
     whole_nodes_only: NotRequired[bool]

@@ -79,7 +79,7 @@ class FlavorArgs(TypedDict):
     node_labels: Mapping[str, str]
     """Labels that exactly these nodes have: pool and capacity."""
     resource: NotRequired[str]
-    """What jobs on these nodes are counted by: `nvidia.com/gpu` (the default) or `google.com/tpu`."""
+    """What jobs on these nodes are counted by: GPUs (the default) or TPU chips, by the name of the resource."""
     queued: NotRequired[QueuedNodesArgs]
     """How a job asks the cloud for such nodes before it starts. Default: it starts, and its pods bring them."""
 
@@ -472,7 +472,7 @@ def _check(args: KueueArgs) -> None:
         if (counted := flavor.get("resource", GPU_RESOURCE)) not in ACCELERATORS:
             raise ValueError(f"flavor {flavor['name']} is counted by {' or '.join(ACCELERATORS)}, got {counted}")
         if _is_of_tpus(flavor) and "queued" in flavor:
-            raise ValueError(f"flavor {flavor['name']}: Google's queue of provisioning requests is for GPUs")
+            raise ValueError(f"flavor {flavor['name']}: a job asks for all nodes at once of GPUs alone")
     for queue in args["queues"]:
         if ("off_peak" in queue) and "off_peak" not in args:
             raise ValueError(f"team {queue['team']} has a queue for off-peak hours, and nothing says when these are")

@@ -325,9 +325,9 @@ def on_fabric(pod: Mapping[str, Any], of: PoolRuntimeArgs) -> dict[str, Any]:
 def on_slice(pod: Mapping[str, Any], of: TpuRuntimeArgs) -> dict[str, Any]:
     """The same pod, a whole machine of a TPU slice.
 
-    Which machine of the slice it is, and where the others are, GKE writes into its variables (TPU_WORKER_ID,
-    TPU_WORKER_HOSTNAMES), as it does for pods of indexed Jobs with a subdomain, which a JobSet's are (GKE, "Deploy TPU
-    workloads", as generally known).
+    Which machine of the slice it is, and where the others are, the ground writes into its variables (TPU_WORKER_ID,
+    TPU_WORKER_HOSTNAMES), as it does for pods of indexed Jobs with a subdomain, which a JobSet's are ("Deploy TPU
+    workloads" of the only cloud that has them, as generally known).
     """
     (node,) = pod["containers"]
     sizes = {"cpu": str(of["cpu"]), "memory": f"{of['memory_gib']}Gi"}

@@ -4,7 +4,8 @@ It runs in a pod a machine, as `python3 -c`, with JAX for TPUs. Every machine ha
 the slice's, and a sum over all chips has to come out on each: a chip that is missing, or a link that is down, ends it.
 How fast the links are it does not say.
 
-GKE tells a pod which machine of the slice it is, and where the others are (TPU_WORKER_ID, TPU_WORKER_HOSTNAMES).
+The cluster tells a pod which machine of the slice it is, and where the others are (TPU_WORKER_ID and
+TPU_WORKER_HOSTNAMES).
 """
 
 import importlib
@@ -49,7 +50,7 @@ def main() -> int:
     machines, chips = int(sys.argv[1]), int(sys.argv[2])
     missing = [name for name in TOLD if machines > 1 and not os.environ.get(name)]
     if missing:
-        found = [f"GKE did not say {' and '.join(missing)}: JAX would wait for ever"]
+        found = [f"the cluster did not say {' and '.join(missing)}: JAX would wait for ever"]
     else:
         jax = importlib.import_module("jax")  # the image's
         if machines > 1:

@@ -47,7 +47,7 @@ class SliceToProve:
     """A slice, and for whom a job proves it."""
 
     name: str
-    """Of its node pool."""
+    """Name of its node pool."""
     team: str
     capacity: Capacity
     node_labels: Mapping[str, str]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from trainyard.catalog import gcp, tpu_slices
+from trainyard.conventions.gcp import chips_of_slice
 
 
 @pytest.mark.parametrize(
@@ -51,12 +52,12 @@ def test_every_usual_topology_is_of_whole_machines() -> None:
     for machine in gcp.tpus():
         for topology in machine.topologies:
             assert tpu_slices.takes(machine, topology)
-            assert tpu_slices.machines(machine, topology) * machine.chips == tpu_slices.chips(topology)
+            assert tpu_slices.machines(machine, topology) * machine.chips == chips_of_slice(topology)
 
 
 def test_what_is_no_topology_has_no_chips() -> None:
     with pytest.raises(ValueError, match="'4by4' is no topology"):
-        tpu_slices.chips("4by4")
+        chips_of_slice("4by4")
 
 
 def test_a_zone_that_was_read_without_a_price_is_priced_as_another_region_is() -> None:

@@ -195,6 +195,7 @@ INPUTS: dict[str, dict[str, Any]] = {
                 "pool": "slices",
                 "capacity": "spot",
                 "machineType": "ct6e-standard-4t",
+                "chips": 4,
                 "topology": "4x4",
                 "maxNodes": 4,
                 "zone": "europe-west4-a",

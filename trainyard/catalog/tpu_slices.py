@@ -7,23 +7,14 @@ A slice of one machine is a node like any other; one of several is a unit, which
 from __future__ import annotations
 
 import math
-import re
 from typing import Final
 
 from trainyard.catalog.gcp import Tpu
-
-_FORM: Final = re.compile(r"[1-9][0-9]{0,2}(x[1-9][0-9]{0,2}){1,2}")
+from trainyard.conventions.gcp import TOPOLOGY, chips_of_slice
 
 _CUBE: Final = 4
 _MOST_CHIPS: Final = 6_144
 """The chips of the largest slice of v5p that a job can have, 16x16x24 (Cloud TPU, "TPU v5p", as generally known)."""
-
-
-def chips(topology: str) -> int:
-    """Chips of a slice: 16 of 4x4. Raises ValueError for what is no topology."""
-    if not _FORM.fullmatch(topology):
-        raise ValueError(f"{topology!r} is no topology; like 4x4, or 2x2x2")
-    return math.prod(map(int, topology.split("x")))
 
 
 def takes(machine: Tpu, topology: str) -> bool:
@@ -31,7 +22,7 @@ def takes(machine: Tpu, topology: str) -> bool:
     the shortest side first."""
     if topology in machine.topologies:
         return True
-    if not _FORM.fullmatch(topology) or not any(usual.count("x") == 2 for usual in machine.topologies):
+    if not TOPOLOGY.fullmatch(topology) or not any(usual.count("x") == 2 for usual in machine.topologies):
         return False
     sides = list(map(int, topology.split("x")))
     cubes = len(sides) == 3 and sides == sorted(sides) and all(side % _CUBE == 0 for side in sides)
@@ -40,7 +31,7 @@ def takes(machine: Tpu, topology: str) -> bool:
 
 def machines(machine: Tpu, topology: str) -> int:
     """Machines of one slice: 4 of 4x4 with four chips each. Raises ValueError for what is no topology."""
-    return max(1, chips(topology) // machine.chips)
+    return max(1, chips_of_slice(topology) // machine.chips)
 
 
 def in_words(machine: Tpu) -> str:

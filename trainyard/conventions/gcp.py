@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from typing import Any, Final
@@ -21,6 +22,17 @@ GKE_ACCELERATORS: Final[Mapping[str, str]] = {
 
 TPU_FAMILIES: Final = ("ct3-", "ct3p-", "ct4p-", "ct5l-", "ct5lp-", "ct5p-", "ct6e-", "tpu7x-")
 """How the names of machines with TPU chips begin (cluster-toolkit, 2026-06-25; v2 to v4, as generally known)."""
+
+TOPOLOGY: Final = re.compile(r"[1-9][0-9]{0,2}(x[1-9][0-9]{0,2}){1,2}")
+"""How the chips of a TPU slice are joined, as a text: 4x4, 2x2x2."""
+
+
+def chips_of_slice(topology: str) -> int:
+    """Chips of a slice: 16 of 4x4. Raises ValueError for what is no topology."""
+    if not TOPOLOGY.fullmatch(topology):
+        raise ValueError(f"{topology!r} is no topology; like 4x4, or 2x2x2")
+    return math.prod(map(int, topology.split("x")))
+
 
 TPU_ACCELERATOR_LABEL: Final = "cloud.google.com/gke-tpu-accelerator"
 """Label of a node with TPU chips: their generation, as GKE calls it. GKE sets it from the machine."""

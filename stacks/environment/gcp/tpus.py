@@ -25,6 +25,7 @@ def tpu_node_pools(pool: TpuPoolPlan) -> Iterator[TpuNodePoolArgs]:
                 "pool": pool.name,
                 "capacity": each.capacity,
                 "machine_type": pool.instance_type,
+                "chips": pool.chips_of_host,
                 "topology": pool.topology,
                 "max_nodes": each.nodes_of_pool,
                 "zone": pool.zone,

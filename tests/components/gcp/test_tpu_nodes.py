@@ -14,6 +14,7 @@ SLICE: TpuNodePoolArgs = {
     "pool": "v6e",
     "capacity": "spot",
     "machine_type": "ct6e-standard-4t",
+    "chips": 4,
     "topology": "4x4",
     "max_nodes": 4,
     "zone": "us-east4-a",
@@ -56,7 +57,7 @@ def test_a_slice_of_several_machines_is_all_or_none_and_names_its_topology() -> 
 
 
 def test_slices_of_one_machine_have_no_placement() -> None:
-    pool = inputs(machine_type="ct6e-standard-8t", topology="2x4", max_nodes=3)
+    pool = inputs(machine_type="ct6e-standard-8t", chips=8, topology="2x4", max_nodes=3)
     assert "placementPolicy" not in pool
     assert pool["autoscaling"]["totalMaxNodeCount"] == 3
 
@@ -83,8 +84,10 @@ def test_a_reservation_is_used_by_its_name() -> None:
         ({"capacity": "preemptible"}, "capacity 'preemptible'"),
         ({"capacity": "reserved"}, "names a reservation"),
         ({"reservation": "tpus"}, "names a reservation"),
-        ({"machine_type": "a3-ultragpu-8g"}, "machine type 'a3-ultragpu-8g'"),
-        ({"topology": "4x5"}, "topology '4x5' of ct6e-standard-4t; 2x2, 2x4"),
+        ({"machine_type": "a3-ultragpu-8g"}, "'a3-ultragpu-8g' has no TPU chips"),
+        ({"topology": "four"}, "'four' is no topology"),
+        ({"topology": "3x3"}, "of no whole machines with 4 chips"),
+        ({"topology": "1x1"}, "of no whole machines with 4 chips"),
         ({"max_nodes": 3}, "3 nodes of a slice of 4x4, which has 4"),
         ({"max_nodes": 0, "topology": "2x2"}, "0 nodes; at least 1"),
         ({"max_run_seconds": 60, "capacity": "flex-start"}, "runs 60 s at most"),

@@ -74,9 +74,9 @@ def test_the_job_ends_with_the_verdict_and_its_reason(
     assert reason.read_text() == "the slice is not whole: the slice has 12 of 16 chips"
 
 
-def test_without_what_gke_says_it_ends_at_once(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+def test_without_what_the_cluster_says_it_ends_at_once(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
     assert run(monkeypatch, jax(), {"TPU_WORKER_ID": "1"}, "4", "4") == slice_check.FAILED
-    assert "GKE did not say TPU_WORKER_HOSTNAMES" in capsys.readouterr().out
+    assert "the cluster did not say TPU_WORKER_HOSTNAMES" in capsys.readouterr().out
 
 
 def test_a_slice_of_one_machine_needs_to_be_told_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,6 +14,7 @@ from trainyard.catalog import gcp as catalog
 from trainyard.catalog import tpu_slices
 from trainyard.catalog.gcp import Tpu
 from trainyard.conventions import CPU_POOL, STANDING, SYSTEM_POOL, Capacity
+from trainyard.conventions.gcp import chips_of_slice
 from trainyard.plan.context import Context
 from trainyard.plan.gcp.market import RESERVATION_FORM, RESERVATION_WORDS
 from trainyard.plan.gcp.parts import TpuCapacityPlan, TpuPoolPlan
@@ -108,7 +109,7 @@ def _pool(
     name: str, pool: TpuPool, machine: Tpu, teams: Sequence[Team], weights: Sequence[Fraction], context: Context
 ) -> TpuPoolPlan:
     key, ledger = f"tpu_pools.{name}", context.ledger
-    hosts, chips = tpu_slices.machines(machine, pool.topology), tpu_slices.chips(pool.topology)
+    hosts, chips = tpu_slices.machines(machine, pool.topology), chips_of_slice(pool.topology)
     price = catalog.machine_price(machine.type, context.region)
     joined = f"{chips} chips of {pool.topology}, {machine.chips} a machine of {machine.type}"
     ledger.decide(f"{key}.machines_of_a_slice", hosts, f"{joined}; nobody sets it")
