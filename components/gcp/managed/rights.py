@@ -13,13 +13,16 @@ SENDING: Final = tuple(
 )
 """Jobs: sent, followed and cancelled, never deleted, so that what was run stays on record."""
 
+APPLYING: Final = ("aiplatform.notebookRuntimeTemplates.apply", "aiplatform.notebookRuntimeTemplates.get")
+"""Editors of a template, given template by template: another of the project's may have any machine."""
+
 EDITING: Final = (
-    "aiplatform.notebookRuntimeTemplates.apply", "aiplatform.notebookRuntimeTemplates.get",
-    "aiplatform.notebookRuntimeTemplates.list",
+    "aiplatform.notebookRuntimeTemplates.get", "aiplatform.notebookRuntimeTemplates.list",
     "aiplatform.notebookRuntimes.assign", "aiplatform.notebookRuntimes.get", "aiplatform.notebookRuntimes.list",
     "aiplatform.notebookRuntimes.start", "aiplatform.notebookRuntimes.delete",
 )  # fmt: skip
-"""Editors of the environment's templates. Who made templates would choose machine, disk, network and idle shutdown."""
+"""Editors, of the templates that `APPLYING` is given on. Who made templates would choose machine, disk, network and
+idle shutdown."""
 
 NOTEBOOKS: Final = (
     "dataform.locations.get", "dataform.locations.list", "dataform.repositories.create", "dataform.repositories.list",
