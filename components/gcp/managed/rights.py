@@ -61,11 +61,12 @@ MODELS: Final = (
 
 LOOKING: Final = (
     "aiplatform.locations.get", "aiplatform.locations.list", "aiplatform.operations.list",
-    "aiplatform.tensorboards.recordAccess", "logging.logEntries.list", "resourcemanager.projects.get",
+    "aiplatform.tensorboards.recordAccess", "logging.logEntries.list", "monitoring.dashboards.get",
+    "monitoring.dashboards.list", "monitoring.timeSeries.list", "resourcemanager.projects.get",
     "serviceusage.services.use",
 )  # fmt: skip
-"""Seeing what there is: what a job wrote to its log, curves in TensorBoard's page (which notes who looked), and all of
-it from a machine of one's own, whose calls are counted by the project."""
+"""Seeing what there is: what a job wrote to its log, the dashboard of jobs, curves in TensorBoard's page (which notes who
+looked), and all of it from a machine of one's own, whose calls are counted by the project."""
 
 PEOPLE: Final = (*SENDING, *EDITING, *NOTEBOOKS, *MODELS, *LOOKING)
 """What people may do, besides what they track."""
