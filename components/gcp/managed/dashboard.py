@@ -47,7 +47,7 @@ def _graph(title: str, metric: str, reducer: str, by: list[str]) -> dict[str, An
 
 def _money(subject: str) -> str:
     return (
-        f"Cloud Monitoring knows no money. The budget `{subject}` tells by mail before it is spent; [the reports of the "
+        f"Cloud Monitoring knows no money. The budget `{subject}` tells by mail before it is spent; [reports of the "
         "billing account](https://console.cloud.google.com/billing) show each day, and what carries the label "
         f"`project` = `{subject}`."
     )

@@ -65,8 +65,8 @@ LOOKING: Final = (
     "monitoring.dashboards.list", "monitoring.timeSeries.list", "resourcemanager.projects.get",
     "serviceusage.services.use",
 )  # fmt: skip
-"""Seeing what there is: what a job wrote to its log, the dashboard of jobs, curves in TensorBoard's page (which notes who
-looked), and all of it from a machine of one's own, whose calls are counted by the project."""
+"""Seeing what there is: what a job wrote to its log, the dashboard of jobs, curves in TensorBoard's page (which notes
+who looked), and all of it from a machine of one's own, whose calls are counted by the project."""
 
 PEOPLE: Final = (*SENDING, *EDITING, *NOTEBOOKS, *MODELS, *LOOKING)
 """What people may do, besides what they track."""
