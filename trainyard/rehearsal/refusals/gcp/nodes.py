@@ -88,7 +88,6 @@ def node_pool(view: View) -> None:
     _reservation(view)
     _local_ssds(view)
     _kubelet(view)
-    _tpu(view)
     _of_cluster(view)
     if view.flag("queuedProvisioning.enabled"):
         for key in ("spot", "preemptible"):
@@ -326,20 +325,6 @@ def _kubelet(view: View) -> None:
     period = view.text(path)
     if period is not None and not re.fullmatch(r"\d+(\.\d+)?(us|µs|ms|s)", period):
         view.error("gke-kubelet", path, show(period), allowed="like 100ms: 1ms to 1s")
-
-
-def _tpu(view: View) -> None:
-    topology = view.text("placementPolicy.tpuTopology")
-    if topology is None:
-        return
-    path, machine = "placementPolicy.tpuTopology", view.text("nodeConfig.machineType") or ""
-    if not re.fullmatch(r"\d+x\d+(x\d+)?", topology):
-        view.error("gke-tpu", path, show(topology), allowed="like 4x4, or 2x2x2")
-        return
-    flat = machine.startswith(("ct5lp-", "ct6e-"))
-    solid = machine.startswith(("ct4p-", "ct5p-", "tpu7x-"))
-    if (flat and topology.count("x") == 2) or (solid and topology.count("x") == 1):
-        view.error("gke-tpu", path, f"{topology} of {machine}", allowed="two numbers" if flat else "three numbers")
 
 
 def reservation(view: View) -> None:

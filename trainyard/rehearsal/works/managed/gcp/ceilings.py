@@ -34,6 +34,19 @@ _LIFTING: Final = {
 permissions index", as generally known in 2026-11)."""
 
 
+ROLE: Final = "gcp:projects/iAMCustomRole:IAMCustomRole"
+_LIFTING_PERMISSIONS: Final = {
+    "compute.instances.create": "starts machines of any size",
+    "container.clusters.create": "makes clusters of any size",
+    "aiplatform.endpoints.deploy": "makes endpoints, which no quota of training counts",
+    "aiplatform.pipelineJobs.create": "makes pipelines, which no quota of training counts",
+    "aiplatform.notebookRuntimeTemplates.create": "makes templates of any size",
+    "aiplatform.persistentResources.create": "keeps machines that no job waits for",
+    "serviceusage.quotas.update": "raises the quotas again",
+}
+"""The same of permissions, of which a project's own role is made."""
+
+
 def check(stack: Stack) -> None:
     """Looks at every lowered quota, and at who has more than it leaves."""
     _nobody_to_run_as(stack)
@@ -54,6 +67,13 @@ def check(stack: Stack) -> None:
             member.warning(
                 "managed-ceiling-lifted", "role", message, hint="the custom role of the environment's people"
             )
+    for role in stack.of_type(ROLE):
+        for permission in role.texts("permissions"):
+            if permission in _LIFTING_PERMISSIONS:
+                message = (
+                    f"{permission} {_LIFTING_PERMISSIONS[permission]}: the ceilings of managed training do not hold"
+                )
+                role.warning("managed-ceiling-lifted", "permissions", message, hint="take the permission out")
 
 
 def _nobody_to_run_as(stack: Stack) -> None:
