@@ -98,6 +98,7 @@ INPUTS: dict[str, dict[str, Any]] = {
         "topicArn": f"arn:aws:sns:us-east-1:{ACCOUNT}:alerts",
         "region": "us-east-1",
         "dashboardName": "acme-demo",
+        "showSpending": True,
     },
     "SpendingBrake": {
         "accountId": ACCOUNT,

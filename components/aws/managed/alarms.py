@@ -29,6 +29,8 @@ class JobAlertsArgs(TypedDict):
     """Region of the dashboard's figures."""
     dashboard_name: str
     """Name of the dashboard, which is the environment's: its jobs are counted by that."""
+    show_spending: bool
+    """Whether it shows what is spent, which AWS tells in us-east-1 alone: not where data is held to another region."""
 
 
 class JobAlerts(pulumi.ComponentResource):
@@ -65,7 +67,9 @@ class JobAlerts(pulumi.ComponentResource):
         cloudwatch.Dashboard(
             f"{name}-dashboard",
             dashboard_name=args["dashboard_name"],
-            dashboard_body=json.dumps(_dashboard(args["region"], args["dashboard_name"])),
+            dashboard_body=json.dumps(
+                _dashboard(args["region"], args["dashboard_name"], spending=args["show_spending"])
+            ),
             opts=child,
         )
         self.rule_arn = rule.arn
@@ -165,7 +169,7 @@ def ended_badly() -> dict[str, Any]:
     }
 
 
-def _dashboard(region: str, environment: str) -> dict[str, Any]:
+def _dashboard(region: str, environment: str, *, spending: bool) -> dict[str, Any]:
     """Jobs that run, what they make of their GPUs, how jobs ended, and what is spent.
 
     Figures of jobs have the job's name as a dimension, so they are searched for and not listed.
@@ -194,6 +198,15 @@ def _dashboard(region: str, environment: str) -> dict[str, Any]:
     ended = [f"{COUNTED_IN}/{environment}", METRICS["failed"][0]]
     # Billing is told in one region, and only where the account has its billing alerts switched on.
     spent = f"SEARCH('{{AWS/Billing,Currency,ServiceName}} ServiceName=\"{_BILLED_AS}\"', 'Maximum', 21600)"
+    money = graph(
+        "Spent on SageMaker this month, USD (the account's billing alerts switched on)",
+        [[{"expression": spent, "label": "USD", "id": "e1"}]],
+        5,
+        region=_BILLING_REGION,
+    )
+    if not spending:
+        told = f"What is spent is told by the budget `{environment}`: CloudWatch knows it in another region alone."
+        money = {**money, "type": "text", "properties": {"markdown": told}}
     return {
         "widgets": [
             graph("Machines of running jobs", [[{"expression": machines, "label": "machines", "id": "e1"}]], 0),
@@ -206,12 +219,7 @@ def _dashboard(region: str, environment: str) -> dict[str, Any]:
                 4,
                 period=DAY_S,
             ),
-            graph(
-                "Spent on SageMaker this month, USD (the account's billing alerts switched on)",
-                [[{"expression": spent, "label": "USD", "id": "e1"}]],
-                5,
-                region=_BILLING_REGION,
-            ),
+            money,
             use("Disk of running jobs, percent", "DiskUtilization", 6),
         ]
     }
