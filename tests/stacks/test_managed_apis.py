@@ -146,7 +146,7 @@ def test_the_dashboard_is_taken(stack: Stack, aws: None) -> None:
     assert cloudwatch.get_dashboard(DashboardName=board.inputs["dashboardName"])["DashboardBody"]
 
 
-STUBBED = (
+STUBBED: tuple[tuple[str, str, dict[str, Any]], ...] = (
     (
         USER_PROFILE,
         "create_user_profile",
