@@ -22,7 +22,7 @@ from trainyard.components.outputs import register
 from trainyard.components.prerequisites import prerequisites
 from trainyard.conventions import NODE_IMAGE_ANNOTATION, SMOKE_POOL_LABEL
 from trainyard.smoke_jobs.launch import payload
-from trainyard.smoke_jobs.launch.kubernetes import PRIORITY_LABEL, QUEUE_LABEL
+from trainyard.smoke_jobs.launch.kueue_status import PRIORITY_LABEL, QUEUE_LABEL
 from trainyard.smoke_jobs.launch.slice_check import FAILED
 
 JOB_KEY = "jobset.sigs.k8s.io/job-key"
@@ -72,7 +72,7 @@ class SliceProof(pulumi.ComponentResource):
         own = f"slice-{args['node_pool']}-{payload.digest(repr((pod, sorted(args.get('rerun_on', {}).items()))))}"
         labels = {"app.kubernetes.io/name": "trainyard-smoke", "app.kubernetes.io/instance": own}
         labels[SMOKE_POOL_LABEL] = args["runtime"]["pool"]
-        metadata = {"name": own, "namespace": args["namespace"], "labels": labels}
+        metadata: dict[str, Any] = {"name": own, "namespace": args["namespace"], "labels": labels}
         several = args["runtime"]["nodes"] > 1
         service = core.Service(
             f"{name}-machines",

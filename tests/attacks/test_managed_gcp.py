@@ -21,7 +21,7 @@ from trainyard.catalog import gcp as catalog
 from trainyard.conventions.gcp import VERTEX_QUOTAS, vertex_quota
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import GCP_BUCKET, GCP_CRYPTO_KEY
-from trainyard.rehearsal.works.rights.gcp.grants import ACCOUNT, REPOSITORY
+from trainyard.rehearsal.works.rights.gcp.grants import ACCOUNT, EDITOR_TEMPLATE, REPOSITORY
 from trainyard.rehearsal.works.rights.gcp.members import Caller
 from trainyard.rehearsal.works.rights.gcp.project import full_name, object_name
 from trainyard.rehearsal.works.rights.stack import Rights
@@ -98,7 +98,14 @@ def test_no_ceiling_is_lifted_and_nobody_goes_around_it(stack, permission):
 
 
 def test_people_open_editors_of_the_environment_s_templates(stack):
-    for permission in ("notebookRuntimeTemplates.apply", "notebookRuntimes.assign", "notebookRuntimes.start",
+    templates = stack.resources.of(EDITOR_TEMPLATE)
+    assert templates
+    for template in templates:
+        allows(stack.people_may("aiplatform.notebookRuntimeTemplates.apply", full_name(template)))
+        refuses(stack.people_may("aiplatform.notebookRuntimeTemplates.setIamPolicy", full_name(template)))
+    # Another of the project's templates may have any machine, and no idle shutdown.
+    refuses(stack.people_may("aiplatform.notebookRuntimeTemplates.apply"))
+    for permission in ("notebookRuntimes.assign", "notebookRuntimes.start",
                        "notebookRuntimes.delete"):  # fmt: skip
         allows(stack.people_may(f"aiplatform.{permission}"))
     for permission in ("repositories.create", "repositories.list"):
@@ -174,8 +181,23 @@ def test_google_s_agent_for_custom_code_loses_its_rights_after_the_first_job(sta
     number = stack.plan["ground"]["project_number"]
     assert removed.inputs["member"] == f"serviceAccount:service-{number}@gcp-sa-aiplatform-cc.iam.gserviceaccount.com"
     order = Order(stack.recorded)
+    (images,) = stack.resources.of(REPOSITORY)
+    for agent in ("gcp-sa-aiplatform", "gcp-sa-aiplatform-cc"):
+        caller = Caller(agent, account=f"service-{number}@{agent}.iam.gserviceaccount.com")
+        allows(stack.rights.may(caller, "artifactregistry.repositories.downloadArtifacts", str(images.id)))
+        refuses(stack.rights.may(caller, "artifactregistry.repositories.delete", str(images.id)))
     before = {order.by_urn[urn].type for urn in order.before(removed.urn) if urn in order.by_urn}
     assert "command:local:Command" in before, "the agent is made with the first job of a project"
+
+
+def test_notebooks_are_kept_under_the_environments_key(stack):
+    """Whoever makes one makes a repository of Dataform: the region's default says under which key."""
+    (config,) = (item for item in stack.recorded if item.type == "gcp:dataform/config:Config")
+    key = config.inputs["defaultKmsKeyName"]
+    assert key in {str(found.id) for found in stack.resources.of(GCP_CRYPTO_KEY)}
+    (agent,) = (item for item in stack.recorded if item.name == "services-dataform-agent")
+    caller = Caller("Dataform", account=str(agent.outputs["email"]))
+    allows(stack.rights.may(caller, "cloudkms.cryptoKeyVersions.useToEncrypt", key))
 
 
 def test_somebody_is_told_of_a_job_as_another_account_and_of_one_that_failed(stack):

@@ -98,6 +98,7 @@ INPUTS: dict[str, dict[str, Any]] = {
         "topicArn": f"arn:aws:sns:us-east-1:{ACCOUNT}:alerts",
         "region": "us-east-1",
         "dashboardName": "acme-demo",
+        "showSpending": True,
     },
     "SpendingBrake": {
         "accountId": ACCOUNT,
@@ -330,7 +331,13 @@ INPUTS: dict[str, dict[str, Any]] = {
         "location": "europe-west4",
         "tracking": True,
     },
-    "CustomCodeAgent": {"project": "acme-ml", "projectNumber": "123456789012"},
+    "CustomCodeAgent": {
+        "project": "acme-ml",
+        "projectNumber": "123456789012",
+        "repository": "acme-demo-images",
+        "location": "europe-west4",
+        "proven": True,
+    },
     "ClosedQuotas": {
         "project": "acme-ml",
         "metrics": ["custom_model_training_nvidia_h100_gpus"],
@@ -347,6 +354,8 @@ INPUTS: dict[str, dict[str, Any]] = {
         "idleMinutes": 60,
         "diskGib": 20,
         "labels": {"client": "acme"},
+        "people": ["group:research@acme.example"],
+        "role": "projects/acme-ml/roles/acme_demo_editors",
     },
     "Experiments": {
         "project": "acme-ml",

@@ -43,3 +43,14 @@ def test_the_idle_floor_of_the_smallest_team():
     assert 5 < floor.monthly_usd < 12, "about 10 USD a month"
     (growth,) = (found for found in resolve_stack(ROOT, STACK).plan.core.decisions if found.key == "growth.idle_floor")
     assert str(growth.value).endswith(f"in place of {floor.monthly_usd:,.0f}")
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_what_is_lost_without_mlflow_is_said(tmp_path, enabled):
+    """Vertex AI Experiments take its place; who tracks nothing loses nothing."""
+    file = tmp_path / f"Pulumi.{STACK}.yaml"
+    text = (ROOT / "stacks" / file.name).read_text() + f"  trainyard:mlflow: {{ enabled: {str(enabled).lower()} }}\n"
+    file.write_text(text)
+    said = [each for each in resolve_stack(ROOT, file).plan.core.decisions if each.key == "managed.tracked_by"]
+    assert bool(said) is enabled
+    assert all("in place of MLflow" in str(found.value) and "a new history" in found.source for found in said)

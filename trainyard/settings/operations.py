@@ -190,7 +190,13 @@ class Charts(Model):
 class Mlflow(Model):
     """Overrides of the MLflow server and its database."""
 
-    enabled: bool | None = Field(default=None, description="whether there is one")
+    enabled: bool | None = Field(
+        default=None,
+        description=(
+            "whether there is one: a server on the cluster, without one SageMaker's MLflow App, or on Google Cloud "
+            "Vertex AI Experiments, which are no MLflow: `trainyard explain STACK managed` says what is lost"
+        ),
+    )
     replicas: int | None = Field(default=None, ge=1, le=10, description="servers")
     workers: int | None = Field(default=None, ge=1, le=32, description="processes a server")
     cpu: Cores | None = Field(default=None, description="of a server, a Kubernetes quantity")

@@ -11,10 +11,13 @@ import pulumi_aws.iam as iam
 
 from trainyard.components.aws.identity import check_role_name
 from trainyard.components.aws.managed.ceilings import nothing_new
+from trainyard.components.aws.managed.job_alarms import COUNTED_IN, DAY_S, JOBS, METRICS, PERIOD_S
 from trainyard.components.aws.policy_documents import allow, document, service_trust
 from trainyard.components.outputs import register
 
-_JOBS = "/aws/sagemaker/TrainingJobs"
+_BILLED_AS, _BILLING_REGION = "AmazonSageMaker", "us-east-1"
+"""SageMaker among the account's estimated charges, and where those are told (CloudWatch user guide, "Create a billing
+alarm", as generally known, 2026-11)."""
 
 
 class JobAlertsArgs(TypedDict):
@@ -25,7 +28,9 @@ class JobAlertsArgs(TypedDict):
     region: str
     """Region of the dashboard's figures."""
     dashboard_name: str
-    """Name of the dashboard."""
+    """Name of the dashboard, which is the environment's: its jobs are counted by that."""
+    show_spending: bool
+    """Whether it shows what is spent, which AWS tells in us-east-1 alone: not where data is held to another region."""
 
 
 class JobAlerts(pulumi.ComponentResource):
@@ -62,7 +67,9 @@ class JobAlerts(pulumi.ComponentResource):
         cloudwatch.Dashboard(
             f"{name}-dashboard",
             dashboard_name=args["dashboard_name"],
-            dashboard_body=json.dumps(_dashboard(args["region"])),
+            dashboard_body=json.dumps(
+                _dashboard(args["region"], args["dashboard_name"], spending=args["show_spending"])
+            ),
             opts=child,
         )
         self.rule_arn = rule.arn
@@ -162,31 +169,57 @@ def ended_badly() -> dict[str, Any]:
     }
 
 
-def _dashboard(region: str) -> dict[str, Any]:
-    """Figures of jobs have the job's name as a dimension, so they are searched for and not listed."""
+def _dashboard(region: str, environment: str, *, spending: bool) -> dict[str, Any]:
+    """Jobs that run, what they make of their GPUs, how jobs ended, and what is spent.
 
-    def graph(title: str, metric: str, row: int, column: int) -> dict[str, Any]:
-        search = f"SEARCH('{{{_JOBS},Host}} MetricName=\"{metric}\"', 'Average', 300)"
-        return {
-            "type": "metric",
-            "x": 12 * column,
-            "y": 6 * row,
-            "width": 12,
-            "height": 6,
-            "properties": {
-                "title": title,
-                "region": region,
-                "view": "timeSeries",
-                "metrics": [[{"expression": search, "label": "", "id": "e1"}]],
-                "yAxis": {"left": {"min": 0}},
-            },
+    Figures of jobs have the job's name as a dimension, so they are searched for and not listed.
+    """
+
+    def graph(title: str, metrics: list[Any], place: int, **more: Any) -> dict[str, Any]:
+        properties = {
+            "title": title,
+            "region": region,
+            "view": "timeSeries",
+            "metrics": metrics,
+            "yAxis": {"left": {"min": 0}},
+            **more,
         }
+        x, y = 12 * (place % 2), 6 * (place // 2)
+        return {"type": "metric", "x": x, "y": y, "width": 12, "height": 6, "properties": properties}
 
+    def use(title: str, metric: str, place: int) -> dict[str, Any]:
+        search = f"SEARCH('{{{JOBS},Host}} MetricName=\"{metric}\"', 'Average', {PERIOD_S})"
+        return graph(title, [[{"expression": search, "label": "", "id": "e1"}]], place)
+
+    # Each machine sends a figure a minute.
+    machines = (
+        f"SUM(SEARCH('{{{JOBS},Host}} MetricName=\"CPUUtilization\"', 'SampleCount', {PERIOD_S})) / {PERIOD_S // 60}"
+    )
+    ended = [f"{COUNTED_IN}/{environment}", METRICS["failed"][0]]
+    # Billing is told in one region, and only where the account has its billing alerts switched on.
+    spent = f"SEARCH('{{AWS/Billing,Currency,ServiceName}} ServiceName=\"{_BILLED_AS}\"', 'Maximum', 21600)"
+    money = graph(
+        "Spent on SageMaker this month, USD (the account's billing alerts switched on)",
+        [[{"expression": spent, "label": "USD", "id": "e1"}]],
+        5,
+        region=_BILLING_REGION,
+    )
+    if not spending:
+        told = f"What is spent is told by the budget `{environment}`: CloudWatch knows it in another region alone."
+        money = {**money, "type": "text", "properties": {"markdown": told}}
     return {
         "widgets": [
-            graph("GPU use of running jobs, percent", "GPUUtilization", 0, 0),
-            graph("GPU memory of running jobs, percent", "GPUMemoryUtilization", 0, 1),
-            graph("CPU use of running jobs, percent", "CPUUtilization", 1, 0),
-            graph("Disk of running jobs, percent", "DiskUtilization", 1, 1),
+            graph("Machines of running jobs", [[{"expression": machines, "label": "machines", "id": "e1"}]], 0),
+            use("GPU use of running jobs, percent", "GPUUtilization", 1),
+            use("GPU memory of running jobs, percent", "GPUMemoryUtilization", 2),
+            use("CPU use of running jobs, percent", "CPUUtilization", 3),
+            graph(
+                "Jobs that ended in a day, and how many of them failed",
+                [[*ended, {"stat": "SampleCount", "label": "ended"}], [*ended, {"stat": "Sum", "label": "failed"}]],
+                4,
+                period=DAY_S,
+            ),
+            money,
+            use("Disk of running jobs, percent", "DiskUtilization", 6),
         ]
     }

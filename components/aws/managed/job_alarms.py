@@ -23,6 +23,8 @@ from trainyard.components.outputs import register
 
 JOBS = "/aws/sagemaker/TrainingJobs"
 """Namespace in which the machines of training jobs send what they use."""
+COUNTED_IN = "Trainyard"
+"""Beginning of the namespace in which an environment's jobs are counted."""
 SERVICES = ("events.amazonaws.com", "delivery.logs.amazonaws.com")
 """Who writes the events of a rule to a log group (EventBridge user guide, "Amazon CloudWatch Logs permissions")."""
 RUNBOOK = "managed-jobs.md"
@@ -74,7 +76,7 @@ class JobAlarms(pulumi.ComponentResource):
         super().__init__("trainyard:index:JobAlarms", name, None, opts)
         self._name, self._args = name, args
         self._child = pulumi.ResourceOptions(parent=self)
-        self._namespace = f"Trainyard/{args['environment_name']}"
+        self._namespace = f"{COUNTED_IN}/{args['environment_name']}"
         group = self._events()
         for what, pattern in COUNTED.items():
             metric, value = METRICS[what]

@@ -1,11 +1,14 @@
-"""Who is told of managed jobs that end badly, and of those that run as somebody else, by mail."""
+"""Who is told by mail of managed jobs that end badly or run as somebody else, and the dashboard of jobs."""
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Final, TypedDict
 
 import pulumi
+import pulumi_gcp.monitoring as monitoring
 
 from trainyard.components.gcp.channels import LogAlarm, LogAlarmsArgs, log_alarms
+from trainyard.components.gcp.managed.dashboard import jobs_board
 from trainyard.components.outputs import register
 from trainyard.components.prerequisites import prerequisites
 
@@ -30,7 +33,7 @@ class VertexAlarmsArgs(TypedDict):
 
 
 class VertexAlarms(pulumi.ComponentResource):
-    """The alarms. `depends_on` is what they wait for: services."""
+    """The alarms and the dashboard. `depends_on` is what they wait for: services."""
 
     def __init__(self, name: str, args: VertexAlarmsArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("trainyard:index:VertexAlarms", name, None, opts)
@@ -51,6 +54,12 @@ class VertexAlarms(pulumi.ComponentResource):
             ),
         }
         log_alarms(name, told, alarms, child)
+        monitoring.Dashboard(
+            f"{name}-dashboard",
+            project=args["project"],
+            dashboard_json=json.dumps(jobs_board(args["subject"])),
+            opts=child,
+        )
         register(self)
 
 

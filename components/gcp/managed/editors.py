@@ -56,6 +56,10 @@ class EditorTemplatesArgs(TypedDict):
     """Disk of an editor, GB: 10 to 65536."""
     labels: Mapping[str, str]
     """Labels on the bill."""
+    people: Sequence[str]
+    """Who opens editors of these templates, as IAM members. May be empty: then owners of the project alone do."""
+    role: pulumi.Input[str]
+    """Role that they are given on each, `projects/PROJECT/roles/ROLE`."""
 
 
 class EditorTemplates(pulumi.ComponentResource):
@@ -77,7 +81,7 @@ class EditorTemplates(pulumi.ComponentResource):
             raise ValueError(f"idle_minutes: got {idle}; {LEAST_IDLE_MINUTES} to {MOST_IDLE_MINUTES}")
         if not 10 <= args["disk_gib"] <= 65_536:
             raise ValueError(f"disk_gib: got {args['disk_gib']}; 10 to 65536")
-        self.template_names = [
+        templates = [
             colab.RuntimeTemplate(
                 f"{name}-{machine['name']}",
                 project=args["project"],
@@ -102,7 +106,19 @@ class EditorTemplates(pulumi.ComponentResource):
                 encryption_spec={"kms_key_name": args["key_id"]},
                 labels=dict(args["labels"]),
                 opts=pulumi.ResourceOptions(parent=self, depends_on=prerequisites(opts)),
-            ).name
+            )
             for machine in args["machines"]
         ]
+        self.template_names = [template.name for template in templates]
+        for machine, template in zip(args["machines"], templates, strict=True):
+            for member in args["people"]:
+                colab.RuntimeTemplateIamMember(
+                    f"{name}-{machine['name']}-{member.partition(':')[2]}",
+                    project=args["project"],
+                    location=args["location"],
+                    runtime_template=template.name,
+                    role=args["role"],
+                    member=member,
+                    opts=pulumi.ResourceOptions(parent=self),
+                )
         register(self)

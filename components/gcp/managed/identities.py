@@ -15,7 +15,7 @@ import pulumi_gcp.serviceaccount as serviceaccount
 import pulumi_gcp.storage as storage
 
 from trainyard.components.gcp.identity import READ, WRITE
-from trainyard.components.gcp.managed.rights import JOBS, PEOPLE, TRACKING
+from trainyard.components.gcp.managed.rights import APPLYING, JOBS, PEOPLE, TRACKING
 from trainyard.components.outputs import register
 from trainyard.components.prerequisites import prerequisites
 
@@ -57,6 +57,8 @@ class ManagedIdentities(pulumi.ComponentResource):
 
     job_account_email: pulumi.Output[str]
     """Address of the account that jobs run as."""
+    editor_role: pulumi.Output[str]
+    """Name of the role with which a template of editors is used."""
 
     def __init__(self, name: str, args: ManagedIdentitiesArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("trainyard:index:ManagedIdentities", name, None, opts)
@@ -80,6 +82,7 @@ class ManagedIdentities(pulumi.ComponentResource):
             self._images("jobs", jobs, "roles/artifactregistry.reader"),
         ]
         people_role = self._role("people", "People who train", (*PEOPLE, *tracked), first)
+        self.editor_role = self._role("editors", "Editors", APPLYING, first)
         for member in args["people"]:
             short = member.partition(":")[2]
             self._may(short, people_role, member)
@@ -144,6 +147,12 @@ class CustomCodeAgentArgs(TypedDict):
     """Id of the project."""
     project_number: pulumi.Input[str]
     """Number of the project, which the agent is named by."""
+    repository: pulumi.Input[str]
+    """Name of the repository of the team's images, which the agents of Vertex AI pull."""
+    location: pulumi.Input[str]
+    """Region of the repository."""
+    proven: bool
+    """Whether a job has been sent: before the first one the agent for custom code is not there."""
 
 
 class CustomCodeAgent(pulumi.ComponentResource):
@@ -151,6 +160,9 @@ class CustomCodeAgent(pulumi.ComponentResource):
 
     Vertex AI makes the agent, and gives it its role, with the first job of a project, which this waits for
     (`depends_on`). Where Google gives it again, a refresh sees it and the next `up` takes it away.
+
+    An image is pulled by Google and not by the account of the job (Vertex AI, "Use a custom service account"): what the
+    role let the agents pull, they pull from the team's own repository alone.
     """
 
     def __init__(self, name: str, args: CustomCodeAgentArgs, opts: pulumi.ResourceOptions | None = None) -> None:
@@ -165,4 +177,17 @@ class CustomCodeAgent(pulumi.ComponentResource):
             member=agent,
             opts=pulumi.ResourceOptions(parent=self, depends_on=prerequisites(opts)),
         )
+        pullers = {"service": "gcp-sa-aiplatform", **({"jobs": "gcp-sa-aiplatform-cc"} if args["proven"] else {})}
+        for who, domain in pullers.items():
+            artifactregistry.RepositoryIamMember(
+                f"{name}-{who}-images",
+                project=args["project"],
+                location=args["location"],
+                repository=args["repository"],
+                role="roles/artifactregistry.reader",
+                member=pulumi.Output.concat(
+                    "serviceAccount:service-", args["project_number"], f"@{domain}.iam.gserviceaccount.com"
+                ),
+                opts=pulumi.ResourceOptions(parent=self, depends_on=prerequisites(opts)),
+            )
         register(self)

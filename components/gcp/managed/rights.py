@@ -13,13 +13,16 @@ SENDING: Final = tuple(
 )
 """Jobs: sent, followed and cancelled, never deleted, so that what was run stays on record."""
 
+APPLYING: Final = ("aiplatform.notebookRuntimeTemplates.apply", "aiplatform.notebookRuntimeTemplates.get")
+"""Editors of a template, given template by template: another of the project's may have any machine."""
+
 EDITING: Final = (
-    "aiplatform.notebookRuntimeTemplates.apply", "aiplatform.notebookRuntimeTemplates.get",
-    "aiplatform.notebookRuntimeTemplates.list",
+    "aiplatform.notebookRuntimeTemplates.get", "aiplatform.notebookRuntimeTemplates.list",
     "aiplatform.notebookRuntimes.assign", "aiplatform.notebookRuntimes.get", "aiplatform.notebookRuntimes.list",
     "aiplatform.notebookRuntimes.start", "aiplatform.notebookRuntimes.delete",
 )  # fmt: skip
-"""Editors of the environment's templates. Who made templates would choose machine, disk, network and idle shutdown."""
+"""Editors, of the templates that `APPLYING` is given on. Who made templates would choose machine, disk, network and
+idle shutdown."""
 
 NOTEBOOKS: Final = (
     "dataform.locations.get", "dataform.locations.list", "dataform.repositories.create", "dataform.repositories.list",
@@ -58,11 +61,12 @@ MODELS: Final = (
 
 LOOKING: Final = (
     "aiplatform.locations.get", "aiplatform.locations.list", "aiplatform.operations.list",
-    "aiplatform.tensorboards.recordAccess", "logging.logEntries.list", "resourcemanager.projects.get",
+    "aiplatform.tensorboards.recordAccess", "logging.logEntries.list", "monitoring.dashboards.get",
+    "monitoring.dashboards.list", "monitoring.timeSeries.list", "resourcemanager.projects.get",
     "serviceusage.services.use",
 )  # fmt: skip
-"""Seeing what there is: what a job wrote to its log, curves in TensorBoard's page (which notes who looked), and all of
-it from a machine of one's own, whose calls are counted by the project."""
+"""Seeing what there is: what a job wrote to its log, the dashboard of jobs, curves in TensorBoard's page (which notes
+who looked), and all of it from a machine of one's own, whose calls are counted by the project."""
 
 PEOPLE: Final = (*SENDING, *EDITING, *NOTEBOOKS, *MODELS, *LOOKING)
 """What people may do, besides what they track."""

@@ -231,7 +231,12 @@ def make_alarms(
     """Makes what tells of jobs that end badly or waste GPUs, and what holds people at their budget."""
     JobAlerts(
         _ALERTS,
-        {"topic_arn": budget.topic_arn, "region": plan.ground.region, "dashboard_name": plan.core.name},
+        {
+            "topic_arn": budget.topic_arn,
+            "region": plan.ground.region,
+            "dashboard_name": plan.core.name,
+            "show_spending": made.planned.spending_shown,
+        },
         opts,
     )
     alarms = made.planned.alarms

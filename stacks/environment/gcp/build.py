@@ -53,7 +53,7 @@ AGENTS_OF_CLUSTERS: Final = ("container", "sqladmin", "secretmanager")
 OF_MANAGED: Final = ("aiplatform", "dataform", "artifactregistry")
 """What managed training uses besides: notebooks are repositories of Dataform."""
 
-AGENTS_OF_MANAGED: Final = ("aiplatform", "artifactregistry")
+AGENTS_OF_MANAGED: Final = ("aiplatform", "artifactregistry", "dataform")
 """Services whose agents encrypt with the environment's keys, where training is managed."""
 
 

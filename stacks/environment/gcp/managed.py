@@ -9,6 +9,7 @@ from typing import Final
 
 import pulumi
 import pulumi_gcp.artifactregistry as artifactregistry
+import pulumi_gcp.dataform as dataform
 
 from trainyard.catalog import gcp as catalog
 from trainyard.components.gcp.encryption import ProjectKeys
@@ -36,6 +37,7 @@ class Managed:
     """What was made, as far as the stack tells of it and jobs need it."""
 
     identities: ManagedIdentities
+    repository: pulumi.Input[str]
     output_key_id: pulumi.Input[str]
     outputs: dict[str, pulumi.Input[object]]
     ready: list[pulumi.Resource]
@@ -67,13 +69,14 @@ def make_managed(
             [*services, *keys.granted["platform"]],
         ),
     )
+    people = sorted({who for team in plan.core.teams for who in team.principals})
     identities = ManagedIdentities(
         "managed",
         {
             "project": own.project,
             "environment": name,
             "account_id": f"{name[: LONGEST_ACCOUNT_ID - len('-jobs')].rstrip('-')}-jobs",
-            "people": sorted({who for team in plan.core.teams for who in team.principals}),
+            "people": people,
             "ingest": plan.core.storage.ingest_principals,
             "data_bucket": storage.data_bucket,
             "checkpoints_bucket": storage.checkpoints_bucket,
@@ -99,8 +102,18 @@ def make_managed(
             "idle_minutes": planned.idle_minutes,
             "disk_gib": planned.space_gib,
             "labels": labels,
+            "people": people,
+            "role": identities.editor_role,
         },
         after(gcp, [*services, *network.ways_out, *keys.granted["tracking"]]),
+    )
+    # A notebook is a repository of Dataform, made by who writes it: the region's default says under which key.
+    dataform.Config(
+        f"{name}-notebooks",
+        project=own.project,
+        region=own.region,
+        default_kms_key_name=keys.key_ids["tracking"],
+        opts=after(gcp, [*services, *keys.granted["tracking"]]),
     )
     outputs: dict[str, pulumi.Input[object]] = {
         "jobAccount": identities.job_account_email,
@@ -135,7 +148,11 @@ def make_managed(
         first,
     )
     return Managed(
-        identities, keys.key_ids["tracking"], outputs, [*services, *identities.granted, *keys.granted["tracking"]]
+        identities,
+        images.name,
+        keys.key_ids["tracking"],
+        outputs,
+        [*services, *identities.granted, *keys.granted["tracking"]],
     )
 
 
@@ -153,7 +170,14 @@ def make_proof(plan: Plan[GcpPlan], made: Managed, storage: GcsStorageTiers, gcp
     """Makes what proves at `pulumi up` that a job trains, after all that a job needs; then Google's agent for custom
     code, which the first job of a project makes, loses its rights."""
     own, spec = plan.ground, training_smoke(plan)
-    agent: CustomCodeAgentArgs = {"project": own.project, "project_number": own.project_number}
+    agent: CustomCodeAgentArgs = {
+        "project": own.project,
+        "project_number": own.project_number,
+        "repository": made.repository,
+        "location": own.region,
+        # Beside a cluster it was: there managed training is what a small stack had.
+        "proven": spec is not None or bool(own.control_planes),
+    }
     if spec is None:
         CustomCodeAgent("custom-code-agent", agent, after(gcp, made.ready))
         return

@@ -59,7 +59,7 @@ def make_keys(plan: Plan[GcpPlan], services: ProjectServices, gcp: pulumi.Resour
             **({"sql": agent("sqladmin"), "secrets": agent("secretmanager")} if clusters else {}),
             # Vertex AI takes one key a project and region by its default quota: that of what it keeps, also for the
             # disks of its editors (Colab Enterprise documentation, "Customer-managed encryption keys", 2026-11).
-            **({"vertex": agent("aiplatform"), "disks": disks} if managed else {}),
+            **({"vertex": agent("aiplatform"), "disks": disks, "notebooks": agent("dataform")} if managed else {}),
         },
         "platform": {
             **({"container": agent("container")} if clusters else {}),

@@ -243,6 +243,7 @@ class ManagedPlan:
     """Managed training in place of clusters: SageMaker, which spells instance types `ml.g5.xlarge`."""
 
     private_domain: bool  # editors go out through the network's NAT gateway, and jobs with them
+    spending_shown: bool  # on the dashboard: CloudWatch has it in us-east-1 alone
     seats: tuple[SeatPlan, ...]
     training_types: tuple[str, ...]  # that jobs may have
     editor_types: tuple[str, ...]  # likewise editors

@@ -71,6 +71,7 @@ def plan_training(teams: Sequence[Team], context: Context, *, smoke: bool) -> Ma
     over = context.take("managed.over_budget", "managed.overBudget", own.over_budget)
     return ManagedPlan(
         private_domain=plan_private("managed.private_domain", context),
+        spending_shown=context.settings.residency in ("none", "us"),
         seats=_seats(teams, context),
         training_types=training,
         editor_types=editors,

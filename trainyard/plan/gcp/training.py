@@ -19,6 +19,14 @@ from trainyard.smoke_jobs.launch.job import MANAGED_MARGIN_S, SmokeSpec, job_nam
 SMOKE_MINUTES: Final = 20
 """Longest that the smoke job runs: five for its machine and image, fifteen for level quick."""
 
+TRACKED_BY: Final = "Vertex AI Experiments and TensorBoard, in place of MLflow"
+LOST: Final = (
+    "mlflow.enabled on Google Cloud without a cluster: no MLflow client, no model registry and no model format of "
+    "MLflow's, and a team that grows begins a new history; its server on Cloud Run needs a database of 50 USD a month "
+    "and a sign-on that is set up by hand (docs/decisions/0070)"
+)
+"""What tracks runs, and what is lost by it."""
+
 IDLE_MINUTES: Final = (10, 1440)
 """What a template of Colab Enterprise takes (pulumi_gcp 10.2.0, idleTimeout: 10 minutes to 24 hours)."""
 
@@ -59,6 +67,9 @@ def plan_training(context: Context, *, smoke: bool) -> ManagedPlan:
     training = plan_types("training_types", own.training_types, shelf, context)
     editors = plan_types("editor_types", own.editor_types, shelf, context)
     given = context.settings.mlflow.enabled
+    tracking = bool(context.take("gcp.managed.tracking", "mlflow.enabled", given, "managed.tracking"))
+    if tracking:
+        context.ledger.decide("managed.tracked_by", TRACKED_BY, LOST)
     return ManagedPlan(
         private_domain=plan_private("gcp.managed.private_domain", context),
         training_types=training,
@@ -66,7 +77,7 @@ def plan_training(context: Context, *, smoke: bool) -> ManagedPlan:
         closed_quotas=_closed(training, context),
         idle_minutes=take("idle_minutes", own.idle_minutes, IDLE_MINUTES),
         space_gib=take("space_gib", own.space_gib, SPACE_GIB),
-        tracking=bool(context.take("gcp.managed.tracking", "mlflow.enabled", given, "managed.tracking")),
+        tracking=tracking,
         smoke=_smoke(training, context) if smoke else None,
     )
 

@@ -67,13 +67,13 @@ def check(stack: Stack) -> None:
             member.warning(
                 "managed-ceiling-lifted", "role", message, hint="the custom role of the environment's people"
             )
-    for role in stack.of_type(ROLE):
-        for permission in role.texts("permissions"):
+    for custom in stack.of_type(ROLE):
+        for permission in custom.texts("permissions"):
             if permission in _LIFTING_PERMISSIONS:
                 message = (
                     f"{permission} {_LIFTING_PERMISSIONS[permission]}: the ceilings of managed training do not hold"
                 )
-                role.warning("managed-ceiling-lifted", "permissions", message, hint="take the permission out")
+                custom.warning("managed-ceiling-lifted", "permissions", message, hint="take the permission out")
 
 
 def _nobody_to_run_as(stack: Stack) -> None:

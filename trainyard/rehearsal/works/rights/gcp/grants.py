@@ -18,6 +18,8 @@ REGIONAL_SECRET: Final = GCP_REGIONAL_SECRET
 REPOSITORY: Final = "gcp:artifactregistry/repository:Repository"
 ACCOUNT: Final = "gcp:serviceaccount/account:Account"
 
+EDITOR_TEMPLATE: Final = "gcp:colab/runtimeTemplate:RuntimeTemplate"
+
 Kind = Literal["Member", "Binding", "Policy"]
 _KINDS: Final[tuple[Kind, ...]] = ("Member", "Binding", "Policy")
 
@@ -31,6 +33,7 @@ _ON: Final[Mapping[str, tuple[str, str]]] = {
     "artifactregistry/repositoryIam": ("repository", REPOSITORY),
     "serviceaccount/iAM": ("serviceAccountId", ACCOUNT),
     "pubsub/topicIAM": ("topic", GCP_TOPIC),
+    "colab/runtimeTemplateIam": ("runtimeTemplate", EDITOR_TEMPLATE),
     "projects/iAM": ("project", ""),
     "folder/iAM": ("folder", ""),
     "organizations/iAM": ("orgId", ""),

@@ -21,6 +21,7 @@ from trainyard.rehearsal.works.rights.gcp.conditions import holds
 from trainyard.rehearsal.works.rights.gcp.grants import (
     ACCOUNT,
     ANYWHERE,
+    EDITOR_TEMPLATE,
     EVERYWHERE,
     KEY_RING,
     REGIONAL_SECRET,
@@ -47,6 +48,7 @@ _TYPES: Final[Mapping[str, str]] = {
     REGIONAL_SECRET: "secretmanager.googleapis.com/Secret",
     REPOSITORY: "artifactregistry.googleapis.com/Repository",
     ACCOUNT: "iam.googleapis.com/ServiceAccount",
+    EDITOR_TEMPLATE: "aiplatform.googleapis.com/NotebookRuntimeTemplate",
     GCP_TOPIC: "pubsub.googleapis.com/Topic",
 }
 """Types of IAM by those of Pulumi."""

@@ -37,6 +37,7 @@ AGENTS: Final[Mapping[str, str]] = {
     "lustre": "gcp-sa-lustre",
     "logging": "gcp-sa-logging",
     "aiplatform": "gcp-sa-aiplatform",
+    "dataform": "gcp-sa-dataform",
 }
 """Domains of the accounts of services, before `.iam.gserviceaccount.com`, by the service."""
 
@@ -60,6 +61,7 @@ _ENCRYPTED: Final[tuple[tuple[str, str, str, str], ...]] = (
     ("gcp:vertex/aiMetadataStore:AiMetadataStore", "encryptionSpec.kmsKeyName", "aiplatform", "keep runs"),
     ("gcp:colab/runtimeTemplate:RuntimeTemplate", "encryptionSpec.kmsKeyName", "aiplatform", "start editors"),
     ("gcp:colab/runtimeTemplate:RuntimeTemplate", "encryptionSpec.kmsKeyName", "compute", "make disks of editors"),
+    ("gcp:dataform/config:Config", "defaultKmsKeyName", "dataform", "keep notebooks"),
     (STORAGE_CLASS, "parameters.disk-encryption-kms-key", "compute", "make disks of the class"),
 )  # fmt: skip
 """What is encrypted: its type, the input that names the key, the service that uses it, what fails."""
