@@ -139,10 +139,10 @@ def other_account_in_charge(resources: Resources, config: Config) -> Iterator[St
                 if account not in own and _in_charge(statement, principal):
                     sid = value_at(statement, "Sid", default="")
                     yield resource, f"statement {sid} gives {_actions(statement)} to {principal}"
-    for grant in resources.of(KEY_GRANT):
-        account = account_of(str(value_at(grant.inputs, "granteePrincipal", default="")))
+    for key_grant in resources.of(KEY_GRANT):
+        account = account_of(str(value_at(key_grant.inputs, "granteePrincipal", default="")))
         if account and account not in own:
-            yield grant, f"lets account {account} use the key"
+            yield key_grant, f"lets account {account} use the key"
 
 
 def own_accounts(resources: Resources) -> Iterator[str]:

@@ -12,7 +12,7 @@ from trainyard.components.k8s.egress_proxy import EgressProxy, EgressProxyArgs, 
 from trainyard.components.k8s.gpu import DEVICE_PLUGIN, METRICS, GpuEnablement, GpuEnablementArgs
 from trainyard.components.k8s.ingest import Ingest, IngestArgs
 from trainyard.components.k8s.job_guard import PoolNodeArgs
-from trainyard.components.k8s.kueue import FlavorArgs, Kueue, KueueArgs, TeamQueueArgs
+from trainyard.components.k8s.kueue import FlavorArgs, Kueue, KueueArgs, QuotaArgs, TeamQueueArgs
 from trainyard.components.k8s.off_peak import HoursArgs
 from trainyard.components.k8s.platform_flows import EGRESS_PROXY, PROXY_PORT
 from trainyard.components.k8s.runtimes import PoolRuntimeArgs, TrainingRuntimes
@@ -317,20 +317,16 @@ def _hours(planned: OffPeakPlan) -> HoursArgs:
 def _team_queue(
     team: TeamQueuePlan, namespace: pulumi.Output[str], off_peak: OffPeakPlan | None, ground: Ground
 ) -> TeamQueueArgs:
+    quotas: list[QuotaArgs] = [{"flavor": quota.flavor, "gpus": quota.gpus} for quota in team.quotas]
+    for slices in ground.slices:
+        quotas += [{"flavor": flavor, "gpus": owned.get(team.name, 0)} for flavor, owned in slices.quotas.items()]
     found: TeamQueueArgs = {
         "team": team.name,
         "namespace": namespace,
         "cluster_queue": team.cluster_queue,
         "local_queue": team.local_queue,
         "proof_queue": SMOKE_LOCAL_QUEUE,
-        "quotas": [
-            *({"flavor": quota.flavor, "gpus": quota.gpus} for quota in team.quotas),
-            *(
-                {"flavor": flavor, "gpus": owned.get(team.name, 0)}
-                for slices in ground.slices
-                for flavor, owned in slices.quotas.items()
-            ),
-        ],
+        "quotas": quotas,
         "weight": team.weight,
     }
     if off_peak is not None and team.off_peak_queue is not None:

@@ -126,7 +126,9 @@ def _file_systems(scene: Scene) -> Iterator[Need]:
         return
     for found in scene.resources.of(GCP_LUSTRE):
         servers = scene.places.get(f"Lustre {found.name}")
-        for _, nodes_ in places_of_nodes(scene.resources) if servers is not None else ():
+        if servers is None:
+            continue
+        for _, nodes_ in places_of_nodes(scene.resources):
             yield Need("managed-lustre", servers, nodes_, LUSTRE_PORT, found)
             yield Need("managed-lustre", nodes_, servers, LUSTRE_PORT, found)
 
