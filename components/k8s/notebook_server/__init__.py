@@ -12,8 +12,10 @@ from importlib.resources import files
 PROGRAM = "ends_when_idle"
 FOLDER = "/etc/jupyter/trainyard"
 """Where the program lies in a notebook's pod, on Python's path."""
-CONFIGURATION = "/etc/jupyter/jupyter_server_config.d/trainyard.json"
-"""Where the server reads what it is told: a folder whose files are merged (Jupyter Server, "Configuration files")."""
+CONFIGURATION = "/etc/jupyter/jupyter_server_config.json"
+"""Where the server reads what it is told, after a file of this name in Python that an image may have. Not the folder
+`jupyter_server_config.d` beside it: of its files the server takes which extensions there are, and nothing else (seen
+with Jupyter Server 2.21.1, 2026-11-26)."""
 CULL_INTERVAL_S = 120
 """How often kernels and terminals are looked at, seconds, at most."""
 CHECK_INTERVAL_S = 60
