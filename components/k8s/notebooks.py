@@ -3,7 +3,8 @@
 What it manages: the namespace with its quota and network policies, the chart, and the right of the teams' members to
 forward a port to it. The chart makes its own secrets (the hub's cookie secret and the proxy's token) on the cluster, and
 keeps those that are there: none is a value. The client secret of the identity provider is in the Secret
-`notebooks-sign-on`, key `client-secret`, which whoever runs the platform makes; the hub's pod does not start without.
+`notebooks-sign-on`, made here without a content: whoever runs the platform puts its key `client-secret` in, and the
+hub's pod does not start before.
 
 A notebook has no service account, no role in the cloud, no volume but its person's own, and reaches nothing inside of
 the network but the hub: what teams keep is out of its reach.
@@ -33,7 +34,7 @@ from trainyard.components.k8s.platform_flows import SIGN_ON_PORT
 from trainyard.components.k8s.quantities import gibibytes, whole
 from trainyard.components.k8s.teams import SubjectArgs, rbac_group, rbac_subjects, role_rules
 from trainyard.components.outputs import register
-from trainyard.conventions import GPU_RESOURCE, NOTEBOOKS_NAMESPACE, SYSTEM_NODES
+from trainyard.conventions import GPU_RESOURCE, NOTEBOOKS_NAMESPACE, NOTEBOOKS_SIGN_ON_SECRET, SYSTEM_NODES
 from trainyard.conventions.team_rights import AT_THE_NOTEBOOKS
 
 RELEASE = "jupyterhub"
@@ -111,6 +112,15 @@ class Notebooks(pulumi.ComponentResource):
             spec={"hard": _quota(args)},
             opts=child,
         )
+        sign_on = core.Secret(
+            f"{name}-sign-on",
+            metadata={"name": NOTEBOOKS_SIGN_ON_SECRET, "namespace": self.namespace},
+            type="Opaque",
+            # Empty: whoever runs the platform puts the key in, and no plan or state ever holds it.
+            opts=pulumi.ResourceOptions.merge(
+                child, pulumi.ResourceOptions(ignore_changes=["data", "stringData"])
+            ),
+        )
         self._members(name, args, child)
         proxy = urlsplit(proxy_url(SIGN_ON_PORT)).hostname or ""
         release(
@@ -133,7 +143,7 @@ class Notebooks(pulumi.ComponentResource):
                 sign_on_proxy=(proxy, SIGN_ON_PORT) if proxied else None,
             ),
             parent=self,
-            depends_on=[*before, *walls, quota],
+            depends_on=[*before, *walls, quota, sign_on],
         )
         register(self)
 

@@ -32,8 +32,8 @@ class NotebookSignOn(Model):
 
     provider: Literal["github", "oidc"] = Field(description="GitHub, or any provider of OpenID Connect")
     client_id: ClientId = Field(
-        description="id of the client that the provider has for the hub; its secret is put into the Secret "
-        "notebooks-sign-on on the cluster, and nowhere else"
+        description="id of the client that the provider has for the hub; you put its secret into the Secret "
+        "notebooks-sign-on on the cluster, and nowhere else: the hub does not start before"
     )
     organizations: list[Organization] = Field(
         default=[], max_length=50, description="of GitHub: whose members may come in"
