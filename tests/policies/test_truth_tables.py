@@ -12,6 +12,7 @@ from tests.policies import (
     cases_images,
     cases_money,
     cases_monitoring,
+    cases_notebooks,
     cases_platform,
     cases_pods,
     cases_reach,
@@ -30,6 +31,7 @@ from trainyard.policies.pack import POLICIES
 CASES = [
     *cases_money.CASES,
     *cases_monitoring.CASES,
+    *cases_notebooks.CASES,
     *cases_data.CASES,
     *cases_data_walls.CASES,
     *cases_gcp.CASES,
