@@ -129,6 +129,7 @@ COMPONENTS: tuple[type[pulumi.ComponentResource], ...] = (
     ModelRegistry,
     Monitoring,
     Network,
+    Notebooks,
     PodIdentity,
     PodNetworks,
     PodRole,

@@ -29,7 +29,7 @@ chooses a password (JupyterHub documentation, authenticators, 2026-11)."""
     types=(HELM_RELEASE,),
     severity=Severity.CRITICAL,
     controls=("ISO 27001:2022 A.5.15", "NIST 800-53r5 AC-3"),
-    fix="Set hub.config.JupyterHub.authenticator_class to an identity provider's, with who is allowed; leave allow_all.",
+    fix="Set hub.config.JupyterHub.authenticator_class to an identity provider's, with who is allowed; no allow_all.",
 )
 def notebooks_let_anybody_in(resources: Resources, _: Config) -> Iterator[StackViolation]:
     """An authenticator that is configured in Python, or in a Secret, is not judged."""

@@ -254,7 +254,7 @@ def client_environment(direct: Sequence[str]) -> dict[str, str]:
 
 
 def squid_configuration(allow: Sequence[str], sign_on: Sequence[str] = ()) -> str:
-    """What Squid is to do; `sign_on` are the names behind the door of those at which people sign on, which there is not without any.
+    """What Squid is to do; `sign_on` are the names behind the door for signing on, which is not there without any.
 
     Names are compared as the client wrote them: an address is no name, and none is looked up for it, since whoever has
     an address says what it is called.

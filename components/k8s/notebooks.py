@@ -1,7 +1,7 @@
 """JupyterHub: notebooks for people, in a namespace that is no team's, on GPUs that the queues do without.
 
 What it manages: the namespace with its quota and network policies, the chart, and the right of the teams' members to
-forward a port to it. The chart makes its own secrets (the hub's cookie secret and the proxy's token) on the cluster, and
+forward a port to it. The chart makes its own secrets (the hub's cookie secret, the proxy's token) on the cluster, and
 keeps those that are there: none is a value. The client secret of the identity provider is in the Secret
 `notebooks-sign-on`, made here without a content: whoever runs the platform puts its key `client-secret` in, and the
 hub's pod does not start before.
@@ -84,7 +84,10 @@ class NotebooksArgs(TypedDict):
 
 
 class Notebooks(pulumi.ComponentResource):
-    """JupyterHub with its walls. Raises ValueError for an image without a digest, and a sign-on that lets everybody in."""
+    """JupyterHub with its walls.
+
+    Raises ValueError for an image without a digest, and for a sign-on that lets everybody in.
+    """
 
     namespace: pulumi.Output[str]
     """Namespace that it runs in."""
@@ -117,9 +120,7 @@ class Notebooks(pulumi.ComponentResource):
             metadata={"name": NOTEBOOKS_SIGN_ON_SECRET, "namespace": self.namespace},
             type="Opaque",
             # Empty: whoever runs the platform puts the key in, and no plan or state ever holds it.
-            opts=pulumi.ResourceOptions.merge(
-                child, pulumi.ResourceOptions(ignore_changes=["data", "stringData"])
-            ),
+            opts=pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(ignore_changes=["data", "stringData"])),
         )
         self._members(name, args, child)
         proxy = urlsplit(proxy_url(SIGN_ON_PORT)).hostname or ""

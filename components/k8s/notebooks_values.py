@@ -46,8 +46,9 @@ class NotebookSignOnArgs(TypedDict):
     """Id of the hub's client there."""
     callback_url: str
     """Where the provider sends people's browsers back to."""
-    organizations: NotRequired[Sequence[str]]
-    """Of GitHub: whose members may come in."""
+    groups: Sequence[str]
+    """Whose members may come in: organisations of GitHub, or teams of one as ORGANISATION:TEAM; of OpenID Connect,
+    groups as the claim spells them."""
     authorize_url: NotRequired[str]
     """Of OpenID Connect: where browsers are sent to."""
     token_url: NotRequired[str]
@@ -58,8 +59,6 @@ class NotebookSignOnArgs(TypedDict):
     """Of OpenID Connect: the claim that names a person. Default: `email`."""
     claim: NotRequired[str]
     """Of OpenID Connect: the claim that holds a person's groups. Default: `groups`."""
-    groups: NotRequired[Sequence[str]]
-    """Of OpenID Connect: whose members may come in."""
 
 
 class NotebookProfileArgs(TypedDict):
@@ -95,18 +94,17 @@ def authenticator(sign_on: NotebookSignOnArgs, proxy: tuple[str, int] | None) ->
     }
     if proxy is not None:
         common["http_request_kwargs"] = {"proxy_host": proxy[0], "proxy_port": proxy[1]}
+    if not sign_on["groups"]:
+        raise ValueError("sign_on: groups has to name one; without any, everybody or nobody would come in")
     if sign_on["provider"] == "github":
-        if not sign_on.get("organizations"):
-            raise ValueError("sign_on: organizations has to name one, because everybody has an account at GitHub")
-        own = {"allowed_organizations": list(sign_on["organizations"]), "scope": ["read:org"]}
+        own: dict[str, Any] = {"allowed_organizations": list(sign_on["groups"]), "scope": ["read:org"]}
         return {"JupyterHub": {"authenticator_class": "github"}, "GitHubOAuthenticator": {**common, **own}}
     if sign_on["provider"] != "oidc":
         raise ValueError(f"sign_on: provider has to be github or oidc, got {sign_on['provider']!r}")
     addresses = {key: str(sign_on.get(key, "")) for key in ("authorize_url", "token_url", "userdata_url")}
     lacking = [key for key, value in addresses.items() if not value.startswith("https://")]
-    if lacking or not sign_on.get("groups"):
-        what = ", ".join([*lacking, *([] if sign_on.get("groups") else ["groups"])])
-        raise ValueError(f"sign_on: oidc needs {what}; addresses begin with https://")
+    if lacking:
+        raise ValueError(f"sign_on: oidc needs {', '.join(lacking)}, which begin with https://")
     own = {
         **addresses,
         "scope": ["openid", "profile", "email", sign_on.get("claim", "groups")],
@@ -184,9 +182,7 @@ def values(
             },
             "extraEnv": {
                 "OAUTH_CLIENT_SECRET": {
-                    "valueFrom": {
-                        "secretKeyRef": {"name": NOTEBOOKS_SIGN_ON_SECRET, "key": NOTEBOOKS_SIGN_ON_KEY}
-                    }
+                    "valueFrom": {"secretKeyRef": {"name": NOTEBOOKS_SIGN_ON_SECRET, "key": NOTEBOOKS_SIGN_ON_KEY}}
                 }
             },
             "db": {"type": "sqlite-pvc", "pvc": {"storage": gibibytes(HUB_DISK_GIB), **classes}},
@@ -241,5 +237,3 @@ def values(
 
 def _resources(cpu: str, memory: str) -> dict[str, Any]:
     return {"requests": {"cpu": cpu, "memory": memory}, "limits": {"memory": memory}}
-
-

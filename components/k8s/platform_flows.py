@@ -50,5 +50,8 @@ PLATFORM_FLOWS: tuple[Flow, ...] = (
 def sign_on_flow(namespace: str, labels: tuple[tuple[str, str], ...] = ()) -> Flow:
     """The way out of pods at which people sign on: the tracking server's, the hub's of notebooks."""
     return Flow(
-        Pods(namespace, labels), EGRESS_PROXY, (tcp(SIGN_ON_PORT),), "an identity provider is asked, or its keys are read"
+        Pods(namespace, labels),
+        EGRESS_PROXY,
+        (tcp(SIGN_ON_PORT),),
+        "an identity provider is asked, or its keys are read",
     )

@@ -48,16 +48,16 @@ def _sign_on(own: NotebookSignOnPlan) -> NotebookSignOnArgs:
         "provider": own.provider,
         "client_id": own.client_id,
         "callback_url": own.callback_url,
+        "groups": list(own.groups),
     }
     if own.provider == "github":
-        args["organizations"] = list(own.organizations)
         return args
     args["authorize_url"], args["token_url"], args["userdata_url"] = (
         own.authorize_url,
         own.token_url,
         own.userdata_url,
     )
-    args["person_claim"], args["claim"], args["groups"] = own.person_claim, own.claim, list(own.groups)
+    args["person_claim"], args["claim"] = own.person_claim, own.claim
     return args
 
 

@@ -140,7 +140,7 @@ RICH = {"monthlyBudgetUsd": 900_000}
 EVERYTHING = json.dumps({"Statement": [{"Effect": "Allow", "Action": "*", "Resource": "*"}]})
 EXPIRED = {"policy": "image-without-digest", "resource": "*", "reason": "r", "owner": "o", "expires": "2020-01-01"}
 
-HUB = {"hub": True, "signOn": {"provider": "github", "clientId": "Iv1.0123456789abcdef", "organizations": ["acme"]}}
+HUB = {"hub": True, "signOn": {"provider": "github", "clientId": "Iv1.0123456789abcdef", "groups": ["acme"]}}
 """Notebooks, which the demo stack has none of."""
 
 MUTANTS = (

@@ -200,7 +200,10 @@ def _managed_ground(
 
 def _pins(pulled: Callable[[str], str], chart_mirror: str | None, settings: Settings, ledger: Ledger) -> Pins:
     """The pinned versions; of each image, who says that its digest is what its tag stands for."""
-    given = {"mlflow": ("mlflow.image", settings.mlflow.image), "notebook": ("notebooks.image", settings.notebooks.image)}
+    given = {
+        "mlflow": ("mlflow.image", settings.mlflow.image),
+        "notebook": ("notebooks.image", settings.notebooks.image),
+    }
     own = {name: image for name, (_, image) in given.items() if image}
     for pin in catalog.image_pins():
         if pin.name in own:

@@ -7,6 +7,7 @@ some for notebooks and the rest for the queues (`docs/decisions/0077-notebooks-b
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Final
@@ -19,8 +20,8 @@ from trainyard.plan.parts import (
     CpuNodesPlan,
     NodeGroupPlan,
     NotebookProfilePlan,
-    NotebooksPlan,
     NotebookSignOnPlan,
+    NotebooksPlan,
     PoolPlan,
 )
 from trainyard.problems import nearest, some_of
@@ -37,6 +38,7 @@ SHARE_OF_A_NODE: Final = 0.8
 each. Own choice."""
 _CHOICE: Final[tuple[Capacity, ...]] = ("on-demand", "reserved", "spot")
 """Whose GPUs are kept for notebooks, the first that a pool has: a notebook cannot be started anew from a checkpoint."""
+_ORGANIZATION: Final = re.compile(r"[A-Za-z0-9]([A-Za-z0-9-]{0,37}[A-Za-z0-9])?(:[A-Za-z0-9_.-]{1,100})?")
 _GITHUB_HOSTS: Final = ("github.com", "api.github.com")
 
 
@@ -46,9 +48,7 @@ def kept_from_queues(pools: Sequence[PoolPlan], context: Context) -> dict[str, i
     if not own.hub:
         return {}
     groups = {pool.name: _group(pool) for pool in pools}
-    return {
-        group.name: count for pool, count in own.gpus.items() if (group := groups.get(pool)) is not None
-    }
+    return {group.name: count for pool, count in own.gpus.items() if (group := groups.get(pool)) is not None}
 
 
 def _group(pool: PoolPlan) -> NodeGroupPlan | None:
@@ -79,9 +79,7 @@ def plan_notebooks(
     def chosen(name: str, source: str) -> int:
         given = name in own.model_fields_set
         alias = type(own).model_fields[name].alias
-        return ledger.decide(
-            f"notebooks.{name}", getattr(own, name), f"setting notebooks.{alias}" if given else source
-        )
+        return ledger.decide(f"notebooks.{name}", getattr(own, name), f"setting notebooks.{alias}" if given else source)
 
     return NotebooksPlan(
         profiles=ledger.decide("notebooks.profiles", tuple(profiles), "the CPU pool, and the pools of notebooks.gpus"),
@@ -165,15 +163,21 @@ def _sign_on(own: NotebookSignOn | None, context: Context) -> NotebookSignOnPlan
     ledger, key = context.ledger, "notebooks.signOn"
     if own is None:
         allowed = "must be set: without an identity provider whoever reaches the hub would be whom he likes"
-        ledger.problem(key, "nothing", allowed, "provider: github with organizations, or oidc with its addresses")
+        ledger.problem(key, "nothing", allowed, "provider: github with groups, or oidc with its addresses")
         return None
     of_oidc = {"authorize_url": own.authorize_url, "token_url": own.token_url, "userdata_url": own.userdata_url}
     aliases = {name: f"{key}.{type(own).model_fields[name].alias}" for name in type(own).model_fields}
+    if not own.groups:
+        allowed = (
+            "must name one: a provider knows more people than may use GPUs, and everybody has an account at GitHub"
+        )
+        ledger.problem(aliases["groups"], [], allowed)
     if own.provider == "github":
-        if not own.organizations:
-            allowed = "must name one: everybody has an account at GitHub"
-            ledger.problem(aliases["organizations"], [], allowed)
-        for name in ("authorize_url", "token_url", "userdata_url", "groups", "claim", "person_claim"):
+        for group in own.groups:
+            if not _ORGANIZATION.fullmatch(group):
+                allowed = "must be an organisation of GitHub, or a team of one as ORGANISATION:TEAM"
+                ledger.problem(aliases["groups"], group, allowed)
+        for name in ("authorize_url", "token_url", "userdata_url", "claim", "person_claim"):
             if name in own.model_fields_set:
                 ledger.problem(aliases[name], getattr(own, name), "is read where signOn.provider is oidc")
         hosts: tuple[str, ...] = _GITHUB_HOSTS
@@ -181,10 +185,6 @@ def _sign_on(own: NotebookSignOn | None, context: Context) -> NotebookSignOnPlan
         for name, value in of_oidc.items():
             if value is None:
                 ledger.problem(aliases[name], "nothing", "must be set: the hub asks it who somebody is")
-        if not own.groups:
-            ledger.problem(aliases["groups"], [], "must name one: a provider may know more people than may use GPUs")
-        if own.organizations:
-            ledger.problem(aliases["organizations"], own.organizations, "is read where signOn.provider is github")
         # The browser asks the first; the hub the other two.
         hosts = tuple(dict.fromkeys(urlsplit(url).hostname or "" for url in (own.token_url, own.userdata_url) if url))
     if is_closed(context.settings):
@@ -203,13 +203,14 @@ def _sign_on(own: NotebookSignOn | None, context: Context) -> NotebookSignOnPlan
         hosts=ledger.decide(
             "notebooks.sign_on_hosts",
             hosts,
-            "of GitHub" if own.provider == "github" else "of signOn's tokenUrl and userdataUrl: the hub alone reaches them",
+            "of GitHub"
+            if own.provider == "github"
+            else "of signOn's tokenUrl and userdataUrl: the hub alone reaches them",
         ),
-        organizations=tuple(own.organizations),
+        groups=tuple(own.groups),
         authorize_url=own.authorize_url or "",
         token_url=own.token_url or "",
         userdata_url=own.userdata_url or "",
         person_claim=own.person_claim,
         claim=own.claim,
-        groups=tuple(own.groups),
     )

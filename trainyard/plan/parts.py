@@ -509,13 +509,12 @@ class NotebookSignOnPlan:
     client_id: str
     callback_url: str  # where the provider sends people's browsers back to
     hosts: tuple[str, ...]  # that the hub itself asks
-    organizations: tuple[str, ...]  # of GitHub
+    groups: tuple[str, ...]  # whose members may come in; of GitHub, organisations and ORGANISATION:TEAM
     authorize_url: str  # of OpenID Connect, as the rest; "": GitHub's own
     token_url: str
     userdata_url: str
     person_claim: str
     claim: str
-    groups: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)

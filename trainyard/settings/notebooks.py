@@ -10,13 +10,6 @@ from trainyard.settings.sign_on import Claim, Group, KeysUrl
 from trainyard.settings.types import Cores, Image, Memory, Model, Name, matching
 
 ClientId = Annotated[str, matching(r"[!-~]{1,200}", "must be the client's id as the identity provider spells it")]
-Organization = Annotated[
-    str,
-    matching(
-        r"[A-Za-z0-9]([A-Za-z0-9-]{0,37}[A-Za-z0-9])?(:[A-Za-z0-9_.-]{1,100})?",
-        "must be an organisation of GitHub, or a team of one as ORGANISATION:TEAM",
-    ),
-]
 PublicAddress = Annotated[
     str,
     matching(
@@ -35,8 +28,11 @@ class NotebookSignOn(Model):
         description="id of the client that the provider has for the hub; you put its secret into the Secret "
         "notebooks-sign-on on the cluster, and nowhere else: the hub does not start before"
     )
-    organizations: list[Organization] = Field(
-        default=[], max_length=50, description="of GitHub: whose members may come in"
+    groups: list[Group] = Field(
+        default=[],
+        max_length=50,
+        description="whose members may come in: organisations of GitHub, or teams of one as ORGANISATION:TEAM; of "
+        "oidc, groups as the claim spells them",
     )
     authorize_url: KeysUrl | None = Field(
         default=None, description="of oidc: authorization_endpoint of its /.well-known/openid-configuration"
@@ -45,7 +41,6 @@ class NotebookSignOn(Model):
     userdata_url: KeysUrl | None = Field(default=None, description="of oidc: userinfo_endpoint of it")
     person_claim: Claim = Field(default="email", description="of oidc: the claim by which the hub names a person")
     claim: Claim = Field(default="groups", description="of oidc: the claim that holds a person's groups")
-    groups: list[Group] = Field(default=[], max_length=50, description="of oidc: whose members may come in")
 
 
 class Notebooks(Model):

@@ -4,7 +4,7 @@ An extension of Jupyter Server, sent to the pod as text: it imports the standard
 It goes by what ran and not by requests: an open tab makes requests for ever, and its pod would keep a GPU.
 """
 
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 
 NAME = "ends_when_idle"
 
@@ -28,7 +28,7 @@ def idle_s(now, started, moments, states):
 def _moment(value):
     """A moment as the server keeps it: a datetime, or text as its API writes it."""
     found = datetime.fromisoformat(value.replace("Z", "+00:00")) if isinstance(value, str) else value
-    return found if found.tzinfo is not None else found.replace(tzinfo=timezone.utc)
+    return found if found.tzinfo is not None else found.replace(tzinfo=UTC)
 
 
 def seen(server, last):
@@ -49,11 +49,11 @@ def _load_jupyter_server_extension(server):
 
     told = server.config["EndsWhenIdle"]
     after_s, every_s = float(told["after_s"]), float(told["every_s"])
-    started, last = datetime.now(timezone.utc), []
+    started, last = datetime.now(UTC), []
 
     def look():
         moments, states = seen(server, last)
-        seconds = idle_s(datetime.now(timezone.utc), started, moments, states)
+        seconds = idle_s(datetime.now(UTC), started, moments, states)
         if seconds >= after_s:
             server.log.warning("%s: nothing ran for %d seconds; the server ends", NAME, seconds)
             server.stop()

@@ -65,7 +65,7 @@ c.JupyterHub.load_roles = [
 
 def culler(hub_port, every_s=0, **times):
     """The command line that the chart makes of our values (zero-to-jupyterhub-k8s 4.4.0, jupyterhub_config.py)."""
-    sign_on = {"provider": "github", "client_id": "i", "callback_url": "http://localhost", "organizations": ["acme"]}
+    sign_on = {"provider": "github", "client_id": "i", "callback_url": "http://localhost", "groups": ["acme"]}
     told = values(
         image="a@sha256:b", sign_on=sign_on, profiles=[], storage_gib=1, storage_class=None, zone="",
         node_selector={}, environment={}, sign_on_proxy=None, **times,
@@ -86,11 +86,13 @@ def hub(tmp_path):
         public, port = free_port(), free_port()
         own = environment(tmp_path, files)
         told = {key: own[key] for key in ("JUPYTER_CONFIG_DIR", "JUPYTER_CONFIG_PATH", "PYTHONPATH", "HOME")}
-        head = f"PORTS = {(public, port)}\nTOKEN = {TOKEN!r}\nENVIRONMENT = {told!r}\nCULLER = {culler(port, **times)!r}\n"
+        head = (
+            f"PORTS = {(public, port)}\nTOKEN = {TOKEN!r}\nENVIRONMENT = {told!r}\nCULLER = {culler(port, **times)!r}\n"
+        )
         (tmp_path / "jupyterhub_config.py").write_text(head + CONFIG, encoding="utf-8")
         kept = {key: value for key, value in os.environ.items() if not key.startswith(("JUPYTER", "PYTHON"))}
         with (tmp_path / "log").open("wb") as log:
-            process = subprocess.Popen(  # noqa: S603
+            process = subprocess.Popen(
                 [sys.executable, "-m", "jupyterhub"], cwd=tmp_path, env=kept, stdout=log, stderr=subprocess.STDOUT
             )
         started.append(process)

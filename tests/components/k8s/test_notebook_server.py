@@ -45,8 +45,8 @@ def until(asked, what):
 def call(url, token=TOKEN, method="GET", body=None):
     data = None if body is None else json.dumps(body).encode()
     headers = {"Authorization": f"token {token}", "Content-Type": "application/json"}
-    request = urllib.request.Request(url, data, headers, method=method)  # noqa: S310 - a server of the test's own
-    with urllib.request.urlopen(request, timeout=30) as answer:  # noqa: S310
+    request = urllib.request.Request(url, data, headers, method=method)
+    with urllib.request.urlopen(request, timeout=30) as answer:
         text = answer.read()
         return json.loads(text) if text else None
 
@@ -134,7 +134,7 @@ def serve(tmp_path):
         command += [f"--IdentityProvider.token={TOKEN}", f"--ServerApp.root_dir={folder}", "--no-browser"]
         command += ["--allow-root"]
         with (folder / "log").open("wb") as log:
-            process = subprocess.Popen(  # noqa: S603
+            process = subprocess.Popen(
                 command, env=environment(folder, files), stdout=log, stderr=subprocess.STDOUT, cwd=folder
             )
         started.append(process)

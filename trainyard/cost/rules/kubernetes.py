@@ -99,7 +99,7 @@ def release(resource: RecordedResource, context: PriceContext) -> Iterator[CostE
 
 
 def _volumes_of_a_hub(resource: RecordedResource, context: PriceContext) -> Iterator[CostEntry]:
-    """A volume for the hub, and one for everybody who ever began a notebook: as many as the namespace's quota allows."""
+    """A volume for everybody who ever began a notebook: as many as the namespace's quota allows."""
     values = value_at(resource.inputs, "values", default={})
     if value_at(values, "singleuser", "storage", "type", default="dynamic") != "dynamic":
         return

@@ -23,7 +23,6 @@ from trainyard.plan.idle_jobs import plan_idle_jobs
 from trainyard.plan.mirrors import mirrored
 from trainyard.plan.monitoring import plan_check, plan_drill, plan_monitoring
 from trainyard.plan.notebooks import plan_notebooks
-from trainyard.plan.notebooks import plan_notebooks
 from trainyard.plan.off_peak import plan_off_peak
 from trainyard.plan.parts import ClusterPlan, IdleFloor, MlflowPlan, PoolPlan
 from trainyard.plan.people import weights_of

@@ -85,7 +85,7 @@ def _notebooks(release: RecordedResource, namespace: str, values: Any) -> Iterat
             replicas=1,
             origin="chart",
             path=path,
-            paths={key: f"{path}.kubespawner_override" for key in (*_PLACING, "resources")},
+            paths=dict.fromkeys((*_PLACING, "resources"), f"{path}.kubespawner_override"),
             only_values={},
         )
 
