@@ -1,7 +1,7 @@
 """The conversations of JupyterHub: hub, proxy and everybody's notebooks.
 
-Ports are the pods' of the chart jupyterhub (zero-to-jupyterhub-k8s 4.4.0, templates/hub, proxy, jupyterhub_config.py; read
-2026-11). The chart's own policies are switched off: these are all there are.
+Ports are the pods' of the chart jupyterhub (zero-to-jupyterhub-k8s 4.4.0: templates/hub, templates/proxy and
+jupyterhub_config.py; read 2026-11). The chart's own policies are switched off: these are all there are.
 """
 
 from trainyard.components.k8s.flows import DNS, NAME_PORTS, Flow, Place, Pods, tcp
