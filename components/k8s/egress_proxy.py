@@ -63,7 +63,7 @@ class SignOnPodsArgs(TypedDict):
     """Pods at which people sign on."""
 
     namespace: str
-    """Their namespace."""
+    """Namespace that they run in."""
     labels: NotRequired[Mapping[str, str]]
     """Labels that they have. Default: all pods of the namespace."""
 

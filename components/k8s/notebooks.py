@@ -40,9 +40,9 @@ from trainyard.conventions.team_rights import AT_THE_NOTEBOOKS
 RELEASE = "jupyterhub"
 ROLE = "notebook-user"
 OWN_PODS = 2
-"""Hub and proxy."""
+"""Pods of the hub and its proxy."""
 SPARE_PODS = 2
-"""Of those, while one that goes is still there."""
+"""More of them, while one that goes is still there."""
 
 
 class NotebooksArgs(TypedDict):

@@ -25,7 +25,7 @@ CULL_EVERY_S = 300
 START_TIMEOUT_S = 1200
 """Seconds in which a notebook has to run: a node from zero, and an image of 10 GB on it."""
 HUB_DISK_GIB = 1
-"""Of the hub's own database (SQLite), as the chart has it."""
+"""Size of the volume of the hub's own database (SQLite), as the chart has it."""
 HUB_CPU, HUB_MEMORY = "500m", "1Gi"
 PROXY_CPU, PROXY_MEMORY = "200m", "512Mi"
 """Requests of hub and proxy, which `plan.notebooks` counts on the system nodes."""
@@ -50,15 +50,15 @@ class NotebookSignOnArgs(TypedDict):
     """Whose members may come in: organisations of GitHub, or teams of one as ORGANISATION:TEAM; of OpenID Connect,
     groups as the claim spells them."""
     authorize_url: NotRequired[str]
-    """Of OpenID Connect: where browsers are sent to."""
+    """Address, of OpenID Connect, that browsers are sent to."""
     token_url: NotRequired[str]
-    """Of OpenID Connect: where the hub exchanges a code for a token."""
+    """Address, of OpenID Connect, at which the hub exchanges a code for a token."""
     userdata_url: NotRequired[str]
-    """Of OpenID Connect: where the hub asks who the token's owner is."""
+    """Address, of OpenID Connect, at which the hub asks who the token's owner is."""
     person_claim: NotRequired[str]
-    """Of OpenID Connect: the claim that names a person. Default: `email`."""
+    """Claim, of OpenID Connect, that names a person. Default: `email`."""
     claim: NotRequired[str]
-    """Of OpenID Connect: the claim that holds a person's groups. Default: `groups`."""
+    """Claim, of OpenID Connect, that holds a person's groups. Default: `groups`."""
 
 
 class NotebookProfileArgs(TypedDict):

@@ -283,7 +283,7 @@ NOTEBOOKS_NAMESPACE: Final = "notebooks"
 NOTEBOOKS_SIGN_ON_SECRET: Final = "notebooks-sign-on"  # noqa: S105 - a name
 """Secret there that whoever runs the platform fills: the hub's client secret at the identity provider."""
 NOTEBOOKS_SIGN_ON_KEY: Final = "client-secret"
-"""Its key."""
+"""Key of it."""
 NOTEBOOKS_PORT_FORWARD: Final = "http://localhost:8000"
 """Where people find the hub while `kubectl port-forward` runs."""
 
