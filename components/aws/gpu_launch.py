@@ -172,10 +172,10 @@ systemctl enable --now partition-gpus.service
 the kubelet does not start without it. At a restart it comes after what loads the driver and what knows the GPUs'
 fabric, and waits two minutes for the driver besides: an image whose units are called otherwise has its own order
 (awslabs/amazon-eks-ami, `nvidia-kmod-load.service`, and pull request 2795; NVIDIA/mig-parted, issue 11 and pull request
-105; read 2026-11-26). `After` asks for nothing: a unit that an image lacks holds nothing up. A node whose GPUs could not be partitioned does not join, where otherwise it
-would tell pods of fewer GPUs than the queue hands out. There is nothing to take away at the first start, hence
-`|| true`. Source: NVIDIA MIG user guide, "Enable MIG mode" and "Creating GPU instances"; that scripts run before the
-kubelet, as above. Not run on a GPU."""
+105; read 2026-11-26). `After` asks for nothing: a unit that an image lacks holds nothing up. A node whose GPUs could
+not be partitioned does not join, where otherwise it would tell pods of fewer GPUs than the queue hands out. There is
+nothing to take away at the first start, hence `|| true`. Source: NVIDIA MIG user guide, "Enable MIG mode" and "Creating
+GPU instances"; that scripts run before the kubelet, as above. Not run on a GPU."""
 
 _LOCAL_STORAGE = """\
   instance:

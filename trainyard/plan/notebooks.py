@@ -34,8 +34,8 @@ HUB_CORES, HUB_MIB = Fraction("0.7"), 1536
 says that a hub's memory grows with those who are there, and states no figure)."""
 CPU_PROFILE: Final = "cpu"
 SHARE_OF_A_NODE: Final = 0.8
-"""Share of its GPU's part of a node, cores and memory, that a notebook gets: the rest is the node's own and what runs on
-every node. Own choice."""
+"""Share of its GPU's part of a node, cores and memory, that a notebook gets: the rest is the node's own and of what
+runs on every node. Own choice."""
 _CHOICE: Final[tuple[Capacity, ...]] = ("on-demand", "reserved", "spot")
 """Whose GPUs are kept for notebooks, the first that a pool has: a notebook cannot be started anew from a checkpoint."""
 _ORGANIZATION: Final = re.compile(r"[A-Za-z0-9]([A-Za-z0-9-]{0,37}[A-Za-z0-9])?(:[A-Za-z0-9_.-]{1,100})?")

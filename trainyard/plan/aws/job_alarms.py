@@ -17,7 +17,7 @@ JOB_ALARMS: Final = 4
 """How many there are: two on GPUs, one on failures, one on waits."""
 
 LOOK_BACK_MINUTES: Final = 180
-"""How far back an alarm on a Metrics Insights query sees (CloudWatch user guide, "Metrics Insights quotas", 2026-11)."""
+"""How far back an alarm on a Metrics Insights query sees (CloudWatch user guide, its quotas, read 2026-11)."""
 _READ: Final = {
     "gpu_use_percent": "gpu_utilisation_percent",
     "idle_minutes": "idle_gpu_minutes",

@@ -63,8 +63,8 @@ def gaps(found: Chargeback) -> list[str]:
             )
         elif abs(account.gap_usd) >= 1:
             told.append(
-                f"{name}: {dollars(account.gap_usd)} USD between what was spent and its GPU hours at their prices, less "
-                "than a hundredth: a job that began or ended within five minutes is in the one and not in the other."
+                f"{name}: {dollars(account.gap_usd)} USD between what was spent and its GPU hours, less "
+                "than a hundredth: what began or ended within five minutes is in the one and not in the other."
             )
         told.extend(
             f"{name}: {line.gpu_hours:,.0f} GPU hours of {line.flavor.name}, which has no price."
