@@ -79,7 +79,8 @@ def plan_notebooks(
     def chosen(name: str, source: str) -> int:
         given = name in own.model_fields_set
         alias = type(own).model_fields[name].alias
-        return ledger.decide(f"notebooks.{name}", getattr(own, name), f"setting notebooks.{alias}" if given else source)
+        value = int(getattr(own, name))
+        return ledger.decide(f"notebooks.{name}", value, f"setting notebooks.{alias}" if given else source)
 
     return NotebooksPlan(
         profiles=ledger.decide("notebooks.profiles", tuple(profiles), "the CPU pool, and the pools of notebooks.gpus"),
