@@ -78,6 +78,7 @@ from trainyard.components.k8s.ingest import Ingest
 from trainyard.components.k8s.kueue import Kueue
 from trainyard.components.k8s.mlflow import MlflowServer
 from trainyard.components.k8s.monitoring import Monitoring
+from trainyard.components.k8s.notebooks import Notebooks
 from trainyard.components.k8s.runtimes import TrainingRuntimes
 from trainyard.components.k8s.slice_proof import SliceProof
 from trainyard.components.k8s.smoke import SmokeJob
@@ -136,6 +137,7 @@ COMPONENTS: tuple[type[pulumi.ComponentResource], ...] = (
     ModelRegistry,
     Monitoring,
     Network,
+    Notebooks,
     PodIdentity,
     PodNetworks,
     PodRole,

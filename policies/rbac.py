@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Final
 
 from trainyard.conventions import TEAM_LABEL, team_group
+from trainyard.conventions.team_rights import Right
 from trainyard.policies.teams import team_namespaces
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.read import value_at
@@ -81,3 +82,16 @@ def words(subject: Subject) -> str:
     """A subject in words."""
     kind, name = subject
     return f"service account {place_of(name)}" if place_of(name) else f"{kind.lower()} {name}"
+
+
+def is_within(grant: Grant, rights: Iterable[Right]) -> bool:
+    """Whether a grant gives nothing but these rights. One whose rules are not known gives more."""
+    allowed = {
+        (right.group, resource, verb) for right in rights for resource in right.resources for verb in right.verbs
+    }
+    return grant.rules is not None and all(
+        not rule.urls
+        and {(group, resource, verb) for group in rule.groups for resource in rule.resources for verb in rule.verbs}
+        <= allowed
+        for rule in grant.rules
+    )

@@ -8,8 +8,8 @@ from typing import Final
 
 from pulumi_policy import Severity
 
-from trainyard.conventions import team_group, team_namespace
-from trainyard.conventions.team_rights import IN_THE_CLUSTER, IN_THE_OWN_NAMESPACE, Right
+from trainyard.conventions import NOTEBOOKS_NAMESPACE, team_group, team_namespace
+from trainyard.conventions.team_rights import AT_THE_NOTEBOOKS, IN_THE_CLUSTER, IN_THE_OWN_NAMESPACE, Right
 from trainyard.policies import rbac
 from trainyard.policies.grants import PROJECT_GRANTS, grants
 from trainyard.policies.rules import Config, StackViolation, stack_rule
@@ -110,13 +110,18 @@ def _verbs(found: Rule) -> str:
     },
 )
 def binding_across_teams(resources: Resources, config: Config) -> Iterator[StackViolation]:
-    """A team is its group, who has it through an access entry, and the service accounts of its namespace."""
+    """A team is its group, who has it through an access entry, and the service accounts of its namespace.
+
+    At the hub of notebooks all teams may knock, and nothing more.
+    """
     bindings = rbac.Bindings(resources)
     for binding, grant in bindings.grants():
         if not grant.namespace or any(fnmatchcase(grant.namespace, glob) for glob in config["sharedNamespaces"]):
             continue
         for subject in sorted(grant.subjects):
             teams = bindings.teams_of(subject)
+            if grant.namespace == NOTEBOOKS_NAMESPACE and rbac.is_within(grant, AT_THE_NOTEBOOKS):
+                continue
             if teams and bindings.teams.get(grant.namespace) not in teams:
                 yield binding, f"{grant.words} lets {rbac.words(subject)} into {grant.namespace}"
 

@@ -50,6 +50,11 @@ def _variable(variable: Any) -> tuple[str, Any]:
     return str(value_at(variable, "name", default="")), value_at(variable, "value", unknown=UNKNOWN)
 
 
+def _entry(name: str, value: Any) -> tuple[str, Any]:
+    """A variable of a mapping: a text, or what a list would have beside its name (`value`, `valueFrom`)."""
+    return _variable({"name": name, **value}) if isinstance(value, Mapping) else (name, value)
+
+
 def _told(where: str, given: Any) -> Iterator[str]:
     for name, value in given:
         kind = plain_secret(str(name), value)
@@ -71,7 +76,7 @@ def _of_values(value: Any, where: str) -> Iterator[str]:
             item, place = follow(value, key), f"{where}.{key}"
             inner = value_at(item, unknown=None)
             if str(key).lower() in _ENVIRONMENTS and isinstance(inner, Mapping):
-                yield from _told(place, ((name, value_at(inner, name, unknown=UNKNOWN)) for name in inner))
+                yield from _told(place, (_entry(name, value_at(inner, name, unknown=UNKNOWN)) for name in inner))
             elif str(key).lower() in _ENVIRONMENTS and isinstance(inner, (list, tuple)):
                 yield from _told(place, map(_variable, list_at(inner)))
             else:

@@ -142,6 +142,10 @@ set -euo pipefail
 cat > /usr/local/sbin/partition-gpus <<'END'
 #!/bin/bash
 set -euo pipefail
+for _ in $(seq 60); do
+  nvidia-smi -L > /dev/null 2>&1 && break
+  sleep 2
+done
 nvidia-smi -mig 1
 nvidia-smi mig -dci || true
 nvidia-smi mig -dgi || true
@@ -151,6 +155,7 @@ chmod 0755 /usr/local/sbin/partition-gpus
 cat > /etc/systemd/system/partition-gpus.service <<'END'
 [Unit]
 Description=Partitions the GPUs of this node
+After=nvidia-kmod-load.service nvidia-persistenced.service nvidia-fabricmanager.service
 Before=kubelet.service
 [Service]
 Type=oneshot
@@ -164,10 +169,13 @@ systemctl enable --now partition-gpus.service
 
 """
 """Neither the mode of a GPU from Hopper on nor its instances outlive a restart, so a service makes them at each, and
-the kubelet does not start without it: a node whose GPUs could not be partitioned does not join, where otherwise it
-would tell pods of fewer GPUs than the queue hands out. There is nothing to take away at the first start, hence
-`|| true`. Source: NVIDIA MIG user guide, "Enable MIG mode" and "Creating GPU instances"; that scripts run before the
-kubelet, as above. Not run on a GPU."""
+the kubelet does not start without it. At a restart it comes after what loads the driver and what knows the GPUs'
+fabric, and waits two minutes for the driver besides: an image whose units are called otherwise has its own order
+(awslabs/amazon-eks-ami, `nvidia-kmod-load.service`, and pull request 2795; NVIDIA/mig-parted, issue 11 and pull request
+105; read 2026-11-26). `After` asks for nothing: a unit that an image lacks holds nothing up. A node whose GPUs could
+not be partitioned does not join, where otherwise it would tell pods of fewer GPUs than the queue hands out. There is
+nothing to take away at the first start, hence `|| true`. Source: NVIDIA MIG user guide, "Enable MIG mode" and "Creating
+GPU instances"; that scripts run before the kubelet, as above. Not run on a GPU."""
 
 _LOCAL_STORAGE = """\
   instance:

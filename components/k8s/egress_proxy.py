@@ -4,8 +4,8 @@ Squid, with no cache and no look into what it carries: it sees the name that a c
 and passes bytes on. Whoever may use a name may send to it what he likes, uploads included: the list is of whom the
 client trusts with its data. Pods of teams have no other way out of the network (`teams.network_policies`).
 
-Where people sign on at the tracking server it has a door of its own, another port, that leads to the keys of the
-identity provider and nowhere else: what the one may reach the others may not.
+Where people sign on, at the tracking server or at the hub of notebooks, it has a door of its own, another port, that
+leads to their identity providers and nowhere else: what these may reach the teams' pods may not.
 """
 
 import hashlib
@@ -18,6 +18,7 @@ import pulumi_kubernetes.core.v1 as core
 
 from trainyard.components.k8s.flows import fence
 from trainyard.components.k8s.network_rules import AddressesArgs
+from trainyard.components.k8s.notebooks_flows import notebooks_out_flow
 from trainyard.components.k8s.objects import (
     add_on_namespace,
     disruption_budget,
@@ -58,13 +59,22 @@ NEVER = (
 2026-11)."""
 
 
-class SignOnDoorArgs(TypedDict):
-    """The door of the tracking server, for single sign-on."""
+class SignOnPodsArgs(TypedDict):
+    """Pods at which people sign on."""
 
     namespace: str
-    """Namespace of the tracking server's pods."""
+    """Namespace that they run in."""
+    labels: NotRequired[Mapping[str, str]]
+    """Labels that they have. Default: all pods of the namespace."""
+
+
+class SignOnDoorArgs(TypedDict):
+    """The door of those at which people sign on."""
+
+    pods: Sequence[SignOnPodsArgs]
+    """Who may go through it."""
     names: Sequence[str]
-    """Domain names of the identity provider's keys."""
+    """Domain names of the identity providers and of their keys."""
 
 
 class EgressProxyArgs(TypedDict):
@@ -81,7 +91,9 @@ class EgressProxyArgs(TypedDict):
     team_namespaces: Mapping[str, pulumi.Input[str]]
     """Namespace by team; each gets the variables that clients need, as the ConfigMap `egress`."""
     sign_on: NotRequired[SignOnDoorArgs]
-    """A door for the tracking server alone. Default: none."""
+    """A door for those at which people sign on. Default: none."""
+    notebooks: NotRequired[bool]
+    """Whether people's notebooks go out by it too. Default: there are none."""
     node_selector: NotRequired[Mapping[str, str]]
     """Labels of the nodes that it runs on. Default: the system nodes', `ml.platform/pool: system`."""
 
@@ -110,7 +122,14 @@ class EgressProxy(pulumi.ComponentResource):
         walls = fence(
             name,
             EGRESS_PROXY.namespace,
-            [*PLATFORM_FLOWS, *([sign_on_flow(door["namespace"])] if door else [])],
+            [
+                *PLATFORM_FLOWS,
+                *(
+                    sign_on_flow(pods["namespace"], tuple(pods.get("labels", {}).items()))
+                    for pods in (door["pods"] if door else ())
+                ),
+                *([notebooks_out_flow()] if args.get("notebooks") else []),
+            ],
             args["addresses"],
             inside=self.namespace,
             opts=child,
@@ -223,7 +242,7 @@ def _pod(args: EgressProxyArgs, account: pulumi.Input[str], configuration: pulum
 
 
 def proxy_url(port: int = PROXY_PORT) -> str:
-    """Address of the proxy inside of the cluster; with `SIGN_ON_PORT`, of the tracking server's door."""
+    """Address of the proxy inside of the cluster; with `SIGN_ON_PORT`, of the door of those at which people sign on."""
     return f"http://{NAME}.{EGRESS_PROXY.namespace}.svc.cluster.local:{port}"
 
 
@@ -235,7 +254,7 @@ def client_environment(direct: Sequence[str]) -> dict[str, str]:
 
 
 def squid_configuration(allow: Sequence[str], sign_on: Sequence[str] = ()) -> str:
-    """What Squid is to do; `sign_on` are the names behind the tracking server's door, which there is not without any.
+    """What Squid is to do; `sign_on` are the names behind the door for signing on, which is not there without any.
 
     Names are compared as the client wrote them: an address is no name, and none is looked up for it, since whoever has
     an address says what it is called.

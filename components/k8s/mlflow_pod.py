@@ -14,7 +14,7 @@ import pulumi
 import pulumi_kubernetes.core.v1 as core
 
 from trainyard.components.k8s import pod_parts as parts
-from trainyard.conventions import MLFLOW_ADMIN, MLFLOW_PORT
+from trainyard.conventions import MLFLOW_ADMIN, MLFLOW_PORT, ZONE_LABEL
 
 PORT = MLFLOW_PORT
 METRICS_PORT = 9102
@@ -199,7 +199,7 @@ class ServerPod:
             },
             "topology_spread_constraints": [
                 self._spread("kubernetes.io/hostname", "DoNotSchedule"),
-                self._spread("topology.kubernetes.io/zone", "ScheduleAnyway"),
+                self._spread(ZONE_LABEL, "ScheduleAnyway"),
             ],
             "init_containers": [*self._sidecars(), self._migrate()],
             "containers": [self._server(), self._users(), self._metrics()],

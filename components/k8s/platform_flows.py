@@ -15,7 +15,7 @@ VISIBILITY = 8082
 API = 443
 PROXY_PORT = 3128
 SIGN_ON_PORT = 3129
-"""The proxy's door for the tracking server, which leads to the keys of an identity provider and nowhere else."""
+"""The proxy's door for where people sign on, which leads to identity providers and nowhere else."""
 
 KUEUE = Pods(KUEUE_NAMESPACE)
 JOBSET = Pods("jobset-system")
@@ -47,6 +47,11 @@ PLATFORM_FLOWS: tuple[Flow, ...] = (
 """Every flow that pods of the platform need. A namespace's policies are written from those that name it."""
 
 
-def sign_on_flow(namespace: str) -> Flow:
-    """The way out of the tracking server's namespace, where people sign on at it."""
-    return Flow(Pods(namespace), EGRESS_PROXY, (tcp(SIGN_ON_PORT),), "an identity provider's keys are read")
+def sign_on_flow(namespace: str, labels: tuple[tuple[str, str], ...] = ()) -> Flow:
+    """The way out of pods at which people sign on: the tracking server's, the hub's of notebooks."""
+    return Flow(
+        Pods(namespace, labels),
+        EGRESS_PROXY,
+        (tcp(SIGN_ON_PORT),),
+        "an identity provider is asked, or its keys are read",
+    )

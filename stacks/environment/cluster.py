@@ -8,11 +8,12 @@ from typing import TypedDict
 
 import pulumi
 
-from trainyard.components.k8s.egress_proxy import EgressProxy, EgressProxyArgs, client_environment
+from trainyard.components.k8s.egress_proxy import EgressProxy, EgressProxyArgs, SignOnPodsArgs, client_environment
 from trainyard.components.k8s.gpu import DEVICE_PLUGIN, METRICS, GpuEnablement, GpuEnablementArgs
 from trainyard.components.k8s.ingest import Ingest, IngestArgs
 from trainyard.components.k8s.job_guard import PoolNodeArgs
 from trainyard.components.k8s.kueue import FlavorArgs, Kueue, KueueArgs, QuotaArgs, TeamQueueArgs
+from trainyard.components.k8s.notebooks_flows import HUB
 from trainyard.components.k8s.off_peak import HoursArgs
 from trainyard.components.k8s.platform_flows import EGRESS_PROXY, PROXY_PORT
 from trainyard.components.k8s.runtimes import PoolRuntimeArgs, TrainingRuntimes
@@ -25,6 +26,7 @@ from trainyard.conventions import (
     INGEST_NAMESPACE,
     MLFLOW_NAMESPACE,
     MLFLOW_PORT,
+    NOTEBOOKS_NAMESPACE,
     OFF_PEAK_LOCAL_QUEUE,
     SMOKE_LOCAL_QUEUE,
     fabric_claim,
@@ -44,6 +46,7 @@ from trainyard.plan.parts import (
 )
 from trainyard.stacks.environment.ground import Ground, chart, resource_prefix
 from trainyard.stacks.environment.monitoring import checkpoint_checks, checkpoint_drill, monitoring
+from trainyard.stacks.environment.notebooks import notebooks
 from trainyard.stacks.environment.smoke import SmokeProof, slice_proofs, smoke_jobs
 from trainyard.stacks.environment.tracking import tracking_server
 
@@ -115,6 +118,7 @@ def build(plan: Plan, planned: ClusterPlan, ground: Ground) -> Workloads:
     ingest = Ingest(f"{prefix}ingest", _ingest(plan, planned, ground), after(*ground.volumes_wait_for, queues))
     if proxied:
         EgressProxy(f"{prefix}egress", _egress(plan, planned, ground, teams, ingest), after())
+    notebooks(plan, planned, ground, teams, after())
     server = tracking_server(plan, planned, ground, teams, after(*ground.mlflow_identity.wait_for))
     monitoring(plan, planned, ground, server, after(*ground.alertmanager_identity.wait_for))
     # A smoke job needs what a user's job needs. It waits for its team's identity, and nothing else does: if all objects
@@ -218,7 +222,7 @@ def _ingest(plan: Plan, planned: ClusterPlan, ground: Ground) -> IngestArgs:
 
 def _egress(plan: Plan, planned: ClusterPlan, ground: Ground, teams: TeamNamespaces, ingest: Ingest) -> EgressProxyArgs:
     of_teams = {team.name: teams.namespaces[team.name] for team in planned.teams}
-    sign_on = plan.core.mlflow.sign_on
+    sign_on, hub = plan.core.mlflow.sign_on, planned.notebooks
     args: EgressProxyArgs = {
         "image": plan.core.pins.image("egress-proxy"),
         "allow": plan.core.egress.allow,
@@ -227,8 +231,17 @@ def _egress(plan: Plan, planned: ClusterPlan, ground: Ground, teams: TeamNamespa
         "team_namespaces": {**of_teams, INGEST_NAMESPACE: ingest.namespace},
         "node_selector": ground.system_nodes,
     }
+    pods: list[SignOnPodsArgs] = []
+    names: list[str] = []
     if sign_on is not None and plan.tracks(planned):
-        args["sign_on"] = {"namespace": MLFLOW_NAMESPACE, "names": [sign_on.keys_host]}
+        pods.append({"namespace": MLFLOW_NAMESPACE})
+        names.append(sign_on.keys_host)
+    if hub is not None:
+        pods.append({"namespace": NOTEBOOKS_NAMESPACE, "labels": dict(HUB.labels)})
+        names += hub.sign_on.hosts
+        args["notebooks"] = True
+    if pods:
+        args["sign_on"] = {"pods": pods, "names": names}
     return args
 
 

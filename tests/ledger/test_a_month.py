@@ -191,6 +191,8 @@ def test_the_months_account_is_the_truth(ran: Ran, tmp_path: Path) -> None:
             jobs = [job for job in ran.month.teams[name].jobs if job.flavor == flavor]
             truth = sum(job.gpus * max(0, min(job.end, FIRST) - job.start) / 3600 for job in jobs)
             assert abs(float(row["gpu_hours"]) - truth) <= 0.01 * truth
+    gaps = [float(row["usd"]) for row in rows if row["what"] == "not in the lines"]
+    assert [gap for gap in gaps if abs(gap) >= 1] == [], "GPU hours at their prices are what was spent, to the dollar"
     spent = sum(counted(ran).values())
     shared = [float(row["usd"]) for row in rows if row["what"].startswith("shared")]
     others = [float(row["usd"]) for row in rows if row["what"] in ("cpu", "volumes")]

@@ -209,6 +209,8 @@ CASES = [
         ("chart", VIOLATED, chart(server={"env": {"DB_PASSWORD": "x"}})),
         ("chart, as a list", VIOLATED, chart(extraEnv=[{"name": "API_TOKEN", "value": "x"}])),
         ("chart, by reference", OK, chart(extraEnv=[{"name": "API_TOKEN", **REFERENCE}])),
+        ("chart, as a mapping by reference", OK, chart(extraEnv={"API_TOKEN": REFERENCE})),
+        ("chart, as a mapping with a value", VIOLATED, chart(extraEnv={"API_TOKEN": {"value": "x"}})),
         ("chart, by shape", VIOLATED, chart(any={"where": AKIA})),
         ("chart, other values", OK, chart(resources={"limits": {"memory": "1Gi"}}, existingSecret="x")),
         ("name unknown", UNDECIDED, pod({"env": [{"name": UNKNOWN, "value": "x"}]})),

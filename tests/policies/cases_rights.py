@@ -177,6 +177,8 @@ CASES = [
         ("in its own", OK, bound(rule("get", "pods"))),
         ("in another's", VIOLATED, bound(rule("get", "pods"), namespace="team-b")),
         ("in the platform's", VIOLATED, bound(rule("get", "pods"), namespace="mlflow")),
+        ("a port to the notebooks", OK, bound(rule("create", "pods/portforward"), namespace="notebooks")),
+        ("pods among the notebooks", VIOLATED, bound(rule("create", "pods"), namespace="notebooks")),
         ("its pods", VIOLATED, bound(rule("get", "pods"), subject=account("trainer", "team-a"), namespace="team-b")),
         (
             "all its pods",

@@ -140,6 +140,9 @@ RICH = {"monthlyBudgetUsd": 900_000}
 EVERYTHING = json.dumps({"Statement": [{"Effect": "Allow", "Action": "*", "Resource": "*"}]})
 EXPIRED = {"policy": "image-without-digest", "resource": "*", "reason": "r", "owner": "o", "expires": "2020-01-01"}
 
+HUB = {"hub": True, "signOn": {"provider": "github", "clientId": "Iv1.0123456789abcdef", "groups": ["acme"]}}
+"""Notebooks, which the demo stack has none of."""
+
 MUTANTS = (
     Mutant(
         "budget-without-alerts",
@@ -179,6 +182,19 @@ MUTANTS = (
         "the keeper of idle jobs is switched off",
         change=edit(DEPLOYMENT, "kueue-idle-deployment", put("spec", "replicas", value=0)),
     ),
+    Mutant(
+        "notebooks-let-anybody-in",
+        "the chart's own authenticator",
+        {"notebooks": HUB},
+        change=edit(RELEASE, "notebooks-release", put("values", "hub", "config", value={})),
+    ),
+    Mutant(
+        "notebooks-open-to-the-outside",
+        "the chart's own load balancer",
+        {"notebooks": HUB},
+        change=edit(RELEASE, "notebooks-release", put("values", "proxy", "service", value={})),
+    ),
+    Mutant("notebooks-keep-their-gpus", "three hours", {"notebooks": {**HUB, "idleMinutes": 180}}),
     Mutant(
         "alerts-reach-nobody",
         "everything goes to the receiver of what nobody is told",

@@ -13,6 +13,7 @@ from tests.policies import (
     cases_managed,
     cases_money,
     cases_monitoring,
+    cases_notebooks,
     cases_openings,
     cases_platform,
     cases_pods,
@@ -32,6 +33,7 @@ from trainyard.policies.pack import POLICIES
 CASES = [
     *cases_money.CASES,
     *cases_monitoring.CASES,
+    *cases_notebooks.CASES,
     *cases_data.CASES,
     *cases_data_walls.CASES,
     *cases_gcp.CASES,

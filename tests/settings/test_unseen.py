@@ -20,6 +20,7 @@ MAY_BE_ENCRYPTED = {
     "alertEmails[]",
     "smoke.image",
     "mlflow.image",
+    "notebooks.image",
     "policyExceptions[].reason",
     "policyExceptions[].owner",
     "audit.trail.reason",

@@ -18,6 +18,8 @@ _QUERY = re.compile(
     r'SELECT (?P<function>AVG|MAX|MIN)\((?P<metric>\w+)\) FROM SCHEMA\("(?P<namespace>[^"]+)", (?P<by>\w+)\)'
     r" GROUP BY (?P=by) ORDER BY (?P=function)\(\) (ASC|DESC)"
 )
+_LOOK_BACK_MINUTES = 180
+"""How far back an alarm on a query sees ("Metrics Insights quotas")."""
 _FUNCTIONS = {"AVG": mean, "MAX": max, "MIN": min}
 _COMPARED = {
     "LessThanThreshold": lambda value, threshold: value < threshold,
@@ -83,6 +85,8 @@ class CloudWatch:
                     length = told["period"] / 60
                     yield [
                         _of(_FUNCTIONS[query["function"]], series, minute - length * (back + 1), minute - length * back)
+                        if length * (back + 1) <= _LOOK_BACK_MINUTES
+                        else None
                         for back in range(periods)
                     ]
             return

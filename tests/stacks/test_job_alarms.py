@@ -1,6 +1,7 @@
 """Alarms of managed training, played: a bad situation sets each off in time, a good one does not."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -77,6 +78,22 @@ def test_a_job_that_does_nothing(cloud, busy, fires):
         cloud.machine("job-a/algo-1", minutes, 90)
     assert cloud.alarmed("gpu-idle", 60) is fires
     assert not cloud.alarmed("gpu-idle", 30), "it has to last"
+
+
+def test_an_alarm_that_would_have_to_see_further_than_three_hours_is_refused(cloud):
+    """What the model of CloudWatch does with one says why."""
+    for resource in cloud.resources:
+        if resource.type == ALARM and resource.name.endswith("-gpu-idle"):
+            seen = json.loads(json.dumps(resource.inputs))
+    cloud.machine("job-a/algo-1", range(1, 601), 0)
+    for minutes, fires in ((180, True), (240, False)):
+        longer = {**seen, "evaluationPeriods": minutes // 5, "datapointsToAlarm": minutes // 5}
+        played = CloudWatch([replace(each, inputs=longer) if each.name.endswith("-gpu-idle") else each
+                             for each in cloud.resources], cloud.counted, cloud.figures)  # fmt: skip
+        assert played.alarmed("gpu-idle", 600) is fires
+    assert plan(monitoring={"alerts": {"idleGpuMinutes": 180}}).alarms.idle_minutes == 180
+    with pytest.raises(SettingsError, match=r"idleGpuMinutes: got 240; must be at most 180 where training is managed"):
+        plan(monitoring={"alerts": {"idleGpuMinutes": 240}})
 
 
 def test_a_job_without_figures_of_gpus_sets_off_nothing(cloud):

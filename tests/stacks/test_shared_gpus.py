@@ -143,6 +143,13 @@ def test_a_node_is_told_how_its_gpus_are_partitioned(partitioned: Rehearsal) -> 
     assert group.template is not None
     script = base64.b64decode(str(value_at(group.template.inputs, "userData"))).decode()
     assert f"nvidia-smi mig -cgi {','.join([profile] * 4)} -C" in script
+    unit = dict(
+        line.split("=", 1) for line in script.partition("[Unit]\n")[2].partition("[Install]")[0].split() if "=" in line
+    )
+    assert unit["Before"] == "kubelet.service" and unit["ExecStart"] == "/usr/local/sbin/partition-gpus"
+    after = script.partition("\nAfter=")[2].splitlines()[0].split()
+    assert "nvidia-kmod-load.service" in after and "nvidia-fabricmanager.service" in after, "at a restart too"
+    assert script.index("nvidia-smi -L") < script.index("nvidia-smi -mig 1"), "and the driver is waited for"
     parts = [part for part in script.split("--trainyard")[1:-1] if "#!/bin/bash" in part]
     for part in parts:
         checked = subprocess.run(["bash", "-n"], input=part.split("\n\n", 1)[1], text=True, capture_output=True)

@@ -289,6 +289,18 @@ INGEST_NAMESPACE: Final = "ingest"
 INGEST_GROUP: Final = "ingest"
 """Kubernetes group of the people who run them. No team's is called so."""
 
+ZONE_LABEL: Final = "topology.kubernetes.io/zone"
+"""Label of a node that names its zone, on every cloud."""
+
+NOTEBOOKS_NAMESPACE: Final = "notebooks"
+"""Namespace of JupyterHub and of everybody's notebooks, which is no team's."""
+NOTEBOOKS_SIGN_ON_SECRET: Final = "notebooks-sign-on"  # noqa: S105 - a name
+"""Secret there that whoever runs the platform fills: the hub's client secret at the identity provider."""
+NOTEBOOKS_SIGN_ON_KEY: Final = "client-secret"
+"""Key of it."""
+NOTEBOOKS_PORT_FORWARD: Final = "http://localhost:8000"
+"""Where people find the hub while `kubectl port-forward` runs."""
+
 EGRESS_CONFIG_MAP = "egress"
 """ConfigMap in a team's namespace with the variables by which programs find the egress proxy, for `envFrom`."""
 

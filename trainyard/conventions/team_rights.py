@@ -36,3 +36,10 @@ IN_THE_CLUSTER: Final = (
     Right("kueue.x-k8s.io", ("clusterqueues", "resourceflavors", "workloadpriorityclasses"), READ_VERBS),
 )
 """What every member may read outside of it: what a job can refer to, and why it waits."""
+
+AT_THE_NOTEBOOKS: Final = (
+    Right("", ("services", "pods"), ("get", "list")),
+    Right("", ("pods/portforward",), ("create",)),
+)
+"""What members of every team may do in the namespace of notebooks, which is no team's: forward a port to the hub's
+proxy. Hub and notebooks ask whoever comes, by whichever port, who he is."""

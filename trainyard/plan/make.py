@@ -205,10 +205,14 @@ def _managed_ground(
 
 def _pins(pulled: Callable[[str], str], chart_mirror: str | None, settings: Settings, ledger: Ledger) -> Pins:
     """The pinned versions; of each image, who says that its digest is what its tag stands for."""
-    own = {"mlflow": settings.mlflow.image} if settings.mlflow.image else {}
+    given = {
+        "mlflow": ("mlflow.image", settings.mlflow.image),
+        "notebook": ("notebooks.image", settings.notebooks.image),
+    }
+    own = {name: image for name, (_, image) in given.items() if image}
     for pin in catalog.image_pins():
         if pin.name in own:
-            ledger.decide(f"images.{pin.name}", pulled(own[pin.name]), f"setting {pin.name}.image")
+            ledger.decide(f"images.{pin.name}", pulled(own[pin.name]), f"setting {given[pin.name][0]}")
             continue
         read = f"read from its registry on {pin.read}" if pin.read else "`trainyard images check --write` asks for it"
         ledger.decide(f"images.{pin.name}", pulled(pin.image), f"catalog/versions.yaml: {pin.source}; {read}")

@@ -318,7 +318,7 @@ class FlavorPlan:
     name: str  # equals the node group's name
     pool: str
     capacity: Capacity
-    gpus: int  # that the node group holds at most
+    gpus: int  # that the node group holds at most, but those that are kept for notebooks
 
 
 @dataclass(frozen=True, slots=True)
@@ -490,6 +490,48 @@ class OffPeakPlan:
 
 
 @dataclass(frozen=True, slots=True)
+class NotebookProfilePlan:
+    """A kind of notebook that people choose from. Sizes are those of its one pod."""
+
+    name: str  # "cpu", or the GPU pool's
+    node_group: str  # whose nodes it runs on; "": those for pods without GPUs
+    gpu: str  # what it is given one of, for people; "": none
+    most: int  # at a time of those with a GPU, which the queues do without; 0: as many as there are people
+    cpu: float
+    memory_gib: float
+
+
+@dataclass(frozen=True, slots=True)
+class NotebookSignOnPlan:
+    """Who may use the notebooks."""
+
+    provider: Literal["github", "oidc"]
+    client_id: str
+    callback_url: str  # where the provider sends people's browsers back to
+    hosts: tuple[str, ...]  # that the hub itself asks
+    groups: tuple[str, ...]  # whose members may come in; of GitHub, organisations and ORGANISATION:TEAM
+    authorize_url: str  # of OpenID Connect, as the rest; "": GitHub's own
+    token_url: str
+    userdata_url: str
+    person_claim: str
+    claim: str
+
+
+@dataclass(frozen=True, slots=True)
+class NotebooksPlan:
+    """JupyterHub on a cluster."""
+
+    profiles: tuple[NotebookProfilePlan, ...]
+    people: int  # who may have a notebook and a volume at a time
+    storage_gib: int  # of a person's volume
+    zone: str  # where all notebooks run, because a disk is in one zone; "": wherever there is room
+    kernel_idle_minutes: int
+    idle_minutes: int
+    longest_hours: int
+    sign_on: NotebookSignOnPlan
+
+
+@dataclass(frozen=True, slots=True)
 class ClusterPlan:
     """One Kubernetes cluster with its nodes, queues and proofs."""
 
@@ -510,6 +552,7 @@ class ClusterPlan:
     ledger: LedgerPlan | None = None  # None: nothing counts, because nothing watches
     idle_jobs: IdleJobsPlan | None = None  # None: a job keeps its GPUs whatever it does with them
     off_peak: OffPeakPlan | None = None  # None: work that can wait has no hours, and no queue
+    notebooks: NotebooksPlan | None = None  # None: there is no JupyterHub
 
     @property
     def node_groups(self) -> tuple[NodeGroupPlan, ...]:

@@ -9,6 +9,7 @@ from fractions import Fraction
 
 from trainyard.conventions import team_namespace
 from trainyard.plan.context import Context
+from trainyard.plan.notebooks import kept_from_queues
 from trainyard.plan.off_peak import SUFFIX as OFF_PEAK_SUFFIX
 from trainyard.plan.off_peak import has_off_peak_queues
 from trainyard.plan.ownership import hand_out, largest_remainder, node_totals
@@ -48,12 +49,13 @@ def plan_scheduling(pools: Sequence[PoolPlan], context: Context) -> SchedulingPl
         usd = pool.node.usd_per_gpu_hour
         return math.inf if usd is None else usd
 
+    kept = kept_from_queues(pools, context)
     flavors = tuple(
         FlavorPlan(
             name=group.name,
             pool=pool.name,
             capacity=group.capacity,
-            gpus=group.max_nodes * pool.node.gpus_offered,
+            gpus=max(0, group.max_nodes * pool.node.gpus_offered - kept.get(group.name, 0)),
         )
         for pool in sorted(pools, key=price)
         for group in pool.node_groups

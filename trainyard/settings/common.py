@@ -29,6 +29,7 @@ from trainyard.settings.existing_network import existing_network_checks
 from trainyard.settings.gcp import Gcp
 from trainyard.settings.managed import Managed
 from trainyard.settings.monitoring import Monitoring
+from trainyard.settings.notebooks import Notebooks
 from trainyard.settings.off_peak import OffPeak
 from trainyard.settings.operations import (
     BudgetAlerts,
@@ -138,6 +139,9 @@ class Settings(Model):
     off_peak: OffPeak = Field(
         default=OffPeak(),
         description="Hours in which work that can wait runs on idle reserved nodes, and development may sleep.",
+    )
+    notebooks: Notebooks = Field(
+        default=Notebooks(), description="Notebooks on the cluster, by JupyterHub, which ends what nobody uses."
     )
     owner: Label | None = Field(
         default=None, description="Who answers for the environment; a tag. The client by default."

@@ -136,6 +136,7 @@ def leaves(value: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, Any]
             "scheduler.priorities",
             "gpuPools.*.owners",
             "mlflow.signOn.teams",
+            "notebooks.gpus",
             "teamBudgets.gpuHourUsd",
             "images.mirrors",
             "gcp.apiNetworks",

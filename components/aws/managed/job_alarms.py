@@ -35,6 +35,10 @@ UNDERUSED_MINUTES = 60
 """How long a machine has to be below the share: data are copied and compiled before a job computes."""
 IDLE_PERCENT = 5
 """Use of all GPUs of a machine together below which none of them trains: the drivers' own work is less."""
+LOOK_BACK_MINUTES = 180
+"""How far back an alarm on a Metrics Insights query sees, minutes (CloudWatch user guide, "Metrics Insights quotas":
+"the most recent three hours of data for alarm condition evaluations", read 2026-11-26). One whose periods reach further
+would never be set off."""
 DAY_S = 86_400
 MILLISECONDS_A_HOUR = 3_600_000
 
@@ -73,7 +77,13 @@ class JobAlarms(pulumi.ComponentResource):
     """Name of the log group with the events of jobs."""
 
     def __init__(self, name: str, args: JobAlarmsArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        """Raises ValueError where an alarm would have to see further back than it can."""
         super().__init__("trainyard:index:JobAlarms", name, None, opts)
+        if args["idle_minutes"] > LOOK_BACK_MINUTES:
+            raise ValueError(
+                f"{name}: idle_minutes has to be at most {LOOK_BACK_MINUTES}, which is as far back as such an alarm "
+                f"sees, got {args['idle_minutes']}"
+            )
         self._name, self._args = name, args
         self._child = pulumi.ResourceOptions(parent=self)
         self._namespace = f"{COUNTED_IN}/{args['environment_name']}"

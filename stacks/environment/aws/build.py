@@ -192,7 +192,8 @@ def _dns_firewall(plan: Plan[AwsPlan], network: AnyNetwork, opts: pulumi.Resourc
     if own.dns_firewall == "off":
         return
     sign_on = plan.core.mlflow.sign_on
-    names = [*plan.core.egress.allow, *own.dns_allow, *([sign_on.keys_host] if sign_on else [])]
+    hubs = [host for one in plan.clusters if one.notebooks is not None for host in one.notebooks.sign_on.hosts]
+    names = [*plan.core.egress.allow, *own.dns_allow, *([sign_on.keys_host] if sign_on else []), *hubs]
     DnsFirewall("dns", {"vpc_id": network.vpc_id, "names": names, "others": own.dns_firewall}, opts)
 
 

@@ -177,7 +177,7 @@ def test_the_tracking_servers_door_leads_to_the_keys_alone(doors: tuple[int, int
 def test_the_door_is_there_where_somebody_signs_on() -> None:
     """And nothing is another without: a proxy that stands is not replaced."""
     assert "3129" not in squid_configuration(ALLOW)
-    recording = run(sign_on={"namespace": "mlflow", "names": ["keys.example"]})
+    recording = run(sign_on={"pods": [{"namespace": "mlflow"}], "names": ["keys.example"]})
     assert check_plain_objects(recording) == 9
     ports = recording.one("kubernetes:core/v1:Service").inputs["spec"]["ports"]
     assert [(port["name"], port["port"]) for port in ports] == [("proxy", 3128), ("sign-on", 3129)]

@@ -8,12 +8,14 @@ from typing import Final
 from trainyard.conventions.quantities import GIBIBYTE
 from trainyard.conventions.quantities import quantity as parsed
 from trainyard.cost.context import CostEntry, NotPriced, PriceContext, unpriced
-from trainyard.cost.model import always
+from trainyard.cost.model import Amounts, always
 from trainyard.cost.rules import network
 from trainyard.cost.rules.gcp import network as gcp_network
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.monitoring import CLAIM, SPEC, is_prometheus_stack, storage_class
+from trainyard.recorded.notebooks import is_hub
 from trainyard.recorded.read import length_at, number_at, value_at
+from trainyard.recorded.types import RESOURCE_QUOTA
 
 VOLUMES: Final[Mapping[str, Mapping[str, str]]] = {
     "aws": {"gp2": "ebs.gp2", "gp3": "ebs.gp3"},
@@ -78,7 +80,10 @@ def stateful_set(resource: RecordedResource, context: PriceContext) -> Iterator[
 
 
 def release(resource: RecordedResource, context: PriceContext) -> Iterator[CostEntry]:
-    """Pods of a chart run on the nodes; Prometheus has a volume besides, one a replica."""
+    """Pods of a chart run on the nodes; Prometheus has a volume besides, one a replica, and JupyterHub its people's."""
+    if is_hub(resource):
+        yield from _volumes_of_a_hub(resource, context)
+        return
     claim = value_at(resource.inputs, *CLAIM) if is_prometheus_stack(resource) else None
     if claim is None:
         return
@@ -91,6 +96,32 @@ def release(resource: RecordedResource, context: PriceContext) -> Iterator[CostE
         yield unpriced(resource, f"{size:g} GiB for Prometheus", "what its storage class makes is not in the recording")
         return
     yield context.line(resource, f"volume of Prometheus, {size:g} GiB", price, always(size * replicas))
+
+
+def _volumes_of_a_hub(resource: RecordedResource, context: PriceContext) -> Iterator[CostEntry]:
+    """A volume for everybody who ever began a notebook: as many as the namespace's quota allows."""
+    values = value_at(resource.inputs, "values", default={})
+    if value_at(values, "singleuser", "storage", "type", default="dynamic") != "dynamic":
+        return
+    size = gib(str(value_at(values, "singleuser", "storage", "capacity", default="10Gi")))
+    name = value_at(values, "singleuser", "storage", "dynamic", "storageClass")
+    namespace = value_at(resource.inputs, "namespace")
+    counted = (
+        parsed(str(value_at(quota.inputs, "spec", "hard", "persistentvolumeclaims", default="")))
+        for quota in context.resources.of(RESOURCE_QUOTA)
+        if value_at(quota.inputs, "metadata", "namespace") == namespace
+    )
+    people = next((float(count) - 1 for count in counted if count is not None), None)
+    made = storage_class(context.resources, name)
+    kind = value_at(made.inputs, "parameters", "type") if made is not None else None
+    cloud = context.cloud_of(resource)
+    price = VOLUMES[cloud].get(str(kind)) or DISKS[cloud].get(str(name))
+    if price is None or people is None:
+        why = "how many people there are is not in the recording" if people is None else "its storage class is not"
+        yield unpriced(resource, f"{size:g} GiB for everybody who has a notebook", why)
+        return
+    what = f"volumes of notebooks, {size:g} GiB each, up to {people:g}"
+    yield context.line(resource, what, price, Amounts(0.0, size * people, size * people))
 
 
 def ingress(resource: RecordedResource, context: PriceContext) -> Iterator[CostEntry]:

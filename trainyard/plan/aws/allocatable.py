@@ -20,6 +20,7 @@ from trainyard.catalog.eks_nodes import (
 from trainyard.conventions.quantities import GIBIBYTE, MEBIBYTE, quantity
 from trainyard.plan.context import Context
 from trainyard.plan.ledger import Ledger
+from trainyard.plan.notebooks import HUB_CORES, HUB_MIB
 from trainyard.plan.parts import CpuNodesPlan, MlflowPlan, MonitoringPlan
 from trainyard.plan.sharing import CpuRoom
 
@@ -94,8 +95,12 @@ def check_system_nodes(
     context: Context,
     *,
     team_logs: bool,
+    hub: bool = False,
 ) -> None:
-    """Records where the system nodes at their most have no room for the platform, Prometheus or an MLflow server."""
+    """Records where the system nodes at their most have no room for the platform, Prometheus or an MLflow server.
+
+    `hub`: whether JupyterHub and its proxy run there too.
+    """
     ledger = context.ledger
     if not nodes.instance_types or nodes.max_nodes < nodes.min_nodes:
         return  # a problem is recorded
@@ -103,7 +108,8 @@ def check_system_nodes(
     rooms = {type_: allocatable(type_, team_logs=team_logs) for type_ in nodes.instance_types}
     type_ = min(rooms, key=lambda name: (rooms[name].cores, rooms[name].mib))
     each, most = rooms[type_], nodes.max_nodes
-    platform = Room(PLATFORM_CORES, Fraction(PLATFORM_MIB))
+    beside = Room(HUB_CORES, Fraction(HUB_MIB)) if hub else NOTHING_BESIDE
+    platform = Room(PLATFORM_CORES + beside.cores, PLATFORM_MIB + beside.mib)
     prometheus = _pod(monitoring.cpu, monitoring.memory) if monitoring is not None else None
     if monitoring is not None and prometheus is not None:
         _fits_alone(prometheus, each, type_, "monitoring", (monitoring.cpu, monitoring.memory), ledger)

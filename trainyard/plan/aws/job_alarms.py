@@ -16,6 +16,8 @@ from trainyard.settings.monitoring import MonitoringAlerts
 JOB_ALARMS: Final = 4
 """How many there are: two on GPUs, one on failures, one on waits."""
 
+LOOK_BACK_MINUTES: Final = 180
+"""How far back an alarm on a Metrics Insights query sees (CloudWatch user guide, its quotas, read 2026-11)."""
 _READ: Final = {
     "gpu_use_percent": "gpu_utilisation_percent",
     "idle_minutes": "idle_gpu_minutes",
@@ -49,6 +51,9 @@ def plan_job_alarms(training_types: Sequence[str], context: Context) -> JobAlarm
             if given is None
             else f"setting monitoring.alerts.{MonitoringAlerts.model_fields[threshold].alias}",
         )
+    if chosen["idle_minutes"] > LOOK_BACK_MINUTES:
+        allowed = f"must be at most {LOOK_BACK_MINUTES} where training is managed: its alarm sees three hours back"
+        ledger.problem("monitoring.alerts.idleGpuMinutes", chosen["idle_minutes"], allowed)
     known = {f"ml.{item.type}": item.gpus for item in catalog.instances()}
     gpus = [known[type_] for type_ in training_types if type_ in known]
     return JobAlarmsPlan(

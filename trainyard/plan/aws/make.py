@@ -21,6 +21,7 @@ from trainyard.plan.context import Context
 from trainyard.plan.idle_jobs import plan_idle_jobs
 from trainyard.plan.mirrors import mirrored
 from trainyard.plan.monitoring import plan_check, plan_drill, plan_monitoring
+from trainyard.plan.notebooks import plan_notebooks
 from trainyard.plan.off_peak import plan_off_peak
 from trainyard.plan.parts import ClusterPlan, IdleFloor, MlflowPlan
 from trainyard.plan.people import weights_of
@@ -82,7 +83,8 @@ def plan_aws(
     )
     monitoring = plan_monitoring(context)
     kept = ground.audit.container_log_retention_days is not None
-    check_system_nodes(system_nodes, mlflow, monitoring, context, team_logs=kept)
+    notebooks = plan_notebooks(pools, cpu_pool, teams, context)
+    check_system_nodes(system_nodes, mlflow, monitoring, context, team_logs=kept, hub=notebooks is not None)
     weights, source = weights_of(teams)
     room = cpu_room(cpu_pool, team_logs=kept)
     queues = plan_queues(teams, weights, source, pools, scheduling, context, room=room)
@@ -117,6 +119,7 @@ def plan_aws(
         else None,
         idle_jobs=plan_idle_jobs(monitoring, context),
         off_peak=plan_off_peak(scheduling, teams, context),
+        notebooks=notebooks,
     )
     stage = context.ledger.decide("stage", settings.stage, "setting stage; the idle floor is that of the whole")
     clusters = (cluster,) if stage == "cluster" else ()

@@ -9,6 +9,7 @@ from trainyard.catalog import gcp as catalog
 from trainyard.catalog import gke_nodes
 from trainyard.conventions.quantities import MEBIBYTE, quantity
 from trainyard.plan.context import Context
+from trainyard.plan.notebooks import HUB_CORES, HUB_MIB
 from trainyard.plan.parts import CpuNodesPlan, MlflowPlan, MonitoringPlan
 from trainyard.plan.sharing import CpuRoom
 
@@ -39,14 +40,24 @@ def cpu_room(pool: CpuNodesPlan | None) -> CpuRoom | None:
 
 
 def check_system_nodes(
-    nodes: CpuNodesPlan, mlflow: MlflowPlan, monitoring: MonitoringPlan | None, context: Context
+    nodes: CpuNodesPlan,
+    mlflow: MlflowPlan,
+    monitoring: MonitoringPlan | None,
+    context: Context,
+    *,
+    hub: bool = False,
 ) -> None:
-    """Records where the system nodes at their most have no room for the platform, Prometheus or an MLflow server."""
+    """Records where the system nodes at their most have no room for the platform, Prometheus or an MLflow server.
+
+    `hub`: whether JupyterHub and its proxy run there too.
+    """
     if not nodes.instance_types or nodes.max_nodes < nodes.min_nodes:
         return  # a problem is recorded
     (type_,), most = nodes.instance_types, nodes.max_nodes
     cores, mib = room(type_)
     platform_cores, platform_mib = PLATFORM_CORES, Fraction(PLATFORM_MIB)
+    if hub:
+        platform_cores, platform_mib = platform_cores + HUB_CORES, platform_mib + HUB_MIB
     if monitoring is not None:
         prometheus, its_cpu = quantity(monitoring.memory), quantity(monitoring.cpu)
         if prometheus is None or its_cpu is None:

@@ -24,6 +24,7 @@ from trainyard.plan.gcp.training import plan_managed_beside
 from trainyard.plan.idle_jobs import plan_idle_jobs
 from trainyard.plan.mirrors import mirrored
 from trainyard.plan.monitoring import plan_check, plan_drill, plan_monitoring
+from trainyard.plan.notebooks import plan_notebooks
 from trainyard.plan.off_peak import plan_off_peak
 from trainyard.plan.parts import ClusterPlan, IdleFloor, MlflowPlan, PoolPlan
 from trainyard.plan.people import weights_of
@@ -61,7 +62,8 @@ def plan_gcp(
     system_nodes, cpu_pool = plan_system_nodes(zones, context), plan_cpu_pool(zones, context)
     pools = tuple(pool for draft in drafts if (pool := place(draft, zones, context)) is not None)
     monitoring = plan_monitoring(context)
-    check_system_nodes(system_nodes, mlflow, monitoring, context)
+    notebooks = plan_notebooks(pools, cpu_pool, teams, context)
+    check_system_nodes(system_nodes, mlflow, monitoring, context, hub=notebooks is not None)
     scheduling = plan_scheduling(pools, context)
     weights, source = weights_of(teams)
     cache = plan_image_cache(name, context)
@@ -133,6 +135,7 @@ def plan_gcp(
         else None,
         idle_jobs=plan_idle_jobs(monitoring, context),
         off_peak=plan_off_peak(scheduling, teams, context),
+        notebooks=notebooks,
         isolated_gpus=True,  # GKE's device plugin mounts what is asked for; no toolkit reads a container's variables
     )
     floor = plan_floor(ground, system_nodes, cpu_pool, pools, mlflow.enabled, monitoring, context)

@@ -52,6 +52,7 @@ CHARTS: Final = (
     "dcgm-exporter",
     "gpu-operator",
     "jobset",
+    "jupyterhub",
     "kube-prometheus-stack",
     "kubeflow-trainer",
     "kueue",

@@ -90,7 +90,9 @@ def figures_of(prometheus: str, month: str, now: float) -> Figures:
     )
     counted = ask(f"max(count_over_time({per_team}[{seconds}s]))")
     spent = ask(f"max by (team) (sum_over_time({per_team}[{seconds}s])) {an_hour}")
-    held = ask(f"sum by (cluster_queue, flavor) (sum_over_time({n.GPUS_HELD}[{steps}])) {an_hour}")
+    # A step sees the last figure for five minutes more, where figures break off: the ledger does not count it again.
+    fresh = f"({n.GPUS_HELD} and time() - timestamp({n.GPUS_HELD}) < {LEDGER_MINUTES * 60})"
+    held = ask(f"sum by (cluster_queue, flavor) (sum_over_time({fresh}[{steps}])) {an_hour}")
     computed = ask(f"sum by (namespace) (sum_over_time(({active})[{steps}])) {an_hour}")
     return Figures(
         spent_usd={labels["team"]: value for labels, value in spent},

@@ -61,6 +61,11 @@ def gaps(found: Chargeback) -> list[str]:
                 f"{name}: {dollars(account.gap_usd)} USD between what was spent and its GPU hours at the month's last "
                 "prices; one of them changed in the month, or a capacity is in the plan no more."
             )
+        elif abs(account.gap_usd) >= 1:
+            told.append(
+                f"{name}: {dollars(account.gap_usd)} USD between what was spent and its GPU hours, less "
+                "than a hundredth: what began or ended within five minutes is in the one and not in the other."
+            )
         told.extend(
             f"{name}: {line.gpu_hours:,.0f} GPU hours of {line.flavor.name}, which has no price."
             for line in account.lines

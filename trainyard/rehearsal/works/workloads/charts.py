@@ -46,9 +46,52 @@ def of_charts(resources: Resources) -> Iterator[Workload]:
         name, namespace = _text(release, "name", release.name), _text(release, "namespace", "default")
         values = bare(follow(release.inputs, "values"))
         yield from _made("charts", chart_of(release), release, name, namespace, {} if values is None else values)
+        if chart_of(release) == "jupyterhub":
+            yield from _notebooks(release, namespace, values)
     for add_on in resources.of(ADD_ON):
         name = _text(add_on, "addonName", "")
         yield from _made("add-ons", name, add_on, name, "kube-system", _configuration(add_on))
+
+
+def _notebooks(release: RecordedResource, namespace: str, values: Any) -> Iterator[Workload]:
+    """One notebook of each kind that people choose from, as KubeSpawner makes its pod (7.1, `kubespawner_override`)."""
+    own = _at(values, "singleuser")
+    required = _at(own, "extraNodeAffinity.required")
+    profiles = _at(own, "profileList")
+    for number, entry in enumerate(profiles if isinstance(profiles, list) else ()):
+        told = _at(entry, "kubespawner_override")
+        asked = {"cpu": _at(told, "cpu_guarantee"), "memory": _at(told, "mem_guarantee")}
+        more = _at(told, "extra_resource_guarantees")
+        if told is None or more is UNKNOWN or UNKNOWN in asked.values():
+            continue
+        # Its K, M, G and T are powers of 1024.
+        requests = {key: _binary(str(value)) for key, value in asked.items() if value is not None} | dict(more or {})
+        spec: dict[str, Any] = {
+            "containers": [{"name": "notebook", "resources": {"requests": requests, "limits": dict(more or {})}}],
+            "nodeSelector": _at(told, "node_selector") or _at(own, "nodeSelector") or {},
+            "tolerations": _at(told, "tolerations") or _at(own, "extraTolerations") or [],
+        }
+        if isinstance(required, list) and required:
+            terms = {"nodeSelectorTerms": required}
+            spec["affinity"] = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}}
+        path = f"values.singleuser.profileList[{number}]"
+        yield Workload(
+            resource=release,
+            name=f"notebook {_at(entry, 'slug') or _at(entry, 'display_name') or number}",
+            kind="Pod",
+            namespace=namespace,
+            labels=None,
+            spec=spec,
+            replicas=1,
+            origin="chart",
+            path=path,
+            paths=dict.fromkeys((*_PLACING, "resources"), f"{path}.kubespawner_override"),
+            only_values={},
+        )
+
+
+def _binary(quantity: str) -> str:
+    return f"{quantity}i" if quantity[-1:] in tuple("KMGT") else quantity
 
 
 def _configuration(add_on: RecordedResource) -> Any:

@@ -82,5 +82,6 @@ def needs_of(scene: Scene, policies: NetworkPolicies) -> Iterator[Need]:
     yield from cluster.databases(scene)
     yield from pods.services(scene)
     yield from pods.ranks(scene)
+    yield from pods.hubs(scene)
     yield from aws.mounts(scene)
     yield from pods.both_sides(scene, policies)

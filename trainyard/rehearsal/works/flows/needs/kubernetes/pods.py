@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from trainyard.recorded.model import RecordedResource
@@ -82,6 +82,24 @@ def ranks(scene: Scene) -> Iterator[Need]:
         namespace = _namespace_of(scene, place)
         if namespace is not None:
             yield from (Need("ranks", place, place, port, namespace) for port in RANKS)
+
+
+_OF_A_HUB: Final[Mapping[str, Sequence[tuple[str, int]]]] = {
+    "hub": (("hub-proxy", 8001), ("hub-notebook", 8888)),
+    "hub-proxy": (("hub", 8081), ("hub-notebook", 8888)),
+    "hub-notebook": (("hub", 8081),),
+}
+"""By what a pod of a JupyterHub is, whom it calls at which port."""
+
+
+def hubs(scene: Scene) -> Iterator[Need]:
+    """Hub, proxy and notebooks of each JupyterHub, which one release makes."""
+    for actor in scene.actors:
+        for kind, called in _OF_A_HUB.items():
+            for wanted, port in called if kind in actor.needs else ():
+                for other in scene.actors:
+                    if other.resource is actor.resource and wanted in other.needs:
+                        yield Need("hub", actor.place, other.place, Port(port), actor.resource)
 
 
 def both_sides(scene: Scene, policies: NetworkPolicies) -> Iterator[Need]:
