@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from typing import Final
 
 from trainyard.recorded.model import SECRET_TEXT, RecordedResource, has_secret, leaves
@@ -35,15 +36,24 @@ def secrets_hidden(resources: Iterable[RecordedResource], shown: frozenset[str] 
     It stands there where no letter or digit goes on with it: `postgres` of `rds.postgres.db.t4g.large`, and not of
     `postgresql`.
     """
-    found = {
-        text
-        for resource in resources
-        if has_secret(resource.inputs)
-        for _, text, secret in leaves(resource.inputs)
-        if secret and isinstance(text, str) and len(text) >= _SHORTEST and text not in shown
-    }
-    if not found:
-        return lambda sentence: sentence
-    either = "|".join(re.escape(text) for text in sorted(found, key=len, reverse=True))
-    pattern = re.compile(f"(?<![A-Za-z0-9])(?:{either})(?![A-Za-z0-9])")
-    return lambda sentence: pattern.sub(SECRET_TEXT, sentence)
+    looked_at = tuple(resources)
+
+    @cache  # most stacks have nothing to say, and then nothing is looked for
+    def pattern() -> re.Pattern[str] | None:
+        found = {
+            text
+            for resource in looked_at
+            if has_secret(resource.inputs)
+            for _, text, secret in leaves(resource.inputs)
+            if secret and isinstance(text, str) and len(text) >= _SHORTEST and text not in shown
+        }
+        either = "|".join(re.escape(text) for text in sorted(found, key=len, reverse=True))
+        return re.compile(f"(?<![A-Za-z0-9])(?:{either})(?![A-Za-z0-9])") if found else None
+
+    def hidden(sentence: str) -> str:
+        if not sentence:
+            return sentence
+        secret = pattern()
+        return secret.sub(SECRET_TEXT, sentence) if secret is not None else sentence
+
+    return hidden

@@ -7,10 +7,12 @@ secret wrapper, and reads what is unknown as absent: a check that needs to know 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
+from trainyard.recorded.alike import Sound, content
 from trainyard.recorded.kinds import without_wrong_kinds
 from trainyard.recorded.model import UNKNOWN, Finding, Level, RecordedResource, Secret, bare, has_secret
 from trainyard.recorded.read import as_number, follow, steps, value_at
@@ -136,6 +138,24 @@ class View:
     def referred(self, path: str, type_: str) -> View | None:
         """The one resource of `type_` that an input refers to; None where that is not certain."""
         return self.stack.referred(self.resource, path, type_)
+
+    @cached_property
+    def content(self) -> bytes | None:
+        """A digest of the inputs; None where something in them is unknown or secret."""
+        return None if self._secret else content(self.inputs)
+
+    def unless_sound(self, sound: Sound, check: Callable[[], None], *also: Any) -> None:
+        """Does a check that only notes, unless it once found nothing wrong with equal inputs.
+
+        `also`: plain values beside the inputs that it goes by. What is found wrong is looked at each time.
+        """
+        key = content(self.content, *also) if self.content is not None else None
+        if key is not None and key in sound:
+            return
+        noted = len(self.findings)
+        check()
+        if key is not None and len(self.findings) == noted:
+            sound.add(key)
 
     def error(self, rule: str, path: str, message: str, *, allowed: str = "", hint: str = "") -> None:
         """Notes that the service refuses this."""

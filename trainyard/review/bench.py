@@ -21,12 +21,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from trainyard.rehearsal.engine.project import stack_files
+from trainyard.review.verdict import State
 
 ROUNDS = 3
 BAR_SECONDS = 10.0
 CLIENTS = 100
 BAR_CLIENTS_SECONDS, BAR_CLIENTS_MB = 30.0, 500
-_CHECK = "from trainyard.cli.main import main; main()"
+_COMMAND = "from trainyard.cli.main import main; main()"
 _CLIENT = """config:
   trainyard:client: c{number:03d}
   trainyard:cloud: aws
@@ -42,11 +43,14 @@ _CLIENT = """config:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """One check."""
+    """What one command took."""
 
     seconds: float
     cpu_seconds: float
     peak_mb: int
+
+    def __str__(self) -> str:
+        return f"{self.seconds:.1f} s, CPU {self.cpu_seconds:.1f} s, {self.peak_mb} MB"
 
 
 def main() -> None:
@@ -62,11 +66,11 @@ def main() -> None:
         fleet = clients(project, Path(folder), CLIENTS)
         found = _check(fleet)
         print(
-            f"check --all, {CLIENTS} clients: {found.seconds:.1f} s, CPU {found.cpu_seconds:.1f} s, "
-            f"{found.peak_mb} MB; bar {BAR_CLIENTS_SECONDS:.0f} s and {BAR_CLIENTS_MB} MB on two quiet cores"
+            f"check --all, {CLIENTS} clients: {found}; "
+            f"bar {BAR_CLIENTS_SECONDS:.0f} s and {BAR_CLIENTS_MB} MB on two quiet cores"
         )
-        stopped, took = _diff(fleet, another_release(Path(folder) / "release"))
-    print(f"fleet diff, {CLIENTS} clients: {took:.1f} s; the wave stops at {stopped}, as it should at {CLIENTS}")
+        stopped, why, compared = _diff(fleet, another_release(Path(folder) / "release"))
+    print(f"fleet diff, {CLIENTS} clients: {compared}; the wave stops at {stopped}, as it should at {CLIENTS}: {why}")
     sys.exit(
         stopped != CLIENTS
         or median > BAR_SECONDS
@@ -101,35 +105,39 @@ def another_release(folder: Path) -> Path:
     return python
 
 
-def _diff(project: Path, before: Path) -> tuple[int, float]:
-    """At how many clients the wave stops, since their database would be replaced, and in how many seconds."""
-    started = time.perf_counter()
+def _diff(project: Path, before: Path) -> tuple[int, str, Measured]:
+    """At how many clients the wave stops, since their database would be replaced, what is said of the first of them,
+    and what the comparison took."""
     with tempfile.TemporaryDirectory() as outputs:
         told = Path(outputs) / "diff.json"
         options = ["--before", str(before), "--json", str(told), "--project", str(project)]
-        subprocess.run(
-            [sys.executable, "-c", _CHECK, "fleet", "diff", *options], stdout=subprocess.DEVNULL, check=False
-        )
+        took = _measured(["fleet", "diff", *options], State.UNSAFE.exit_code)
         rows = json.loads(told.read_text(encoding="utf-8"))["stacks"]
-    stopped = [row for row in rows if any(each["rule"] == "change-protected" for each in row["change"]["findings"])]
-    return len(stopped), time.perf_counter() - started
+    found = ((row, each) for row in rows for each in row["change"]["findings"] if each["rule"] == "change-protected")
+    stopped = {row["stack"]: each["message"] for row, each in found}
+    return len(stopped), next(iter(stopped.values()), ""), took
 
 
 def _check(project: Path) -> Measured:
     """Checks all stacks in every format. Raises `CalledProcessError` where one does not pass."""
-    before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     with tempfile.TemporaryDirectory() as outputs:
         formats = [
             part for name in ("json", "sarif", "junit", "markdown") for part in (f"--{name}", f"{outputs}/{name}")
         ]
-        command = [sys.executable, "-c", _CHECK, "check", "--all", "--project", str(project), *formats]
-        checking = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-        peak = 0
-        while checking.poll() is None:
-            peak = max(peak, sum(map(_pss_kb, _processes(checking.pid))))
-            time.sleep(0.2)
-        if checking.returncode:
-            raise subprocess.CalledProcessError(checking.returncode, command)
+        return _measured(["check", "--all", "--project", str(project), *formats])
+
+
+def _measured(arguments: list[str], exit_code: int = 0) -> Measured:
+    """Runs a command with all that it starts. Raises `CalledProcessError` where it ends with another exit code."""
+    before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    command = [sys.executable, "-c", _COMMAND, *arguments]
+    running = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    peak = 0
+    while running.poll() is None:
+        peak = max(peak, sum(map(_pss_kb, _processes(running.pid))))
+        time.sleep(0.2)
+    if running.returncode != exit_code:
+        raise subprocess.CalledProcessError(running.returncode, command)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     return Measured(time.perf_counter() - started, cpu, peak // 1000)

@@ -63,6 +63,8 @@ def tell_all(
     pool = [_executor() for _ in range(workers)]
     try:
         yield from _in_order(pool, asked, files, earlier, judge_one)
+        for executor in pool:
+            executor.shutdown()  # their memory is free before all that was told is put together
     except BaseException:
         for process in set(multiprocessing.active_children()) - before_us:
             process.terminate()  # it would finish its stack first, for nobody

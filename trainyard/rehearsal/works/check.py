@@ -70,6 +70,8 @@ def _played(resources: Sequence[RecordedResource], context: ValueContext) -> lis
             room(stack)
         except UnreadableInput as unreadable:
             unread.append(Finding("warning", "works-unread", f"{name} could not be judged: {unreadable}"))
+    if not stack.findings and not unread:
+        return []
     hidden = secrets_hidden(resources, names_shown(resources))
     return [
         replace(found, message=hidden(found.message), allowed=hidden(found.allowed), hint=hidden(found.hint))

@@ -8,7 +8,6 @@ holds both ways equal.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from operator import itemgetter
 from typing import Any
 
 from pulumi_policy import EnforcementLevel
@@ -70,9 +69,7 @@ class View:
     def __init__(self, recorded: Sequence[RecordedResource]) -> None:
         self.resources = recorded
         self._urns = {resource.urn for resource in recorded}
-        self._by_type: dict[str, list[tuple[int, RecordedResource]]] = {}
-        for place, resource in enumerate(recorded):
-            self._by_type.setdefault(resource.type, []).append((place, resource))
+        self._by_type = Resources(recorded)
         self._providers = {resource.urn: _provider(resource) for resource in recorded if resource.is_provider}
         self._alone: dict[str, RecordedResource] = {}
         self._together: dict[str, RecordedResource] = {}
@@ -89,8 +86,7 @@ class View:
 
     def of(self, types: tuple[str, ...]) -> list[RecordedResource]:
         """The resources of these types, as tokens or patterns, in their order."""
-        found = [each for type_, those in self._by_type.items() if matches(type_, types) for each in those]
-        return [resource for _, resource in sorted(found, key=itemgetter(0))]
+        return self._by_type.of(*types)
 
     def together(self, declared: Sequence[RecordedResource]) -> Resources:
         """Resources as a policy on the stack sees them, after their explicit providers."""

@@ -11,6 +11,7 @@ import gzip
 import importlib.util
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -34,8 +35,29 @@ def _document(service: str) -> dict[str, Any]:
     versions = sorted(_data_folder().glob(f"{service}/*/service-2.json.gz"))
     if not versions:
         raise ModelMissingError(f"botocore has no service {service}")
-    document: dict[str, Any] = json.loads(gzip.decompress(versions[-1].read_bytes()))
-    return document
+    read = json.loads(gzip.decompress(versions[-1].read_bytes()), object_hook=_without_prose)
+    operations, shapes = read["operations"], read["shapes"]
+    asked = {operation["input"]["shape"] for operation in operations.values() if "input" in operation}
+    return {"operations": operations, "shapes": {name: shapes[name] for name in _reached(asked, shapes)}}
+
+
+def _reached(names: set[str], shapes: Mapping[str, Any]) -> set[str]:
+    """These shapes and all that they are made of. What only answers are made of is half of a model, and never asked."""
+    found, left = set(names), list(names)
+    while left:
+        raw = shapes[left.pop()]
+        parts = [*raw.get("members", {}).values(), *(raw[key] for key in ("member", "key", "value") if key in raw)]
+        new = {part["shape"] for part in parts} - found
+        found |= new
+        left += new
+    return found
+
+
+def _without_prose(part: dict[str, Any]) -> dict[str, Any]:
+    """A part of a model without its documentation, which is half of a model's text; members have such names too."""
+    if isinstance(part.get("documentation"), str):
+        del part["documentation"]
+    return part
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from trainyard.rehearsal.context import Stack
+from functools import partial
+from typing import Final
+
+from trainyard.recorded.alike import Sound
+from trainyard.rehearsal.context import Stack, View
 from trainyard.rehearsal.refusals.kubernetes import charts, kueue, kueue_sharing, objects
 from trainyard.rehearsal.refusals.kubernetes.index import Objects
 from trainyard.rehearsal.refusals.kubernetes.schema import Checker
+
+_BY_SCHEMA: Final = Sound(8192)
 
 
 def check(stack: Stack) -> None:
@@ -21,9 +27,8 @@ def check(stack: Stack) -> None:
     for view in found:
         if view.type == charts.RELEASE:
             charts.check(view, checker)
-        elif view.has("kind") and not view.type.startswith(unread) and not checker.check(view, view.inputs):
-            kind = view.text("kind")
-            view.warning("k8s-unchecked", "kind", f"no schema of {view.text('apiVersion')} {kind} is known here")
+        elif view.has("kind") and not view.type.startswith(unread):
+            view.unless_sound(_BY_SCHEMA, partial(_by_schema, view, checker), checker.version)
     readable = stack.readable
     known = Objects.of(readable)
     for view in readable.views:
@@ -32,3 +37,9 @@ def check(stack: Stack) -> None:
     kueue.check(readable, known)
     kueue_sharing.check(readable)
     stack.take(readable)
+
+
+def _by_schema(view: View, checker: Checker) -> None:
+    if not checker.check(view, view.inputs):
+        kind = view.text("kind")
+        view.warning("k8s-unchecked", "kind", f"no schema of {view.text('apiVersion')} {kind} is known here")

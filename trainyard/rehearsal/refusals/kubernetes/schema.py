@@ -130,7 +130,7 @@ class Checker:
     """Checks objects against the schemas of one Kubernetes version."""
 
     def __init__(self, version: str) -> None:
-        self._version = version
+        self.version = version
         self._definitions = definitions(version)
 
     def check(self, view: View, document: Mapping[str, Any]) -> bool:
@@ -138,7 +138,7 @@ class Checker:
         api, kind = document.get("apiVersion"), document.get("kind")
         if not isinstance(api, str) or not isinstance(kind, str):
             return False
-        name = _kinds(self._version).get((api, kind))
+        name = _kinds(self.version).get((api, kind))
         if name is not None:
             self._check(view, document, "", {"$ref": name}, name)
             return True
@@ -154,7 +154,7 @@ class Checker:
             }
             self._check(view, document, "", {**custom["schema"], "properties": properties}, kind)
             return True
-        known = [*_kinds(self._version), *(tuple(key.split()) for key in custom_resources()["kinds"])]
+        known = [*_kinds(self.version), *(tuple(key.split()) for key in custom_resources()["kinds"])]
         served = [version for version, other in known if other == kind and _group(version) == _group(api)]
         if served and api not in _SERVED_UNREAD:
             view.error(

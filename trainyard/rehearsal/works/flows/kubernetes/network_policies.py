@@ -101,6 +101,8 @@ class NetworkPolicies:
             return Judgement(flow, "network policies do not stand between a pod and the node that it runs on")
         if self.enforcement == "off":
             return Judgement(flow, "the network plugin enforces no network policy")
+        if all(pods is None or pods.labels is not None for pods in (source, destination)):
+            return self._both(flow)  # most pods say which labels they have
         best: Judgement | None = None
         for here, there in product(self._choices(source, destination), self._choices(destination, source)):
             ends = replace(flow.source, pods=here), replace(flow.destination, pods=there)

@@ -85,9 +85,14 @@ def check(cluster: Cluster) -> None:
     """Every configuration of Fluent Bit in its classic form that a config map holds."""
     for view in cluster.of("ConfigMap"):
         for key, text in view.mapping("data").items():
-            if isinstance(text, str) and re.search(r"^\s*\[SERVICE\]|^\s*\[OUTPUT\]", text, re.MULTILINE):
+            if isinstance(text, str) and _is_configuration(text):
                 _read(view, f"data.{key}", text)
                 _tailed(view, f"data.{key}", text, cluster)
+
+
+def _is_configuration(text: str) -> bool:
+    named = "[SERVICE]" in text or "[OUTPUT]" in text  # most texts are not, and some are long
+    return named and re.search(r"^\s*\[SERVICE\]|^\s*\[OUTPUT\]", text, re.MULTILINE) is not None
 
 
 def _sections(text: str) -> Iterator[_Section]:
@@ -179,8 +184,8 @@ def _plugin(view: View, path: str, where: str, section: _Section) -> None:
     if not name:
         view.error("programs-fluent-bit", path, f"{where}[{section.title}] has no Name, and Fluent Bit ends")
         return
-    hint = nearest(name, known)
-    if name not in (*known, *_OF_AMAZON) and hint and not section.keys.get("path", "").endswith(".so"):
+    is_named = name in known or name in _OF_AMAZON
+    if not is_named and (hint := nearest(name, known)) and not section.keys.get("path", "").endswith(".so"):
         view.error(
             "programs-fluent-bit", path, f"{where}there is no {kind} {show(name)}, and Fluent Bit ends", hint=hint
         )

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from typing import Final
 
 from trainyard.problems import nearest
+from trainyard.recorded.alike import Sound
 from trainyard.recorded.model import UNKNOWN
 from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.near import nearest_of
@@ -31,13 +33,14 @@ _MACRO: Final = re.compile(
 _SECOND: Final = re.compile(r"\.(?:all|exists|existsOne|transformList|transformMap)\(\s*\w+\s*,\s*(\w+)\s*,")
 _LIBRARIES: Final = frozenset({"cel", "optional", "math", "sets", "base64", "strings", "lists", "ip", "cidr", "format"})
 _KNOWN: Final = {**RESOURCES, **CUSTOM}
+_SPOKEN: Final = Sound(1024)
 
 
 def check(cluster: Cluster) -> None:
     """Every check of a policy, a binding or a webhook."""
     policies = cluster.of(_POLICY)
     for view in policies:
-        _expressions(view)
+        view.unless_sound(_SPOKEN, partial(_expressions, view))
         for path, _ in view.items("spec.matchConstraints.resourceRules"):
             _about(view, path)
     for view in cluster.of("ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"):

@@ -8,8 +8,10 @@ it waits for a queue or not.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any, Final
 
+from trainyard.recorded.alike import Memo, content
 from trainyard.recorded.model import has_unknown
 from trainyard.recorded.read import follow
 from trainyard.recorded.selectors import selects
@@ -23,6 +25,9 @@ _KINDS: Final = {
 }  # fmt: skip
 _SENDERS: Final = (("kubernetes-admin", ("system:masters", "system:authenticated")), ("deployer", ()))
 
+_DENIED: Final[Memo[bool]] = Memo(8192)
+"""Whether a policy refuses an object for sure: a stack asks some three hundred times, most of it as the next one."""
+
 
 def check(cluster: Cluster) -> None:
     """Every object of these kinds against every policy that is bound in its namespace."""
@@ -35,13 +40,19 @@ def check(cluster: Cluster) -> None:
             if labels is None or has_unknown(view.inputs):
                 continue
             for policy in _bound(bindings, policies, labels, group, resource):
-                judge = judges.setdefault(policy.name, Judge(policy.inputs.get("spec")))
-                if all(judge.denies(request) for request in _requests(view, labels)):
+                key = content(policy.inputs.get("spec"), view.inputs, labels)
+                if _DENIED.of(key, partial(_denies, judges, policy, view, labels)):
                     view.error(
                         "reference-admission-refuses", "spec",
                         f"admission policy {policy.text('metadata.name')} of the same stack refuses it",
                         allowed=_message(policy),
                     )  # fmt: skip
+
+
+def _denies(judges: dict[str, Judge], policy: View, view: View, labels: Mapping[str, Any]) -> bool:
+    if policy.name not in judges:
+        judges[policy.name] = Judge(policy.inputs.get("spec"))
+    return all(judges[policy.name].denies(request) for request in _requests(view, labels))
 
 
 def _message(policy: View) -> str:

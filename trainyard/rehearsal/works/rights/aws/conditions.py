@@ -12,6 +12,7 @@ import datetime
 import ipaddress
 import re
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any, Final
 
 from trainyard.recorded.read import as_number, list_at, mapping_at
@@ -40,9 +41,7 @@ def holds(statement: Mapping[str, Any], context: Values, *, variables: bool) -> 
 
 
 def _test(operator: str, wanted: list[str], context: Values, key: str, variables: bool) -> bool:
-    parts = OPERATOR.fullmatch(operator)
-    base = parts["base"].lower() if parts else ""
-    family = _FAMILY.fullmatch(base)
+    parts, family = _read(operator)
     if parts is None or family is None:
         raise UnknownOperator(operator)
     given = context.get(key.lower())
@@ -57,6 +56,13 @@ def _test(operator: str, wanted: list[str], context: Values, key: str, variables
         return any(compare(text, value) for text in wanted) != negated
 
     return all(map(fits, given)) if _asks_all(parts["set"], negated) else any(map(fits, given))
+
+
+@lru_cache(maxsize=256)
+def _read(operator: str) -> tuple[re.Match[str] | None, re.Match[str] | None]:
+    """The parts of an operator, and what it compares."""
+    parts = OPERATOR.fullmatch(operator)
+    return parts, _FAMILY.fullmatch(parts["base"].lower() if parts else "")
 
 
 def _without_a_value(of_a_set: str | None, negated: bool) -> bool:

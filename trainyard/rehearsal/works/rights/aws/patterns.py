@@ -30,7 +30,8 @@ def matches(
     pattern: str, text: str, context: Values, mode: Mode, *, variables: bool = True, ignore_case: bool = False
 ) -> bool:
     """Whether a text of a policy means a text of a request."""
-    expression = _expression(pattern, context if variables and "${" in pattern else None, mode)
+    asks = variables and "${" in pattern
+    expression = _expression(pattern, context, mode) if asks else _without_variables(pattern, mode)
     return expression is not None and _compiled(expression, ignore_case).fullmatch(text) is not None
 
 
@@ -44,6 +45,7 @@ def names_resource(pattern: str, arn: str, context: Values, *, variables: bool =
     return matches(pattern, arn, context, "resource", variables=variables)
 
 
+@lru_cache(maxsize=16_384)
 def names_action(pattern: str, action: str) -> bool:
     """Whether an entry of `Action` means an action: in any case, with wildcards, without variables."""
     if not _WILDCARD.search(pattern):
@@ -54,6 +56,11 @@ def names_action(pattern: str, action: str) -> bool:
 @lru_cache(maxsize=8192)
 def _compiled(expression: str, ignore_case: bool) -> re.Pattern[str]:
     return re.compile(expression, re.DOTALL | (re.IGNORECASE if ignore_case else 0))
+
+
+@lru_cache(maxsize=8192)
+def _without_variables(pattern: str, mode: Mode) -> str | None:
+    return _expression(pattern, None, mode)
 
 
 def _expression(pattern: str, context: Values | None, mode: Mode) -> str | None:

@@ -60,6 +60,7 @@ class Bindings:
         self.controllers = controllers
         self.drivers = drivers(places)
         self.all = [*self._associations(), *self._annotated(), *self._of_controllers()]
+        self._refusals: dict[int, str] = {}  # by the identity of a binding, all of which are kept
         self._by_account: dict[tuple[str, str], list[Binding]] = {}
         for binding in self.all:
             self._by_account.setdefault((binding.pod.namespace, binding.pod.service_account), []).append(binding)
@@ -83,6 +84,11 @@ class Bindings:
 
     def refusal(self, binding: Binding) -> str:
         """Why the role's trust policy does not admit the pods; empty where it does, or nobody knows."""
+        if id(binding) not in self._refusals:
+            self._refusals[id(binding)] = self._refusal(binding)
+        return self._refusals[id(binding)]
+
+    def _refusal(self, binding: Binding) -> str:
         role = self.places.role(binding.role_arn)
         if role is None:
             return ""

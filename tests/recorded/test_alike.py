@@ -1,0 +1,91 @@
+"""What was worked out once is used again for what is equal, and for nothing else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from trainyard.recorded.alike import Memo, Sound, content
+from trainyard.recorded.model import UNKNOWN, RecordedResource, Secret
+from trainyard.rehearsal.context import Stack, ValueContext, View
+
+SPEC: dict[str, Any] = {"replicas": 1, "labels": {"app": "a", "tier": "b"}, "ports": [80, "http", 0.5, None, True]}
+
+
+def test_equal_values_are_alike_whoever_made_them() -> None:
+    other = {"replicas": int("1"), "labels": {"app": "".join("a"), "tier": "b"}, "ports": [80, "ht" + "tp", 0.5, None]}
+    other["ports"].append(True)
+    shared = ["x"] * 2
+    assert content(SPEC) == content(other)
+    assert content([shared, shared]) == content([["x", "x"], ["x", "x"]])
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {**SPEC, "replicas": True},
+        {**SPEC, "replicas": 1.0},
+        {**SPEC, "replicas": "1"},
+        {**SPEC, "labels": {"tier": "b", "app": "a"}},  # a message may list them in their order
+        {**SPEC, "more": None},
+    ],
+)
+def test_what_a_check_could_tell_apart_is_not_alike(other: dict[str, Any]) -> None:
+    assert content(SPEC) != content(other)
+    assert content(SPEC, "1.34") != content(SPEC, "1.35")
+
+
+@pytest.mark.parametrize("mark", [UNKNOWN, Secret("hunter22"), object()])
+def test_marks_have_no_key(mark: object) -> None:
+    assert content({"password": [mark]}) is None
+
+
+def test_an_answer_is_worked_out_once_and_no_more_than_so_many_are_kept() -> None:
+    asked: list[int] = []
+    memo: Memo[int] = Memo(2)
+
+    def answer(number: int) -> int:
+        return memo.of(content(number), lambda: asked.append(number) or number)
+
+    assert [answer(number) for number in (1, 2, 1, 2)] == [1, 2, 1, 2]
+    assert asked == [1, 2]
+    answer(3)  # it begins anew
+    assert answer(1) == 1
+    assert asked == [1, 2, 3, 1]
+    assert [memo.of(None, lambda: asked.append(0) or 0) for _ in range(2)] == [0, 0]
+    assert asked[-2:] == [0, 0], "without a key nothing is kept"
+
+
+def _view(inputs: dict[str, Any], urn: str = "urn:a") -> View:
+    one = RecordedResource(
+        urn=urn, type="kubernetes:core/v1:Pod", name=urn, parent="", component="", custom=True, provider="",
+        inputs=inputs,
+    )  # fmt: skip
+    return Stack([one], ValueContext("1.35", "us-east-1")).views[0]
+
+
+def test_what_is_wrong_is_told_of_each_that_has_it_and_what_is_sound_is_looked_at_once() -> None:
+    sound, looked = Sound(8), []
+
+    def check(view: View) -> None:
+        looked.append(view.name)
+        if view.value("replicas") == 0:
+            view.error("none", "replicas", "got 0")
+
+    for name, replicas in (("a", 1), ("b", 1), ("c", 0), ("d", 0)):
+        view = _view({"replicas": replicas}, name)
+        view.unless_sound(sound, lambda view=view: check(view))
+        assert [finding.urn for finding in view.findings] == ([name] if replicas == 0 else [])
+    assert looked == ["a", "c", "d"]
+
+
+def test_what_else_a_check_goes_by_is_part_of_the_key_and_secrets_are_looked_at_each_time() -> None:
+    sound, looked = Sound(8), []
+    for also in ("1.34", "1.35", "1.35"):
+        _view({"replicas": 1}).unless_sound(sound, lambda: looked.append(1), also)
+    assert len(looked) == 2
+    for inputs in ({"password": Secret("hunter22")}, {"replicas": UNKNOWN}):
+        for _ in range(2):
+            _view(inputs).unless_sound(sound, lambda: looked.append(2))
+    assert looked.count(2) == 4
