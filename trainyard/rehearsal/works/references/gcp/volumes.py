@@ -37,7 +37,7 @@ _DRIVERS: Final[Mapping[str, _Driver]] = {
 _OF_GKE: Final = re.compile(r"^[a-z]+\.csi\.storage\.gke\.io$")
 _ATTRIBUTES: Final = "spec.csi.volumeAttributes"
 _MOUNT_POINT: Final = "mountpoint"
-"""Of Lustre, both attributes in one."""
+"""What Lustre takes in place of both attributes."""
 
 
 def check(stack: Stack) -> None:
