@@ -5,10 +5,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
 
+from tests.rehearsal.refusals.builders import DROP
+from tests.rehearsal.refusals.gcp_sixty import SIXTY, WHY
 from tests.rehearsal.works.mistakes import Mistake
 from trainyard.rehearsal.works.check import ROOMS
 
@@ -45,7 +48,23 @@ def mistakes_page() -> str:
     parts = [HEAD.format(unknown=sum(mistake.rule is None for mistake in every))]
     for title, listed in rooms.items():
         parts.append("\n".join([f"## {title}", "", "| mistake | told by |", "|---|---|", *_rows(listed)]))
+    parts.append("\n".join(_values()))
     return "\n".join(parts) + "\n"
+
+
+def _values() -> Iterator[str]:
+    """Sixty wrong values in the large example on Google Cloud, each refused before anything is made, or why not."""
+    yield f"## Wrong values on Google Cloud: {len(SIXTY) - len(WHY)} of {len(SIXTY)}"
+    yield ""
+    yield "One at a time in `large-gcp`, written before anything was known of what tells them, and tried by"
+    yield "`pytest tests/rehearsal/refusals/test_gcp_sixty.py`, with two more lists of sixty."
+    yield ""
+    yield "| resource | input | value | told |"
+    yield "|---|---|---|---|"
+    for resource, path, value in SIXTY:
+        why = WHY.get((resource, path))
+        shown = "left out" if value is DROP else f"`{json.dumps(value)}`"
+        yield f"| {resource} | `{path}` | {_cell(shown)} | {_cell(f'no: {why}' if why else 'yes')} |"
 
 
 def _rows(listed: Sequence[Mistake]) -> Iterator[str]:
