@@ -69,6 +69,7 @@ from trainyard.components.gcp.services import ProjectServices
 from trainyard.components.gcp.shared_files import FilestoreShare
 from trainyard.components.gcp.shared_network import SharedVpc
 from trainyard.components.gcp.storage import GcsStorageTiers
+from trainyard.components.gcp.tpu_nodes import TpuSlices
 from trainyard.components.k8s.checkpoint_check import CheckpointCheck
 from trainyard.components.k8s.checkpoint_drill import CheckpointDrill
 from trainyard.components.k8s.egress_proxy import EgressProxy
@@ -78,6 +79,7 @@ from trainyard.components.k8s.kueue import Kueue
 from trainyard.components.k8s.mlflow import MlflowServer
 from trainyard.components.k8s.monitoring import Monitoring
 from trainyard.components.k8s.runtimes import TrainingRuntimes
+from trainyard.components.k8s.slice_proof import SliceProof
 from trainyard.components.k8s.smoke import SmokeJob
 from trainyard.components.k8s.teams import TeamNamespaces
 from trainyard.components.k8s.volumes import TeamVolumes
@@ -145,6 +147,7 @@ COMPONENTS: tuple[type[pulumi.ComponentResource], ...] = (
     RemoteImages,
     SecurityAlerts,
     SharedFileSystem,
+    SliceProof,
     SharedFolders,
     SharedVpc,
     SmokeJob,
@@ -156,6 +159,7 @@ COMPONENTS: tuple[type[pulumi.ComponentResource], ...] = (
     TeamNamespaces,
     TeamVolumes,
     ThreatDetection,
+    TpuSlices,
     TrainingProof,
     TrainingRuntimes,
     TrainingWall,

@@ -13,7 +13,16 @@ from trainyard.policies.rules import Config, StackViolation, stack_rule
 from trainyard.recorded.policy_documents import statements
 from trainyard.recorded.read import as_number, is_set, list_at, mapping_at, texts_at, value_at
 from trainyard.recorded.resources import Resources
-from trainyard.recorded.types import EFS, EFS_ACCESS_POINT, EFS_POLICY, FILESTORE, GCP_LUSTRE, LUSTRE
+from trainyard.recorded.types import (
+    EFS,
+    EFS_ACCESS_POINT,
+    EFS_POLICY,
+    FILESTORE,
+    GCP_LUSTRE,
+    IAM_POLICY,
+    LUSTRE,
+    ROLE_POLICY,
+)
 
 _CLIENT = ("elasticfilesystem:clientmount", "elasticfilesystem:client*", "elasticfilesystem:*", "*")
 _ROOT = ("elasticfilesystem:clientrootaccess", *_CLIENT[1:])
@@ -23,7 +32,7 @@ _ACCESS_POINT, _TLS = "elasticfilesystem:accesspointarn", "aws:securetransport"
 @stack_rule(
     "file-system-open-to-the-network",
     "A file system asks who mounts it, and nobody is root on it.",
-    types=(EFS, EFS_ACCESS_POINT, EFS_POLICY, LUSTRE, GCP_LUSTRE, FILESTORE),
+    types=(EFS, EFS_ACCESS_POINT, EFS_POLICY, LUSTRE, GCP_LUSTRE, FILESTORE, ROLE_POLICY, IAM_POLICY),
     severity=Severity.HIGH,
     controls=("NIST 800-53r5 AC-3", "ISO 27001:2022 A.8.3"),
     fix="EFS: a policy that wants TLS, a role, and an access point of a folder and a user. Lustre: root squash. "
@@ -36,8 +45,11 @@ def file_system_open_to_the_network(resources: Resources, _: Config) -> Iterator
         if not policies:
             yield system, "has no file system policy: whoever reaches a mount target is in, as root"
         for policy in policies:
-            for message in _holes(statements(policy.inputs, "policy")):
+            found = statements(policy.inputs, "policy")
+            for message in _holes(found):
                 yield policy, message
+            if not _wants_a_point(found) and any(_past_the_points(resources)):
+                yield policy, "lets mounts past the access points to roles that may: denies none without one"
     for point in resources.of(EFS_ACCESS_POINT):
         for message in _of_a_point(point.inputs):
             yield point, message
@@ -111,12 +123,30 @@ def _holes(found: list[Any]) -> Iterator[str]:
         yield "lets everybody mount, without a role"
     if mounts and not any(_about(each, _CLIENT) and _tests(each, "Bool", _TLS, "false") for each in denied):
         yield "denies no mount without TLS"
-    asks = any(_about(each, _CLIENT) and _tests(each, "Null", _ACCESS_POINT, "true") for each in denied)
-    if not asks and not all(_asks(each, _ACCESS_POINT) for each in mounts):
+    if not _wants_a_point(found) and not all(_asks(each, _ACCESS_POINT) for each in mounts):
         yield "lets mounts past the access points"
     never_root = any(_about(each, _ROOT) and not is_set(each, "Condition") for each in denied)
     if not never_root and any(_about(each, _ROOT) for each in allowed):
         yield "allows ClientRootAccess"
+
+
+def _wants_a_point(found: list[Any]) -> bool:
+    """Whether an EFS policy denies everybody a mount without an access point."""
+    return any(
+        value_at(each, "Effect") == "Deny"
+        and everybody(each)
+        and _about(each, _CLIENT)
+        and _tests(each, "Null", _ACCESS_POINT, "true")
+        for each in found
+    )
+
+
+def _past_the_points(resources: Resources) -> Iterator[bool]:
+    """Whether a role's policy allows a mount and names no access point."""
+    for policy in resources.of(ROLE_POLICY, IAM_POLICY):
+        for each in statements(policy.inputs, "policy"):
+            mounts = any(str(action).lower() in _CLIENT[:-1] for action in list_at(each, "Action"))
+            yield value_at(each, "Effect") == "Allow" and mounts and not _asks(each, _ACCESS_POINT)
 
 
 def _about(statement: Any, actions: tuple[str, ...]) -> bool:

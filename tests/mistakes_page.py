@@ -5,13 +5,13 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
+from tests.rehearsal.refusals import gcp_sixty, small_forty, small_gcp_forty
 from tests.rehearsal.refusals.builders import DROP
-from tests.rehearsal.refusals.gcp_sixty import SIXTY, WHY
 from tests.rehearsal.works.mistakes import Mistake
 from trainyard.rehearsal.works.check import ROOMS
 
@@ -25,6 +25,13 @@ tried in `tests/rehearsal/refusals/`, likewise one at a time.
 The list is no measure of what is found: a rule and its mistakes are written together, so most of these are told by
 construction. Whoever wants a rate has to put mistakes that nobody here has seen. {unknown} of these cannot be known
 from a recording; why not stands beside them. No example stack, and no correct stack of the tests, is accused of any.
+"""
+
+
+FORTY = """\
+The two lists below are of another kind: wrong values that a provider or its cloud refuses, forty for each cloud,
+written before anything was known of what tells them. `tests/rehearsal/refusals/test_small_forty.py` puts them into the
+small examples one at a time.
 """
 
 
@@ -48,23 +55,34 @@ def mistakes_page() -> str:
     parts = [HEAD.format(unknown=sum(mistake.rule is None for mistake in every))]
     for title, listed in rooms.items():
         parts.append("\n".join([f"## {title}", "", "| mistake | told by |", "|---|---|", *_rows(listed)]))
-    parts.append("\n".join(_values()))
+    parts.append(FORTY)
+    for cloud, forty in (("AWS", small_forty), ("Google Cloud", small_gcp_forty)):
+        told = f"{len(forty.FORTY) - len(forty.WHY)} of {len(forty.FORTY)}"
+        head = f"## Values of managed training on {cloud}: {told} are told"
+        parts.append(
+            "\n".join(
+                [
+                    head,
+                    "",
+                    "| resource | input | wrong value | told |",
+                    "|---|---|---|---|",
+                    *_values(forty.FORTY, forty.WHY),
+                ]
+            )
+        )
+    told = f"{len(gcp_sixty.SIXTY) - len(gcp_sixty.WHY)} of {len(gcp_sixty.SIXTY)}"
+    head = f"## Values of a whole stack on Google Cloud: {told} are told"
+    words = "One at a time in `large-gcp`, by `pytest tests/rehearsal/refusals/test_gcp_sixty.py`, with two more lists of sixty."
+    table = ["| resource | input | wrong value | told |", "|---|---|---|---|"]
+    parts.append("\n".join([head, "", words, "", *table, *_values(gcp_sixty.SIXTY, gcp_sixty.WHY)]))
     return "\n".join(parts) + "\n"
 
 
-def _values() -> Iterator[str]:
-    """Sixty wrong values in the large example on Google Cloud, each refused before anything is made, or why not."""
-    yield f"## Wrong values on Google Cloud: {len(SIXTY) - len(WHY)} of {len(SIXTY)}"
-    yield ""
-    yield "One at a time in `large-gcp`, written before anything was known of what tells them, and tried by"
-    yield "`pytest tests/rehearsal/refusals/test_gcp_sixty.py`, with two more lists of sixty."
-    yield ""
-    yield "| resource | input | value | told |"
-    yield "|---|---|---|---|"
-    for resource, path, value in SIXTY:
-        why = WHY.get((resource, path))
-        shown = "left out" if value is DROP else f"`{json.dumps(value)}`"
-        yield f"| {resource} | `{path}` | {_cell(shown)} | {_cell(f'no: {why}' if why else 'yes')} |"
+def _values(rows: Sequence[tuple[str, str, Any]], reasons: Mapping[tuple[str, str], str]) -> Iterator[str]:
+    for which, path, value in rows:
+        why = reasons.get((which, path))
+        wrong = "absent" if value is DROP else f"`{_cell(str(value))}`"
+        yield f"| `{which}` | `{path}` | {wrong} | {f'no: {_cell(why)}' if why else 'yes'} |"
 
 
 def _rows(listed: Sequence[Mistake]) -> Iterator[str]:

@@ -165,6 +165,43 @@ INPUTS: dict[str, dict[str, Any]] = {
             }
         ],
     },
+    "SliceProof": {
+        "nodePool": "v6e-spot-1",
+        "runtime": {
+            "pool": "v6e",
+            "image": f"acme/jax@sha256:{'2' * 64}",
+            "nodes": 4,
+            "chips": 4,
+            "cpu": 178,
+            "memoryGib": 500,
+            "nodeLabels": {"cloud.google.com/gke-tpu-topology": "4x4"},
+            "sliceLabel": "cloud.google.com/gke-nodepool",
+        },
+        "nodeLabels": {"cloud.google.com/gke-nodepool": "v6e-spot-1"},
+        "namespace": "team-vision",
+        "queue": "smoke",
+        "priority": "standard",
+        "startTimeoutS": 1800,
+    },
+    "TpuSlices": {
+        "clusterId": "projects/acme/locations/europe-west4/clusters/acme",
+        "region": "europe-west4",
+        "nodeAccountEmail": "acme-nodes@acme.iam.gserviceaccount.com",
+        "keyId": GCP_KEY,
+        "labels": {"client": "acme"},
+        "pools": [
+            {
+                "name": "slices-spot-1",
+                "pool": "slices",
+                "capacity": "spot",
+                "machineType": "ct6e-standard-4t",
+                "topology": "4x4",
+                "maxNodes": 4,
+                "zone": "europe-west4-a",
+                "diskGib": 200,
+            }
+        ],
+    },
     "FabricNetworks": {
         "project": "acme",
         "region": "europe-west4",

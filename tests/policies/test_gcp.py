@@ -365,6 +365,7 @@ def test_every_policy_that_looks_at_google_cloud_is_tried() -> None:
         "pool-without-smoke-job", "state-outside-residency", "team-role-beyond-its-prefix", "logs-kept-too-short",
         "team-egress-reaches-network", "public-load-balancer",
         "platform-nodes-open-to-teams",
+        "jobs-without-ceilings", "editor-never-stops", "public-editor",
     }  # fmt: skip
     looking = {
         policy.name
@@ -399,6 +400,9 @@ OF_AWS_ALONE = {
     "people-take-role-unnoticed": "people take no role: what they may is their group's",
     "cluster-creator-is-admin": "GKE gives whoever made a cluster nothing that IAM does not",
     "outdated-add-on": "GKE keeps its add-ons with the cluster's version",
+    "idle-kernels-kept": "Colab Enterprise's idle shutdown needs no script: what it takes for work is Google's",
+    "tracking-server-by-the-hour": "Vertex AI Experiments has no server that is paid for by the hour",
+    "budget-blind-to-managed-training": "the budget of managed training is that of its project, whatever is labelled",
 }
 """Policies that look at AWS and not at Google Cloud, each with the reason."""
 

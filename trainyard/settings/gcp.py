@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from trainyard.settings.shared_network import SharedNetwork
+from trainyard.settings.tpus import TpuPool
 from trainyard.settings.types import Model, Name, PublicCidr, StandIn, TextLikeNumber, matching
 
 
@@ -127,6 +128,11 @@ class Gcp(Model):
             "how pods get the RDMA interfaces of A3 Ultra and A4: dranet, by claims, of which GKE sets up everything "
             "(the default); networks, by annotations, over networks of the stack's own"
         ),
+    )
+    tpu_pools: dict[Name, TpuPool] = Field(
+        default={},
+        max_length=10,
+        description="pools of TPU slices by name, beside the GPU pools: no profile has one",
     )
     database_tier: (
         Annotated[str, matching(r"db-custom-[0-9]{1,2}-[0-9]{4,6}", "must look like db-custom-2-7680 (CPUs, MiB)")]

@@ -23,6 +23,7 @@ from trainyard.components.gcp.on_cluster.pod_networks import PodNetworkArgs, Pod
 from trainyard.components.gcp.on_cluster.volumes import ingest_volume, team_volumes
 from trainyard.components.gcp.shared_network import AnyVpc
 from trainyard.components.gcp.storage import GcsStorageTiers
+from trainyard.components.gcp.tpu_nodes import TpuSlices
 from trainyard.components.k8s.network_rules import AddressesArgs
 from trainyard.components.k8s.teams import SubjectArgs
 from trainyard.conventions import CHECKPOINTS_CLAIM, CPU_NODES, SYSTEM_NODES, gpu_node_labels
@@ -49,7 +50,8 @@ from trainyard.stacks.environment.gcp.storage import (
     mounted,
     uri,
 )
-from trainyard.stacks.environment.ground import Ground, resource_prefix
+from trainyard.stacks.environment.gcp.tpus import jobs_of_slices, tpu_node_pools
+from trainyard.stacks.environment.ground import Ground, Slices, resource_prefix
 
 LONGEST_ACCOUNT_ID = 30
 
@@ -91,6 +93,7 @@ def make_ground(plan: Plan[GcpPlan], planned: ClusterPlan, shared: Shared, gcp: 
         },
         after(gcp, cluster.nodes_wait_for),
     )
+    slices = _slices(prefix, own, cluster, shared, gcp)
     identities = pod_identities(plan, planned, cluster, storage, gcp)
     people(plan, planned, gcp)
     kubeconfig = pulumi.Output.json_dumps(
@@ -147,6 +150,7 @@ def make_ground(plan: Plan[GcpPlan], planned: ClusterPlan, shared: Shared, gcp: 
             }
             for name, hours in own.run_hours
         },
+        slices=slices,
         unrationed_resources=[],
         autoscaled_groups={},
         node_images={group.name: cluster.version for group in planned.node_groups},
@@ -159,6 +163,27 @@ def make_ground(plan: Plan[GcpPlan], planned: ClusterPlan, shared: Shared, gcp: 
         subjects={team.name: [_subject(principal) for principal in team.principals] for team in plan.core.teams},
         ingest_subjects=[_subject(principal) for principal in plan.core.storage.ingest_principals],
     )
+
+
+def _slices(
+    prefix: str, own: GcpPlan, cluster: GkeCluster, shared: Shared, gcp: pulumi.ResourceOptions
+) -> list[Slices]:
+    """Makes the TPU slices, where there are some, and says what jobs know of them."""
+    if not own.tpu_pools:
+        return []
+    made = TpuSlices(
+        f"{prefix}tpu-slices",
+        {
+            "cluster_id": cluster.cluster_id,
+            "region": own.region,
+            "node_account_email": cluster.node_account_email,
+            "key_id": shared.keys.key_ids["platform"],
+            "labels": dict(own.labels),
+            "pools": [args for pool in own.tpu_pools for args in tpu_node_pools(pool)],
+        },
+        after(gcp, cluster.nodes_wait_for),
+    )
+    return [jobs_of_slices(pool, made, cluster.version) for pool in own.tpu_pools]
 
 
 def _tell(

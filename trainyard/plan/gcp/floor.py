@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from trainyard.catalog import gcp as catalog
 from trainyard.conventions import HOURS_A_MONTH
 from trainyard.plan.context import Context
-from trainyard.plan.gcp.parts import KEY_CLASSES, CloudSqlPlan, GcpPlan
+from trainyard.plan.gcp.parts import KEY_CLASSES, CloudSqlPlan, GcpPlan, TpuPoolPlan
 from trainyard.plan.parts import CpuNodesPlan, FloorItem, IdleFloor, MonitoringPlan, PoolPlan
 
 MOST_BILLED_VMS = 32
@@ -46,6 +46,7 @@ def plan_floor(
         *_cpu_nodes("system nodes", system_nodes, "systemNodes", region),
         *(_cpu_nodes("CPU pool", cpu_pool, "cpuPool", region) if cpu_pool is not None and cpu_pool.min_nodes else ()),
         *_pools(pools, region),
+        *_slices(ground.tpu_pools, region),
         _item("zone of Google's own names", 1, 1, "dns.zone", region),
         _item("encryption keys", len(KEY_CLASSES), 1, "kms.key-version", region),
     ]
@@ -132,6 +133,15 @@ def _pools(pools: Sequence[PoolPlan], region: str) -> Iterator[FloorItem]:
             elif group.min_nodes:
                 what = f"{group.name}: {group.min_nodes} {type_} at least"
                 yield _machines(what, group.min_nodes, type_, setting, region)
+
+
+def _slices(pools: Sequence[TpuPoolPlan], region: str) -> Iterator[FloorItem]:
+    for pool in pools:
+        for each in pool.capacities:
+            if each.reservation is not None:  # billed from its creation, used or not
+                count, setting = each.slices * pool.hosts, f"gcp.tpuPools.{pool.name}.reserved"
+                what = f"{each.name}: reservation of {count} {pool.instance_type}"
+                yield _machines(what, count, pool.instance_type, setting, region)
 
 
 def _nat(nodes: int, region: str) -> Iterator[FloorItem]:

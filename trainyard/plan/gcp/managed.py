@@ -27,6 +27,7 @@ from trainyard.settings.people import Team
 
 OF_A_CLUSTER: Final = (
     "gcp.releaseChannel", "gcp.apiNetworks", "gcp.databaseTier", "gcp.dataCacheHours", "gcp.fastNetwork",
+    "gcp.tpuPools",
     "network.egress", "monitoring.enabled", "monitoring.alerts",
     "gcp.networkProject", "gcp.sharedNetwork",
     "gcp.bucketNetworks",  # jobs stand in a network of Google's, which no list of networks lets by
@@ -65,6 +66,7 @@ def plan_managed_gcp(
         image_cache=None,
         database=None,
         record=plan_record(context),
+        tpu_pools=(),
         run_hours=(),
         local_ssds=(),
         authenticator_group=None,

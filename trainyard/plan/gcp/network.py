@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from ipaddress import IPv4Network
 
 from trainyard.plan.context import Context
-from trainyard.plan.gcp.parts import FabricNetworksPlan, GcpNetworkPlan
+from trainyard.plan.gcp.parts import FabricNetworksPlan, GcpNetworkPlan, TpuPoolPlan
 from trainyard.plan.gcp.shared_network import check_own_network, plan_shared_network
 from trainyard.plan.lock import LockedNetwork
 from trainyard.plan.parts import CpuNodesPlan, PoolPlan
@@ -77,11 +77,15 @@ def plan_network(context: Context, *, nat: bool = True) -> GcpNetworkPlan:
 
 
 def check_addresses(
-    network: GcpNetworkPlan, pools: Sequence[PoolPlan], without_gpus: Sequence[CpuNodesPlan], context: Context
+    network: GcpNetworkPlan,
+    pools: Sequence[PoolPlan],
+    tpu_pools: Sequence[TpuPoolPlan],
+    without_gpus: Sequence[CpuNodesPlan],
+    context: Context,
 ) -> None:
     """The pods' range must hold a part for every node that there may be: it grows by no change."""
     need = sum(group.max_nodes for pool in pools for group in pool.node_groups)
-    need += sum(nodes.max_nodes for nodes in without_gpus)
+    need += sum(pool.most_machines for pool in tpu_pools) + sum(nodes.max_nodes for nodes in without_gpus)
     have = 2 ** (PODS_OF_A_NODE_PREFIX - IPv4Network(network.pod_cidr).prefixlen)
     if need > have:
         allowed = f"too small: {need} nodes at most need a /24 of pods each, {network.pod_cidr} has {have}"

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from trainyard.conventions import Capacity
+
 KEY_CLASSES = ("data", "checkpoints", "tracking", "platform", "record")
 """What has a key of Cloud KMS of its own."""
 
@@ -174,6 +176,53 @@ class ManagedPlan:
 
 
 @dataclass(frozen=True, slots=True)
+class TpuCapacityPlan:
+    """Slices of a pool that are had in one way: a flavor of the queues, and one or more node pools."""
+
+    name: str  # slices-spot: the flavor's
+    capacity: Capacity
+    slices: int  # at most
+    node_pools: tuple[str, ...]  # names: one a slice where a slice has several machines
+    nodes_of_pool: int  # at most, of each node pool
+    reservation: str | None  # its name, where the slices are bought already
+    max_hours: int | None  # after which a slice of flex-start is taken away
+    owners: tuple[tuple[str, int], ...]  # slices by team, where it owns some
+    proof_team: str | None  # for whom each slice is proven; None: nothing proves it
+
+
+@dataclass(frozen=True, slots=True)
+class TpuPoolPlan:
+    """Slices of TPU chips of one kind, in one zone."""
+
+    name: str
+    purpose: str  # one line for people
+    instance_type: str  # ct6e-standard-4t
+    accelerator: str  # tpu-v6e-slice
+    topology: str  # 4x4
+    hosts: int  # machines of a slice
+    chips_of_host: int
+    vcpus: int  # of a machine
+    memory_gib: float
+    job_cpu: int  # cores that a pod of the pool's runtime requests, which takes a machine whole
+    job_memory_gib: int
+    zone: str
+    image: str  # of the runtime
+    root_disk_gib: int
+    usd_per_hour: float | None  # of a machine on demand; None: the catalogue has no price
+    capacities: tuple[TpuCapacityPlan, ...]
+
+    @property
+    def chips_of_slice(self) -> int:
+        """Chips of a slice, which a job takes all."""
+        return self.hosts * self.chips_of_host
+
+    @property
+    def most_machines(self) -> int:
+        """Machines of all slices together."""
+        return self.hosts * sum(each.slices for each in self.capacities)
+
+
+@dataclass(frozen=True, slots=True)
 class GcpPlan:
     """The ground on Google Cloud: a project's region with what the clusters share there."""
 
@@ -193,6 +242,7 @@ class GcpPlan:
     image_cache: ImageCachePlan | None  # None: images come from where they are published
     database: CloudSqlPlan | None  # None: nothing of the environment needs one
     record: RecordPlan
+    tpu_pools: tuple[TpuPoolPlan, ...]  # slices of TPU chips, beside the GPU pools
     run_hours: tuple[tuple[str, int], ...]  # after which nodes of flex-start are taken away, by node group
     local_ssds: tuple[tuple[str, int], ...]  # of a node, by pool, where the stack file gives their number
     authenticator_group: str | None  # below which groups of Google's are groups of RBAC
