@@ -72,7 +72,9 @@ def mistakes_page() -> str:
         )
     told = f"{len(gcp_sixty.SIXTY) - len(gcp_sixty.WHY)} of {len(gcp_sixty.SIXTY)}"
     head = f"## Values of a whole stack on Google Cloud: {told} are told"
-    words = "One at a time in `large-gcp`, by `pytest tests/rehearsal/refusals/test_gcp_sixty.py`, with two more lists of sixty."
+    words = (
+        "One at a time in `large-gcp`, by `pytest tests/rehearsal/refusals/test_gcp_sixty.py`; two more lists there."
+    )
     table = ["| resource | input | wrong value | told |", "|---|---|---|---|"]
     parts.append("\n".join([head, "", words, "", *table, *_values(gcp_sixty.SIXTY, gcp_sixty.WHY)]))
     return "\n".join(parts) + "\n"
