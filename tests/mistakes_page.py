@@ -5,12 +5,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
-from types import ModuleType
+from typing import Any
 
-from tests.rehearsal.refusals import small_forty, small_gcp_forty
+from tests.rehearsal.refusals import gcp_sixty, small_forty, small_gcp_forty
 from tests.rehearsal.refusals.builders import DROP
 from tests.rehearsal.works.mistakes import Mistake
 from trainyard.rehearsal.works.check import ROOMS
@@ -60,14 +60,29 @@ def mistakes_page() -> str:
         told = f"{len(forty.FORTY) - len(forty.WHY)} of {len(forty.FORTY)}"
         head = f"## Values of managed training on {cloud}: {told} are told"
         parts.append(
-            "\n".join([head, "", "| resource | input | wrong value | told |", "|---|---|---|---|", *_values(forty)])
+            "\n".join(
+                [
+                    head,
+                    "",
+                    "| resource | input | wrong value | told |",
+                    "|---|---|---|---|",
+                    *_values(forty.FORTY, forty.WHY),
+                ]
+            )
         )
+    told = f"{len(gcp_sixty.SIXTY) - len(gcp_sixty.WHY)} of {len(gcp_sixty.SIXTY)}"
+    head = f"## Values of a whole stack on Google Cloud: {told} are told"
+    words = (
+        "One at a time in `large-gcp`, by `pytest tests/rehearsal/refusals/test_gcp_sixty.py`; two more lists there."
+    )
+    table = ["| resource | input | wrong value | told |", "|---|---|---|---|"]
+    parts.append("\n".join([head, "", words, "", *table, *_values(gcp_sixty.SIXTY, gcp_sixty.WHY)]))
     return "\n".join(parts) + "\n"
 
 
-def _values(forty: ModuleType) -> Iterator[str]:
-    for which, path, value in forty.FORTY:
-        why = forty.WHY.get((which, path))
+def _values(rows: Sequence[tuple[str, str, Any]], reasons: Mapping[tuple[str, str], str]) -> Iterator[str]:
+    for which, path, value in rows:
+        why = reasons.get((which, path))
         wrong = "absent" if value is DROP else f"`{_cell(str(value))}`"
         yield f"| `{which}` | `{path}` | {wrong} | {f'no: {_cell(why)}' if why else 'yes'} |"
 

@@ -13,9 +13,9 @@ import pulumi_gcp.compute as compute
 import pulumi_gcp.lustre as lustre
 import pulumi_gcp.storage as storage
 
-from trainyard.catalog.gcp_files import LUSTRE_TIERS
 from trainyard.components.outputs import register
 from trainyard.components.prerequisites import prerequisites
+from trainyard.conventions.gcp_files import LUSTRE_TIERS
 
 PORT: Final = "988"
 """Where clients are called back by the servers, TCP (cluster-toolkit, 2026-06-25)."""
@@ -52,7 +52,7 @@ class ManagedLustreArgs(TypedDict):
     key_id: pulumi.Input[str]
     """Key of the files, in the region of the zone."""
     capacity_gib: int
-    """Size, GiB, in the steps that the throughput is sold in (`catalog.gcp_files.LUSTRE_TIERS`)."""
+    """Size, GiB, in the steps that the throughput is sold in (`conventions.gcp_files.LUSTRE_TIERS`)."""
     throughput_mbps_per_tib: int
     """MB/s for every TiB of capacity: 125, 250, 500 or 1000."""
     imports: NotRequired[LustreImportsArgs]

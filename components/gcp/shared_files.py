@@ -10,9 +10,9 @@ from typing import Final, TypedDict
 import pulumi
 import pulumi_gcp.filestore as filestore
 
-from trainyard.catalog.gcp_files import FILESTORE_TIERS
 from trainyard.components.outputs import register
 from trainyard.components.prerequisites import prerequisites
+from trainyard.conventions.gcp_files import FILESTORE_TIERS
 
 TIER: Final = "REGIONAL"
 SHARE: Final = "home"

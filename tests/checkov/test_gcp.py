@@ -52,6 +52,9 @@ ENVIRONMENTS = {
 }
 """By example: the environment's name, and its node pool of flex-start."""
 
+OF_MANAGED = {("CKV2_GCP_18", "google_compute_network.network-vpc")}
+"""Findings in managed training alone: its network has no rule of a firewall, since nobody is let in."""
+
 OF_CLUSTERS = ("google_container_", "google_sql_")
 """Beginnings of the resources that managed training has none of."""
 
@@ -62,7 +65,7 @@ def justified(name: str, flex: str, *, clusters: bool = True) -> set[tuple[str, 
         (check, on.format(name=name, flex=flex))
         for check, on in EXCEPTIONS
         if (flex or "{flex}" not in on) and (clusters or not on.startswith(OF_CLUSTERS))
-    }
+    } | (set() if clusters else OF_MANAGED)
 
 
 JUSTIFIED = justified("acme-demo", "gpu-nodes-train-flex")
@@ -74,13 +77,13 @@ def resources() -> list[RecordedResource]:
     return list(recorded().resources)
 
 
-def failed(resources: list[RecordedResource], folder: Path) -> set[tuple[str, str]]:
-    """Check and resource of what Checkov finds."""
+def failed(resources: list[RecordedResource], folder: Path, passed: int = 100) -> set[tuple[str, str]]:
+    """Check and resource of what Checkov finds; more than `passed` checks find nothing."""
     (folder / "main.tf").write_text(terraform(resources), encoding="utf-8")
     command = [str(CHECKOV), "-d", str(folder), "--framework", "terraform", "-o", "json", "--skip-download", "--quiet"]
     said = subprocess.run(command, capture_output=True, text=True, check=False)
     report: dict[str, Any] = json.loads(said.stdout)
-    assert report["summary"]["parsing_errors"] == 0 and report["summary"]["passed"] > 50
+    assert report["summary"]["parsing_errors"] == 0 and report["summary"]["passed"] > passed
     return {(found["check_id"], found["resource"]) for found in report["results"]["failed_checks"]}
 
 
@@ -94,7 +97,8 @@ def test_checkov_finds_nothing_that_is_not_written_down(resources: list[Recorded
 def test_it_finds_nothing_else_in_a_whole_stack(rehearsed: Any, stack: str, tmp_path: Path) -> None:
     """Every resource that a stack of an example would make, with the values that a rehearsal gives it."""
     clusters = stack not in MANAGED_ON_GOOGLE
-    found = failed(list(rehearsed(stack).known.resources), tmp_path)
+    # Managed training has neither clusters nor a database, which have most of the checks.
+    found = failed(list(rehearsed(stack).known.resources), tmp_path, passed=100 if clusters else 50)
     assert found == justified(*ENVIRONMENTS[stack], clusters=clusters)
 
 

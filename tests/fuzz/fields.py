@@ -23,7 +23,7 @@ from trainyard.plan.aws.logs import LOG_RETENTION_DAYS
 from trainyard.plan.aws.market import usable
 from trainyard.plan.aws.parts import LUSTRE_FIRST_STEPS, LUSTRE_STEP, LUSTRE_THROUGHPUTS
 from trainyard.policies.pack import POLICIES
-from trainyard.settings import api_access, audit, aws, existing_network, operations, types
+from trainyard.settings import api_access, audit, aws, existing_network, operations, shared_network, types
 from trainyard.settings.common import Settings
 from trainyard.settings.mistakes import fields_of
 
@@ -156,6 +156,7 @@ KINDS: Mapping[object, Draw] = {
     types.Cidr: _network,
     types.PublicCidr: _public_network,
     api_access.SecurityGroup: _id("sg"),
+    shared_network.ComputeName: lambda rng, _: rng.choice(("ml", "prod-vpc", "pods-1", "a" * 63)),
     existing_network.VpcId: _id("vpc"),
     existing_network.SubnetId: _id("subnet"),
     existing_network.RouteTableId: _id("rtb"),
@@ -197,6 +198,7 @@ MEANT: Mapping[str, Draw] = {
     "region": lambda _, place: place.region,
     "stateRegion": lambda _, place: place.region,
     "gcp.project": lambda rng, _: rng.choice(("acme-ml", "acme-ml-2026", "a" * 30)),
+    "gcp.networkProject": lambda rng, _: rng.choice(("acme-network", "shared-vpc-host-2026")),
     "gcp.projectNumber": lambda rng, _: f"{rng.randrange(10**11, 10**12)}",
     "gcp.billingAccount": lambda rng, _: f"0{rng.randrange(10**5):05}-6789AB-CDEF01",
     "gcp.billingCurrency": lambda rng, _: rng.choice(("USD", "EUR", "JPY")),

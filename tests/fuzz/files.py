@@ -16,6 +16,7 @@ from tests.fuzz.fields import POOLS, World, draw_model, existing_zones, machine,
 from trainyard import catalog
 from trainyard.catalog import gcp
 from trainyard.conventions.gcp import local_ssd_choices
+from trainyard.conventions.gcp_files import LUSTRE_TIERS
 from trainyard.plan.aws.managed import OF_A_CLUSTER as OF_A_CLUSTER_ON_AWS
 from trainyard.plan.gcp.managed import OF_A_CLUSTER as OF_A_CLUSTER_ON_GOOGLE
 from trainyard.plan.managed import OF_A_CLUSTER
@@ -96,7 +97,7 @@ def _settle(values: Values, rng: Random, place: World) -> None:
     _settle_audit(values.get("audit", {}), rng)
     _settle_cache(values, place)
     if place.cloud == "gcp":
-        _settle_google(values)
+        _settle_google(values, rng)
     if values["teamSize"] < int(profile("medium").figure("team_size.minimum").value):
         _settle_managed(values, place)
     elif place.cloud == "aws" and rng.random() < 0.5:
@@ -114,7 +115,7 @@ def _settle(values: Values, rng: Random, place: World) -> None:
         _settle_existing(values, there, place)
 
 
-def _settle_google(values: Values) -> None:
+def _settle_google(values: Values, rng: Random) -> None:
     """What Google Cloud needs, and nothing that it does not read."""
     values["gcp"] = {"project": "acme-ml", "projectNumber": "123456789012", **values.get("gcp", {})}
     if values["gcp"].get("billingCurrency", "USD") != "USD":
@@ -125,6 +126,37 @@ def _settle_google(values: Values) -> None:
         _take_out(values, path)
     for pool in values.get("gpuPools", {}).values():
         pool.get("spot", {}).pop("instanceTypes", None)
+    lustre = values.get("storage", {}).get("lustre", {})
+    if {"capacityGib", "throughputMbpsPerTib"} & lustre.keys():
+        throughput = lustre.setdefault("throughputMbpsPerTib", 500)
+        lustre["capacityGib"] = LUSTRE_TIERS[throughput].step * rng.randint(1, 9)
+    if values.get("storage", {}).get("sharedFileSystem") is False:
+        values["gcp"].pop("sharedFilesGib", None)
+    if values["gcp"].get("sharedFilesGib", 0) >= 10_240:
+        values["gcp"]["sharedFilesGib"] = 2560 * rng.randint(4, 40)
+    for key in ("networkProject", "sharedNetwork"):
+        values["gcp"].pop(key, None)
+    if rng.random() < 0.1:
+        values["gcp"] |= {"networkProject": "acme-network", "sharedNetwork": _shared_network(rng)}
+        values["gcp"].pop("fastNetwork", None)
+        for key in ("cidr", "serviceCidr", "reservedCidrs"):
+            values.get("network", {}).pop(key, None)
+
+
+def _shared_network(rng: Random) -> Values:
+    """A network of a host project's, whose ranges lie apart."""
+    return {
+        "network": "production",
+        "subnetwork": "ml",
+        "nodeCidr": "10.8.0.0/20",
+        "podRange": "ml-pods",
+        "podCidr": "10.16.0.0/13",
+        "serviceRange": "ml-services",
+        "serviceCidr": "10.32.0.0/20",
+        "controlPlaneCidr": "172.16.0.16/28",
+        "privateServicesCidr": "10.40.0.0/20",
+        "hostRights": rng.choice(("host", "stack")),
+    }
 
 
 def _settle_managed(values: Values, place: World) -> None:

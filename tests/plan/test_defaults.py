@@ -30,6 +30,7 @@ NOTHING = {
     "audit.trail.reason", "audit.threatDetection.reason",  # a person's words
     "gcp.project", "gcp.projectNumber",  # have to be given
     "gcp.billingAccount", "gcp.organisationDomain",  # none
+    "gcp.networkProject",  # none: the network is the environment's own
     "gcp.bucketNetworks", "gcp.dataCacheHours",  # buckets are reached from everywhere, and no cache stands before them
     "offPeak.from", "offPeak.to", "offPeak.timeZone",  # there are no such hours
     "stateBackend", "stateRegion",  # whoever runs Pulumi decides

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.plan.stack_files import keys, plan_of
-from trainyard.catalog.gcp_files import FILESTORE_TIERS, LUSTRE_TIERS
+from trainyard.conventions.gcp_files import FILESTORE_TIERS, LUSTRE_TIERS
 from trainyard.plan.gcp.parts import GcpPlan
 from trainyard.plan.parts import Plan
 from trainyard.problems import SettingsError
@@ -49,6 +49,12 @@ def test_scratch_space_grows_with_the_team_in_the_steps_that_are_sold() -> None:
     assert plan.ground.kept([])["lustre"] == {"zone": plan.ground.lustre.zone, "capacityGib": 18_000}
 
 
+def test_a_size_asks_for_a_share() -> None:
+    plan = on_google(gcp={**GOOGLE["gcp"], "sharedFilesGib": 2048})
+    assert plan.ground.shared_files is not None and plan.ground.shared_files.capacity_gib == 2048
+    assert "home" in dict(plan.clusters[0].smoke.mounts)
+
+
 def test_both_are_on_the_bill_while_nothing_runs() -> None:
     plan = on_google(storage={"lustre": {"enabled": True}, "sharedFileSystem": True})
     items = {item.what: item for item in plan.core.idle_floor.items}
@@ -64,7 +70,10 @@ def test_both_are_on_the_bill_while_nothing_runs() -> None:
         (storage(capacity_gib=2400), "nearest: 18000"),
         (storage(throughput_mbps_per_tib=400), "125, 250, 500, 1000"),
         (storage(zone="us-central1-z"), "no zone of us-central1"),
-        ({"gcp": {**GOOGLE["gcp"], "sharedFilesGib": 2048}}, "sharedFileSystem: true"),
+        (
+            {"gcp": {**GOOGLE["gcp"], "sharedFilesGib": 2048}, "storage": {"sharedFileSystem": False}},
+            "storage.sharedFileSystem is false",
+        ),
         (
             {"gcp": {**GOOGLE["gcp"], "sharedFilesGib": 11_000}, "storage": {"sharedFileSystem": True}},
             "from 10,240 on in steps of 2,560",

@@ -107,7 +107,7 @@ class Gcp(Model):
         default=None,
         ge=1024,
         le=102_400,
-        description="size of the shared file system (Filestore), GiB; it is paid for whether it is used or not",
+        description="size of the shared file system (Filestore), GiB, which asks for one; it is paid for, used or not",
     )
     network_project: (
         Annotated[

@@ -20,7 +20,8 @@ KEY: Final = "gcp.sharedNetwork"
 HOST: Final = "gcp.networkProject"
 
 ComputeName = Annotated[
-    str, matching(r"[a-z]([-a-z0-9]{0,61}[a-z0-9])?", "must be a name: 1 to 63 of a-z, 0-9 and -, a letter first")
+    str,
+    matching(r"[a-z]([-a-z0-9]{0,61}[a-z0-9])?", "must be a name: 1 to 63 of a-z, 0-9 and -, a letter first"),
 ]
 
 _RANGES: Final = ("node_cidr", "pod_cidr", "service_cidr", "control_plane_cidr", "private_services_cidr")
@@ -75,6 +76,11 @@ def shared_network_checks(settings: Settings) -> Iterator[Problem]:
             yield Problem(
                 f"network.{key}", value, f"is not read beside {KEY}, which has ranges of its own", "leave it out"
             )
+    if settings.network.reserved_cidrs:
+        allowed = f"is not read beside {KEY}: the host's network has ranges already"
+        yield Problem(
+            "network.reservedCidrs", ", ".join(map(str, settings.network.reserved_cidrs)), allowed, "leave it out"
+        )
     if settings.gcp.fast_network == "networks":
         allowed = f"makes networks in this project, and {KEY} has the nodes in another's"
         yield Problem("gcp.fastNetwork", "networks", allowed, "take dranet")

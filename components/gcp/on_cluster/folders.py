@@ -94,6 +94,13 @@ class SharedFolders(pulumi.ComponentResource):
         # of a volume for one node whose type is said (gcp-filestore-csi-driver, docs/kubernetes/fsgroup.md,
         # 2026-06-24).
         mode = "ReadWriteOnce" if what == "home" else "ReadWriteMany"
+        csi: core.CSIPersistentVolumeSourceArgsDict = {
+            "driver": top["driver"],
+            "volume_handle": top["handle"],
+            "volume_attributes": top["attributes"],
+        }
+        if what == "home":
+            csi["fs_type"] = "nfs"
         volume = core.PersistentVolume(
             f"{prefix}-volume",
             metadata={"name": f"{NAMESPACE}-{what}"},
@@ -103,12 +110,7 @@ class SharedFolders(pulumi.ComponentResource):
                 "persistent_volume_reclaim_policy": "Retain",
                 "volume_mode": "Filesystem",
                 "claim_ref": {"namespace": self._inside, "name": what},
-                "csi": {
-                    "driver": top["driver"],
-                    "volume_handle": top["handle"],
-                    "volume_attributes": top["attributes"],
-                    **({"fs_type": "nfs"} if what == "home" else {}),
-                },
+                "csi": csi,
             },
             opts=pulumi.ResourceOptions.merge(opts, _ONE_OF_A_NAME),
         )

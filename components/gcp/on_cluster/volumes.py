@@ -151,7 +151,9 @@ def filestore_source(shared: FilestoreVolumeArgs, handle: str, below: str = "") 
 
 def _shared(source: SourceArgs) -> VolumeSourceArgs:
     return {
-        **source,
+        "driver": source["driver"],
+        "handle": source["handle"],
+        "attributes": source["attributes"],
         "mount_options": [],
         "access_mode": "ReadWriteMany",
         "capacity_gib": NOMINAL_CAPACITY_GIB,

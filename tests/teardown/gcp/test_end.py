@@ -20,8 +20,8 @@ from trainyard.account.gcp import CannotAskError
 from trainyard.cli.main import app
 from trainyard.teardown.cloud import LiftError
 from trainyard.teardown.gcp.end import GcpEnd
-from trainyard.teardown.kinds import GCP_DATABASE, GROUPS
-from trainyard.teardown.state import State, group_of
+from trainyard.teardown.kinds import GCP_DATABASE, GCP_FILES, GROUPS
+from trainyard.teardown.state import State, ending, group_of
 
 PROTECTED = {"settings": {"deletionProtectionEnabled": True, "retainBackupsOnDelete": True}}
 PROJECT = out({"projectId": "acme-ml"})
@@ -85,6 +85,38 @@ def test_one_that_is_gone_already_is_left_alone_and_an_answer_that_is_none_stops
     desk.put("gcloud", describe={"rc": 1, "err": "ERROR: PERMISSION_DENIED: cloudsql.instances.get"})
     with pytest.raises(CannotAskError, match="PERMISSION_DENIED"):
         unprotect(state, GROUPS)
+
+
+@pytest.fixture
+def files(rehearsed) -> State:
+    """Of large-gcp, which has a share and scratch space."""
+    return State(exported(rehearsed("large-gcp")))
+
+
+def test_shared_files_that_are_to_stay_leave_a_backup_and_those_that_are_not_none(desk: Desk, files: State) -> None:
+    (share,) = files.of(GCP_FILES)
+    name = str(share["id"]).rpartition("/")[2]
+    desk.put("gcloud", describe=out({"settings": {}}), create=DONE, update=DONE, patch=DONE)
+    told = unprotect(files, ("homes",))
+    assert told == [
+        *(each for each in told if "database" in each),
+        f"backing up shared files {name}",
+        f"lifting the protection of shared files {name}",
+    ]
+    backup, update = [line for line in changes(desk) if line[0] == "filestore"]
+    assert backup[:4] == ["filestore", "backups", "create", f"{name}-end"] and f"--instance={name}" in backup
+    assert update[:4] == ["filestore", "instances", "update", name] and "--no-deletion-protection" in update
+    desk.put("gcloud", describe=out({"settings": {}}), update=DONE, patch=DONE)
+    assert "backing up" not in " ".join(unprotect(files, ("data",)))
+
+
+def test_what_becomes_of_file_systems_is_told(files: State) -> None:
+    kept = ending(files, GROUPS)
+    assert [each.kind for each in kept.kept if "Filestore" in each.kind] == ["Filestore backup"]
+    assert [line for line in kept.lost if "scratch" in line]
+    given_up = State(ending(files, ("data",)).state)
+    (share,) = given_up.of(GCP_FILES)
+    assert share["inputs"]["deletionProtectionEnabled"] is False
 
 
 def test_without_its_backup_nothing_lets_go(desk: Desk, state: State) -> None:

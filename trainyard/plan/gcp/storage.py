@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from trainyard.catalog.gcp_files import FILESTORE_TIERS, LUSTRE_TIERS
+from trainyard.conventions.gcp_files import FILESTORE_TIERS, LUSTRE_TIERS
 from trainyard.plan.context import Context
 from trainyard.plan.gcp.parts import FilestorePlan, GcpLustrePlan
 from trainyard.plan.lustre import LUSTRE, lustre_zone, wants_lustre
@@ -61,11 +61,13 @@ def plan_shared_files(context: Context) -> FilestorePlan | None:
     own, ledger = context.settings, context.ledger
     key, path = "gcp.sharedFilesGib", "storage.shared_files_gib"
     given = own.gcp.shared_files_gib
-    wanted = context.take("storage.shared_file_system", "storage.sharedFileSystem", own.storage.shared_file_system)
-    if not wanted:
+    asked = own.storage.shared_file_system
+    if asked is None and given is not None:  # a size asks for it, as of Lustre
+        ledger.decide("storage.shared_file_system", True, f"setting {key}")
+    elif not context.take("storage.shared_file_system", "storage.sharedFileSystem", asked):
         if given is not None:
-            allowed = "there is no shared file system to be of that size"
-            ledger.problem(key, given, allowed, "set storage.sharedFileSystem: true, or leave it out")
+            allowed = "storage.sharedFileSystem is false: there is no file system to be of that size"
+            ledger.problem(key, given, allowed, "leave one of them out")
         return None
     capacity = int(context.take("gcp.storage.shared_files_gib", key, given, path))
     sold = FILESTORE_TIERS[FILESTORE_TIER]

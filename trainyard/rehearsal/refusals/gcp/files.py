@@ -1,7 +1,7 @@
 """Managed Lustre and Filestore: sizes, places, who may mount, and the connection that they are reached by.
 
 Source: validators of the provider (terraform-provider-google-beta, 2026-08-21), the documentation of pulumi_gcp 10.2.0
-and Google's own as read 2026-11; sizes, `trainyard/catalog/gcp_files.py`.
+and Google's own as read 2026-11; sizes, `trainyard.conventions.gcp_files.py`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from trainyard.catalog.gcp_files import FILESTORE_TIERS, LUSTRE_DYNAMIC, LUSTRE_TIERS
+from trainyard.conventions.gcp_files import FILESTORE_TIERS, LUSTRE_DYNAMIC, LUSTRE_TIERS
 from trainyard.problems import nearest
 from trainyard.recorded.read import as_number
 from trainyard.recorded.types import FILESTORE, GCP_CONNECTION, GCP_LUSTRE, GCP_NETWORK

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from trainyard.conventions.gcp import FILESTORE_DRIVER, LUSTRE_DRIVER
-from trainyard.recorded.model import UNKNOWN
 from trainyard.recorded.read import follow
 from trainyard.recorded.types import FILESTORE, GCP_LUSTRE, GKE_CLUSTER
 from trainyard.rehearsal.context import Stack, View, show
@@ -37,7 +36,7 @@ _DRIVERS: Final[Mapping[str, _Driver]] = {
 _OF_GKE: Final = re.compile(r"^[a-z]+\.csi\.storage\.gke\.io$")
 _ATTRIBUTES: Final = "spec.csi.volumeAttributes"
 _MOUNT_POINT: Final = "mountpoint"
-"""Of Lustre, both attributes in one."""
+"""What Lustre takes in place of both attributes."""
 
 
 def check(stack: Stack) -> None:
@@ -140,7 +139,7 @@ def _filestore(view: View, given: Mapping[str, object], stack: Stack) -> None:
 
 def _nowhere(view: View, ip: object, made: list[str]) -> None:
     """An address that is nearly one of the stack's; another's file system may have any."""
-    if not isinstance(ip, str) or ip is UNKNOWN or not made:
+    if not isinstance(ip, str) or not made:
         return
     if not re.fullmatch(r"\d{1,3}(\.\d{1,3}){3}", ip):
         view.error(
