@@ -9,7 +9,7 @@ from typing import Any
 from pulumi_policy import Severity
 
 from trainyard import cards
-from trainyard.policies.access import named_accounts, whole_account
+from trainyard.policies.access import everybody, named_accounts, narrowed, whole_account
 from trainyard.policies.grants import grants, is_agent
 from trainyard.policies.rules import Config, StackViolation, stack_rule
 from trainyard.policies.security_trust import own_accounts
@@ -78,7 +78,8 @@ def key_changed_by_the_account(resources: Resources, _: Config) -> Iterator[Stac
                 for account, who in named_accounts(statement)
                 if whole_account(who) and account in (own or {account})
             ]
-            if value_at(statement, "Effect") != "Allow" or not ours or _names_principals(statement):
+            anybody = everybody(statement) and narrowed(statement)  # whoever is of an account or organisation
+            if value_at(statement, "Effect") != "Allow" or not (ours or anybody) or _names_principals(statement):
                 continue
             beyond = [action for action in map(str, list_at(statement, "Action")) if not _harmless(action, statement)]
             if beyond or is_set(statement, "NotAction"):
@@ -91,7 +92,7 @@ def key_changed_by_the_account(resources: Resources, _: Config) -> Iterator[Stac
         for statement in statements(policy.inputs, "policy"):
             if value_at(statement, "Effect") == "Allow" and _gives_grants(statement):
                 sid = value_at(statement, "Sid", default="")
-                yield policy, f"statement {sid} gives grants of a key to whomever its holder likes"
+                yield policy, f"statement {sid} changes a key, or gives grants of it to whomever its holder likes"
     for holder in resources.of(*KEY_GRANTS):
         for grant in grants(holder):
             who = [member for member in grant.members if not is_agent(member)] if grant.role in _ADMINISTERS else []
@@ -99,11 +100,14 @@ def key_changed_by_the_account(resources: Resources, _: Config) -> Iterator[Stac
                 yield holder, f"{grant.role} lets {who[0]} say who uses the key"
 
 
+_CHANGES = ("kms:creategrant", "kms:putkeypolicy", "kms:schedulekeydeletion", "kms:disablekey", "kms:*")
+
+
 def _gives_grants(statement: Any) -> bool:
-    """Whether grants of one key may be given to anybody, not by a service of AWS for what it does. Any key, and all
-    actions, are other rules'."""
+    """Whether one key may be changed, or grants of it given to anybody and not by a service of AWS for what it does.
+    Any key is another rule's."""
     named = [str(each) for each in list_at(statement, "Resource")]
-    asked = [action for action in map(str, list_at(statement, "Action")) if action.lower() == "kms:creategrant"]
+    asked = [action for action in map(str, list_at(statement, "Action")) if action.lower() in _CHANGES]
     held = {
         key.lower()
         for test in mapping_at(statement, "Condition").values()

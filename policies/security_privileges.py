@@ -20,8 +20,8 @@ from trainyard.rehearsal.works.rights.aws.patterns import names_action
 _ANY: Final = re.compile(
     r"[*?]+|arn:[^:]*:(?!s3:)[^:]*:[^:]*:[^:]*:([a-z-]+[:/])?\*+(/\*+)*|arn:[^:]*:s3:[^:]*:[^:]*:[*?]+(/.*)?"
 )
-"""A resource that is any, or any of its kind: `*`, `arn:aws:iam::*:role/*`, `arn:aws:kms:*:*:key/*`. Before the slash of
-an object's ARN is no kind but its bucket."""
+"""A resource that is any, or any of its kind: `*`, `arn:aws:iam::*:role/*`, `arn:aws:kms:*:*:key/*`. Before the slash
+of an object's ARN is no kind but its bucket."""
 _OF_THE_REQUEST: Final = re.compile(
     r"aws:(SecureTransport|RequestedRegion|CurrentTime|UserAgent|ViaAWSService|PrincipalIsAWSService)", re.IGNORECASE
 )
@@ -65,7 +65,7 @@ def privilege_on_any_resource(resource: RecordedResource, _: Config) -> Iterator
 def _privileges(statement: Any) -> Iterator[str]:
     sid = value_at(statement, "Sid", default="")
     for pattern in map(str, list_at(statement, "Action")):
-        if _a_whole_service(pattern):
+        if _a_whole_service(pattern) and "*" in list_at(statement, "Resource"):
             continue
         for what, actions in PRIVILEGES.items():
             found = next((action for action in actions if names_action(pattern, action)), None)

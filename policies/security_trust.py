@@ -14,7 +14,7 @@ from trainyard.policies.grants import EVERYBODY, GRANTS, grants
 from trainyard.policies.rules import Config, NotApplicable, StackViolation, resource_rule, stack_rule
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.policy_documents import statements
-from trainyard.recorded.read import is_set, list_at, mapping_at, value_at
+from trainyard.recorded.read import is_set, list_at, mapping_at, texts_at, value_at
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import (
     AWS_BUDGET,
@@ -28,6 +28,8 @@ from trainyard.recorded.types import (
     ECR_REGISTRY_POLICY,
     EFS_POLICY,
     EVENT_BUS_POLICY,
+    FUNCTION_PERMISSION,
+    FUNCTION_URL,
     KEY_GRANT,
     KEY_POLICY,
     KEYS,
@@ -86,7 +88,7 @@ def _documents(resource: RecordedResource) -> list[Any]:
 @resource_rule(
     "resource-open-to-everybody",
     "No key, topic, queue, secret, repository, file system or role lets everybody in by its own policy.",
-    types=(*GUARDED, *GRANTS),
+    types=(*GUARDED, *GRANTS, FUNCTION_URL, FUNCTION_PERMISSION),
     severity=Severity.CRITICAL,
     controls=("NIST 800-53r5 AC-3", "ISO 27001:2022 A.8.3"),
     fix="Name the accounts, roles or services that are meant, or add a condition that does (aws:PrincipalOrgID).",
@@ -98,6 +100,12 @@ def resource_open_to_everybody(resource: RecordedResource, _: Config) -> Iterato
             for member in set(EVERYBODY) & set(grant.members):
                 yield f"gives {grant.role} to {member}"
         return
+    if resource.type == FUNCTION_URL and value_at(resource.inputs, "authorizationType") == "NONE":
+        yield "authorizationType is NONE: whoever knows the address calls the function"
+    if resource.type == FUNCTION_PERMISSION and value_at(resource.inputs, "principal") == "*":
+        named = any(is_set(resource.inputs, key) for key in ("sourceArn", "sourceAccount", "principalOrgId"))
+        if not named:
+            yield "principal is * and no source is named: everybody calls the function"
     for statement in _documents(resource):
         if lets_everybody_in(statement):
             yield f"statement {value_at(statement, 'Sid', default='')} lets everybody in"
@@ -139,10 +147,33 @@ def other_account_in_charge(resources: Resources, config: Config) -> Iterator[St
                 if account not in own and _in_charge(statement, principal):
                     sid = value_at(statement, "Sid", default="")
                     yield resource, f"statement {sid} gives {_actions(statement)} to {principal}"
+    for resource in resources.of(*BUCKETS):
+        for statement in _documents(resource):
+            service = next((who for who in texts_at(statement, "Principal", "Service") if who in _DELIVERS), None)
+            writes = any("putobject" in str(action).lower() for action in list_at(statement, "Action"))
+            if service and writes and value_at(statement, "Effect") == "Allow" and not _names_source(statement):
+                sid = value_at(statement, "Sid", default="")
+                yield resource, f"statement {sid} lets {service} write for whichever account asks it to"
     for grant in resources.of(KEY_GRANT):
         account = account_of(str(value_at(grant.inputs, "granteePrincipal", default="")))
         if account and account not in own:
             yield grant, f"lets account {account} use the key"
+
+
+_DELIVERS = (
+    "cloudtrail.amazonaws.com",
+    "config.amazonaws.com",
+    "logging.s3.amazonaws.com",
+    "delivery.logs.amazonaws.com",
+)
+"""Services that write into a bucket whose name somebody gave them, of any account (IAM user guide, "The confused deputy
+problem", as generally known, 2026-11)."""
+
+
+def _names_source(statement: Any) -> bool:
+    """Whether a condition names the account, the organisation or the thing that a service acts for."""
+    tests = mapping_at(statement, "Condition").values()
+    return any(key.lower().startswith("aws:source") for test in tests for key in mapping_at(test))
 
 
 def own_accounts(resources: Resources) -> Iterator[str]:
