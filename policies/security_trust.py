@@ -9,8 +9,15 @@ from typing import Any
 
 from pulumi_policy import Severity
 
-from trainyard.policies.access import account_of, lets_everybody_in, named_accounts, whole_account
-from trainyard.policies.grants import EVERYBODY, GRANTS, grants
+from trainyard.policies.access import (
+    DELIVERS,
+    account_of,
+    lets_everybody_in,
+    named_accounts,
+    names_source,
+    whole_account,
+)
+from trainyard.policies.grants import EVERYBODY, GRANTS, PRIVATE, grants
 from trainyard.policies.rules import Config, NotApplicable, StackViolation, resource_rule, stack_rule
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.policy_documents import statements
@@ -77,10 +84,6 @@ _DOCUMENT = {ROLE: "assumeRolePolicy", ECR_CREATION_TEMPLATE: "repositoryPolicy"
 """Where the policy is that is not called so."""
 
 
-_PRIVATE = re.compile(r"user:[^@]+@(gmail|googlemail)\.com", re.IGNORECASE)
-"""A person's account with Google's own mail, which is of no organisation."""
-
-
 def _documents(resource: RecordedResource) -> list[Any]:
     return statements(resource.inputs, _DOCUMENT.get(resource.type, "policy"))
 
@@ -134,7 +137,7 @@ def other_account_in_charge(resources: Resources, config: Config) -> Iterator[St
     """
     for holder in resources.of(*GRANTS):
         for grant in grants(holder):
-            for member in filter(_PRIVATE.fullmatch, grant.members):
+            for member in filter(PRIVATE.fullmatch, grant.members):
                 yield holder, f"gives {grant.role} to {member}, an account that no organisation can close"
     own = {*config["accountIds"], *own_accounts(resources)}
     if len(own) == len(config["accountIds"]):
@@ -149,31 +152,15 @@ def other_account_in_charge(resources: Resources, config: Config) -> Iterator[St
                     yield resource, f"statement {sid} gives {_actions(statement)} to {principal}"
     for resource in resources.of(*BUCKETS):
         for statement in _documents(resource):
-            service = next((who for who in texts_at(statement, "Principal", "Service") if who in _DELIVERS), None)
+            service = next((who for who in texts_at(statement, "Principal", "Service") if who in DELIVERS), None)
             writes = any("putobject" in str(action).lower() for action in list_at(statement, "Action"))
-            if service and writes and value_at(statement, "Effect") == "Allow" and not _names_source(statement):
+            if service and writes and value_at(statement, "Effect") == "Allow" and not names_source(statement):
                 sid = value_at(statement, "Sid", default="")
                 yield resource, f"statement {sid} lets {service} write for whichever account asks it to"
     for grant in resources.of(KEY_GRANT):
         account = account_of(str(value_at(grant.inputs, "granteePrincipal", default="")))
         if account and account not in own:
             yield grant, f"lets account {account} use the key"
-
-
-_DELIVERS = (
-    "cloudtrail.amazonaws.com",
-    "config.amazonaws.com",
-    "logging.s3.amazonaws.com",
-    "delivery.logs.amazonaws.com",
-)
-"""Services that write into a bucket whose name somebody gave them, of any account (IAM user guide, "The confused deputy
-problem", as generally known, 2026-11)."""
-
-
-def _names_source(statement: Any) -> bool:
-    """Whether a condition names the account, the organisation or the thing that a service acts for."""
-    tests = mapping_at(statement, "Condition").values()
-    return any(key.lower().startswith("aws:source") for test in tests for key in mapping_at(test))
 
 
 def own_accounts(resources: Resources) -> Iterator[str]:
