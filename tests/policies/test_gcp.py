@@ -350,6 +350,7 @@ OF_AWS_ALONE = {
     "file-system-without-backups": "the components make no Filestore; its backups are resources that a schedule makes",
     "file-system-open-to-the-network": "the components make no file system on Google Cloud",
     "volume-with-the-drivers-rights": "Cloud Storage FUSE acts as the pod that mounts; volumes are judged on any cloud",
+    "team-writes-what-others-read": "likewise; the access point of EFS is a type of AWS",
     "key-shared-between-classes": "who reads a bucket needs no right on its key: Cloud Storage's agent decrypts",
     "key-use-not-bound-to-its-bucket": "likewise: the right on a key is the agent's",
     "bucket-accepts-plain-http": "Cloud Storage has no endpoint without TLS",
