@@ -114,6 +114,7 @@ SECURITY_GROUP_EGRESS_RULE: Final = "aws:vpc/securityGroupEgressRule:SecurityGro
 SECURITY_GROUP_INGRESS_RULE: Final = "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule"
 SECURITY_GROUP_RULE: Final = "aws:ec2/securityGroupRule:SecurityGroupRule"
 QUEUE: Final = "aws:sqs/queue:Queue"
+SAGEMAKER_NOTEBOOK: Final = "aws:sagemaker/notebookInstance:NotebookInstance"
 QUEUE_POLICY: Final = "aws:sqs/queuePolicy:QueuePolicy"
 SNS_TOPIC: Final = "aws:sns/topic:Topic"
 SNS_TOPIC_POLICY: Final = "aws:sns/topicPolicy:TopicPolicy"
@@ -140,12 +141,16 @@ GCP_BUCKETS_ACCESS: Final = (
 GCP_BUDGET: Final = "gcp:billing/budget:Budget"
 GCP_FIREWALL: Final = "gcp:compute/firewall:Firewall"
 GCP_KEY: Final = "gcp:serviceaccount/key:Key"
+GCP_CONNECTION: Final = "gcp:servicenetworking/connection:Connection"
 GCP_CRYPTO_KEY: Final = "gcp:kms/cryptoKey:CryptoKey"
 GCP_FORWARDING_RULES: Final = (
     "gcp:compute/forwardingRule:ForwardingRule",
     "gcp:compute/globalForwardingRule:GlobalForwardingRule",
 )
 FILESTORE: Final = "gcp:filestore/instance:Instance"
+GCP_CUSTOM_ROLE: Final = "gcp:projects/iAMCustomRole:IAMCustomRole"
+GCP_ORGANISATION_ROLE: Final = "gcp:organizations/iAMCustomRole:IAMCustomRole"
+GCP_WORKBENCH: Final = "gcp:workbench/instance:Instance"
 GCP_IDENTITY_PROVIDER: Final = "gcp:iam/workloadIdentityPoolProvider:WorkloadIdentityPoolProvider"
 GCP_IMAGE_REPOSITORY: Final = "gcp:artifactregistry/repository:Repository"
 GCP_LUSTRE: Final = "gcp:lustre/instance:Instance"
