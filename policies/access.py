@@ -85,3 +85,19 @@ def account_of(principal: str) -> str:
 def whole_account(principal: str) -> bool:
     """Whether a principal is whoever that account lets use it, rather than one role or user."""
     return principal.endswith((":root", ":*")) or bool(_ACCOUNT.fullmatch(principal))
+
+
+DELIVERS = (
+    "cloudtrail.amazonaws.com",
+    "config.amazonaws.com",
+    "logging.s3.amazonaws.com",
+    "delivery.logs.amazonaws.com",
+)
+"""Services that write into a bucket whose name somebody gave them, of any account (IAM user guide, "The confused deputy
+problem", as generally known, 2026-11)."""
+
+
+def names_source(statement: Any) -> bool:
+    """Whether a condition names the account, the organisation or the thing that a service acts for."""
+    tests = mapping_at(statement, "Condition").values()
+    return any(key.lower().startswith("aws:source") for test in tests for key in mapping_at(test))

@@ -107,6 +107,11 @@ STEPS: Final = (
         cluster_wide=True,
         whatever_name=False,
     ),
+    Step(
+        _asks((*WRITE, "delete"), "customresourcedefinitions.apiextensions.k8s.io"),
+        "changes what queues, jobs and rules are, and removes them all with their kind",
+        whatever_name=False,
+    ),
     Step(_asks(WRITE, "persistentvolumes"), "mounts any disk and any directory of a node"),
     Step(
         _asks(("get", "list", "watch"), "secrets"),

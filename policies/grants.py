@@ -22,6 +22,8 @@ PROJECT_GRANTS: Final = tuple(
 """Those on a project or on what is above it: a role there is on everything of its kind."""
 
 EVERYBODY: Final = ("allUsers", "allAuthenticatedUsers")
+PRIVATE: Final = re.compile(r"user:[^@]+@(gmail|googlemail)\.com", re.IGNORECASE)
+"""A person's account with Google's own mail, which is of no organisation."""
 _AGENT: Final = re.compile(
     r"serviceAccount:(service-\d+@[a-z0-9.-]+|\d+@cloud(services|build)\.gserviceaccount\.com)", re.IGNORECASE
 )

@@ -70,3 +70,12 @@ def _always(expression: Any) -> bool:
     return value_at(expression, "operator") in ("NotIn", "DoesNotExist") or (
         own_name and value_at(expression, "operator") == "Exists"
     )
+
+
+NAMES_PORT = 53
+
+
+def names_only(rule: Any) -> bool:
+    """Whether a rule is about looking up names alone."""
+    ports = list_at(rule, "ports")
+    return bool(ports) and all(value_at(port, "port") == NAMES_PORT and not is_set(port, "endPort") for port in ports)

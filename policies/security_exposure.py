@@ -11,7 +11,7 @@ from trainyard.policies.grants import EVERYBODY
 from trainyard.policies.rules import Config, StackViolation, resource_rule, stack_rule
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.policy_documents import statements
-from trainyard.recorded.read import is_on, list_at, mappings_at, value_at
+from trainyard.recorded.read import is_on, list_at, mappings_at, texts_at, value_at
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import (
     BUCKET,
@@ -22,6 +22,7 @@ from trainyard.recorded.types import (
     DATABASE,
     DATABASE_CLUSTER_INSTANCE,
     EKS_CLUSTER,
+    GCP_ACCESS_LISTS,
     GCP_BUCKET,
     GCP_BUCKETS_ACCESS,
     GKE_CLUSTER,
@@ -34,7 +35,7 @@ PUBLIC_ACLS = ("public-read", "public-read-write", "authenticated-read")
 @stack_rule(
     "public-bucket",
     "No bucket can be made public, by access list or by policy.",
-    types=(BUCKET, GCP_BUCKET, BUCKET_PUBLIC_ACCESS, BUCKET_POLICY, BUCKET_ACL, *GCP_BUCKETS_ACCESS),
+    types=(BUCKET, GCP_BUCKET, BUCKET_PUBLIC_ACCESS, BUCKET_POLICY, BUCKET_ACL, *GCP_BUCKETS_ACCESS, *GCP_ACCESS_LISTS),
     severity=Severity.CRITICAL,
     controls=("CIS AWS 3.0.0 2.1.4", "NIST 800-53r5 AC-3", "ISO 27001:2022 A.8.3"),
     fix="Use the storage tiers as they are; they block public access.",
@@ -59,6 +60,11 @@ def public_bucket(resources: Resources, _: Config) -> Iterator[StackViolation]:
     for entry in resources.of(*GCP_BUCKETS_ACCESS):
         if value_at(entry.inputs, "entity") in EVERYBODY:
             yield entry, f"lets {value_at(entry.inputs, 'entity')} in"
+    for entry in resources.of(*GCP_ACCESS_LISTS):
+        listed = [pair.partition(":")[2] for pair in texts_at(entry.inputs, "roleEntities")]
+        who = next((each for each in listed if each in EVERYBODY), "")
+        if value_at(entry.inputs, "predefinedAcl") in ("publicRead", "publicReadWrite", "authenticatedRead") or who:
+            yield entry, f"is a list of access that lets {who or 'everybody'} in"
 
 
 @resource_rule(

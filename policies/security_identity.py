@@ -16,6 +16,7 @@ from trainyard.recorded.read import is_on, is_set, list_at, value_at
 from trainyard.recorded.types import (
     ACCESS_KEY,
     AWS_PROVIDER,
+    GCP_HMAC_KEY,
     GCP_KEY,
     GCP_PROVIDER,
     GKE_CLUSTER,
@@ -39,6 +40,7 @@ LONG_LIVED = (
     IAM_USER,
     LOGIN_PROFILE,
     GCP_KEY,
+    GCP_HMAC_KEY,
 )
 STATIC_KEYS = {AWS_PROVIDER: ("accessKey", "secretKey"), GCP_PROVIDER: ("credentials",)}
 """What providers take in place of whoever deploys."""

@@ -9,7 +9,7 @@ from typing import Any
 from pulumi_policy import Severity
 
 from trainyard import cards
-from trainyard.policies.access import named_accounts, whole_account
+from trainyard.policies.access import everybody, named_accounts, narrowed, whole_account
 from trainyard.policies.grants import grants, is_agent
 from trainyard.policies.rules import Config, StackViolation, stack_rule
 from trainyard.policies.security_trust import own_accounts
@@ -26,7 +26,6 @@ from trainyard.recorded.types import (
     EKS_CLUSTER,
     IAM_POLICY,
     KEY,
-    KEY_GRANT,
     KEY_POLICY,
     ROLE_POLICY,
     SNS_TOPIC,
@@ -40,7 +39,6 @@ _HARMLESS = re.compile(
 )
 """Use of a key, a look at it, and what saves it: nothing that lets anybody else in, or loses what it encrypts."""
 
-_READS = re.compile(r"\*|kms:(\*|Decrypt|GenerateDataKey[A-Za-z]*\*?|ReEncrypt[A-Za-z]*\*?)", re.IGNORECASE)
 _NAMING = ("StringEquals", "StringLike", "ArnEquals", "ArnLike")
 _ANYBODY = re.compile(r"arn:[^:]*:iam::[0-9*?]*:(\*|(role|user)/[*?]+)|[*?]+")
 
@@ -78,7 +76,8 @@ def key_changed_by_the_account(resources: Resources, _: Config) -> Iterator[Stac
                 for account, who in named_accounts(statement)
                 if whole_account(who) and account in (own or {account})
             ]
-            if value_at(statement, "Effect") != "Allow" or not ours or _names_principals(statement):
+            anybody = everybody(statement) and narrowed(statement)  # whoever is of an account or organisation
+            if value_at(statement, "Effect") != "Allow" or not (ours or anybody) or _names_principals(statement):
                 continue
             beyond = [action for action in map(str, list_at(statement, "Action")) if not _harmless(action, statement)]
             if beyond or is_set(statement, "NotAction"):
@@ -91,7 +90,7 @@ def key_changed_by_the_account(resources: Resources, _: Config) -> Iterator[Stac
         for statement in statements(policy.inputs, "policy"):
             if value_at(statement, "Effect") == "Allow" and _gives_grants(statement):
                 sid = value_at(statement, "Sid", default="")
-                yield policy, f"statement {sid} gives grants of a key to whomever its holder likes"
+                yield policy, f"statement {sid} changes a key, or gives grants of it to whomever its holder likes"
     for holder in resources.of(*KEY_GRANTS):
         for grant in grants(holder):
             who = [member for member in grant.members if not is_agent(member)] if grant.role in _ADMINISTERS else []
@@ -99,11 +98,14 @@ def key_changed_by_the_account(resources: Resources, _: Config) -> Iterator[Stac
                 yield holder, f"{grant.role} lets {who[0]} say who uses the key"
 
 
+_CHANGES = ("kms:creategrant", "kms:putkeypolicy", "kms:schedulekeydeletion", "kms:disablekey", "kms:*")
+
+
 def _gives_grants(statement: Any) -> bool:
-    """Whether grants of one key may be given to anybody, not by a service of AWS for what it does. Any key, and all
-    actions, are other rules'."""
+    """Whether one key may be changed, or grants of it given to anybody and not by a service of AWS for what it does.
+    Any key is another rule's."""
     named = [str(each) for each in list_at(statement, "Resource")]
-    asked = [action for action in map(str, list_at(statement, "Action")) if action.lower() == "kms:creategrant"]
+    asked = [action for action in map(str, list_at(statement, "Action")) if action.lower() in _CHANGES]
     held = {
         key.lower()
         for test in mapping_at(statement, "Condition").values()
@@ -142,7 +144,7 @@ def key_shared_between_classes(resources: Resources, _: Config) -> Iterator[Stac
     """A right to one bucket's key must be no right to another's. A database may share the key of one bucket, which is
     its server's store."""
     for key in resources.of(KEY):
-        buckets = [bucket.name for bucket in resources.of(BUCKET) if _encrypts_bucket(resources, key, bucket)]
+        buckets = [bucket.name for bucket in resources.of(BUCKET) if encrypts_bucket(resources, key, bucket)]
         others = [
             what
             for type_, what in CLASSES.items()
@@ -159,82 +161,6 @@ def _made_of(resource: RecordedResource, property_: str | None, key: RecordedRes
     return property_ is not None and key.urn in resource.property_dependencies.get(property_, ())
 
 
-def _encrypts_bucket(resources: Resources, key: RecordedResource, bucket: RecordedResource) -> bool:
+def encrypts_bucket(resources: Resources, key: RecordedResource, bucket: RecordedResource) -> bool:
+    """Whether a key is that of a bucket's default encryption."""
     return any(_made_of(found, "rules", key) for found in resources.referring(bucket, "bucket", BUCKET_ENCRYPTION))
-
-
-@stack_rule(
-    "key-use-not-bound-to-its-bucket",
-    "A right to use a bucket's key is for that bucket, through S3.",
-    types=(KEY, KEY_POLICY, BUCKET, BUCKET_ENCRYPTION, ROLE_POLICY, IAM_POLICY, KEY_GRANT),
-    severity=Severity.MEDIUM,
-    controls=("NIST 800-53r5 AC-6", "ISO 27001:2022 A.8.24"),
-    fix="Add the conditions kms:ViaService and kms:EncryptionContext:aws:s3:arn; to a grant, an encryption context.",
-)
-def key_use_not_bound_to_its_bucket(resources: Resources, _: Config) -> Iterator[StackViolation]:
-    """A bare kms:Decrypt decrypts whatever else the key has encrypted, from wherever the ciphertext came."""
-    keys = [
-        key
-        for key in resources.of(KEY)
-        if any(_encrypts_bucket(resources, key, bucket) for bucket in resources.of(BUCKET))
-    ]
-    for key in keys:
-        for policy in (key, *resources.referring(key, "keyId", KEY_POLICY)):
-            for statement in statements(policy.inputs, "policy"):
-                if any(whole_account(who) for _, who in named_accounts(statement)):
-                    for message in _through_s3(statement):
-                        yield policy, message
-    for policy in resources.of(ROLE_POLICY, IAM_POLICY):
-        made_of_ours = any(key.urn in policy.property_dependencies.get("policy", ()) for key in keys)
-        for statement in statements(policy.inputs, "policy") if keys else ():
-            for message in _unbound(statement, made_of_ours=made_of_ours):
-                yield policy, message
-    for grant in resources.of(KEY_GRANT):
-        if any(key.urn in grant.property_dependencies.get("keyId", ()) for key in keys) and not any(
-            mapping_at(constraint, kind)
-            for constraint in list_at(grant.inputs, "constraints")
-            for kind in ("encryptionContextEquals", "encryptionContextSubset")
-        ):
-            yield grant, "has no encryption context: it decrypts all that the key has encrypted"
-
-
-def _unbound(statement: Any, *, made_of_ours: bool) -> Iterator[str]:
-    """What is wrong with a statement. Which of its keys a policy means cannot be told before there are any: one that is
-    made of a bucket's key is held to it with all keys that it names."""
-    if value_at(statement, "Effect") != "Allow":
-        return
-    reads = any(_READS.fullmatch(str(action)) for action in list_at(statement, "Action"))
-    named = [str(each) for each in list_at(statement, "Resource")]
-    any_key = any(each == "*" or each.endswith(":key/*") for each in named)
-    if "*" in list_at(statement, "Action") and "*" in named:  # all rights to everything: wildcard-admin
-        return
-    if not reads or not (any_key or (made_of_ours and any(":key/" in each for each in named))):
-        return
-    through, bound = _held(statement)
-    sid = value_at(statement, "Sid", default="")
-    if not through:
-        yield f"statement {sid} uses a bucket's key through any service"
-    elif not bound and any(each.startswith(("s3.", "*")) for each in through):
-        yield f"statement {sid} uses a bucket's key for any bucket"
-
-
-def _through_s3(statement: Any) -> Iterator[str]:
-    """What is wrong with a statement of the key's own for the whole account: what is not through S3 IAM decides."""
-    reads = any(_READS.fullmatch(str(action)) for action in list_at(statement, "Action"))
-    through, bound = _held(statement)
-    s3 = any(each.startswith("s3.") for each in through)
-    if value_at(statement, "Effect") == "Allow" and reads and s3 and not bound:
-        yield f"statement {value_at(statement, 'Sid', default='')} lets the key be used for any bucket"
-
-
-def _held(statement: Any) -> tuple[list[str], bool]:
-    """The services that a use of a key is held to, and whether it is held to what is encrypted."""
-    through: list[str] = []
-    bound = False
-    for operator, test in mapping_at(statement, "Condition").items():
-        for key in mapping_at(test):
-            if operator in _NAMING and key.lower() == "kms:viaservice":
-                through += map(str, list_at(test, key))
-            if operator in _NAMING and key.lower().startswith("kms:encryptioncontext:"):
-                bound = any(set(str(each)) - {"*", "?"} for each in list_at(test, key))
-    return through, bound

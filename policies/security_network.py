@@ -16,6 +16,7 @@ from trainyard.recorded.types import (
     DEFAULT_SECURITY_GROUP,
     EC2_INSTANCE,
     GCP_FIREWALL,
+    GCP_FIREWALL_RULES,
     GCP_MACHINES,
     GKE_CLUSTER,
     SECURITY_GROUP,
@@ -40,6 +41,7 @@ known, 2026-11)."""
         SECURITY_GROUP,
         DEFAULT_SECURITY_GROUP,
         GCP_FIREWALL,
+        *GCP_FIREWALL_RULES,
     ),
     severity=Severity.CRITICAL,
     controls=("CIS AWS 3.0.0 5.2", "NIST 800-53r5 SC-7", "ISO 27001:2022 A.8.20"),
@@ -48,6 +50,11 @@ known, 2026-11)."""
 def security_group_open_to_internet(resource: RecordedResource, _: Config) -> Iterator[str]:
     """Checks separate rules and rules inside of a group, in both directions."""
     kind, props = resource.type, resource.inputs
+    if kind in GCP_FIREWALL_RULES:
+        inward = (value_at(props, "direction"), str(value_at(props, "action")).lower()) == ("INGRESS", "allow")
+        if inward and any(internet(network) for network in list_at(props, "match", "srcIpRanges")):
+            yield "lets the internet in"
+        return
     if kind == GCP_FIREWALL:
         inward = value_at(props, "direction", default="INGRESS") == "INGRESS" and list_at(props, "allows")
         if inward and any(internet(network) for network in list_at(props, "sourceRanges")):
@@ -90,6 +97,8 @@ def _ports(rule: Any) -> str:
 def node_with_public_address(resource: RecordedResource, _: Config) -> Iterator[str]:
     """Subnets that hand out public addresses, interfaces that ask for one, SSH keys on node groups."""
     if resource.type == GKE_NODE_POOL:
+        if is_set(resource.inputs, "nodeConfig", "metadata", "ssh-keys"):
+            yield "nodeConfig.metadata.ssh-keys lets whoever has the key log in over SSH"
         if value_at(resource.inputs, "networkConfig", "enablePrivateNodes") in (False, "false"):
             yield "networkConfig.enablePrivateNodes is off, whatever the cluster says"
         return

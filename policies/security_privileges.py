@@ -17,8 +17,11 @@ from trainyard.recorded.read import is_set, list_at, mapping_at, texts_at, value
 from trainyard.recorded.types import GCP_CUSTOM_ROLES, IAM_POLICY, ROLE, ROLE_POLICY
 from trainyard.rehearsal.works.rights.aws.patterns import names_action
 
-_ANY: Final = re.compile(r"[*?]+|arn:[^:]*:[^:]*:[^:]*:[^:]*:([a-z-]+[:/])?\*+(/\*+)*")
-"""A resource that is any, or any of its kind: `*`, `arn:aws:iam::*:role/*`, `arn:aws:kms:*:*:key/*`."""
+_ANY: Final = re.compile(
+    r"[*?]+|arn:[^:]*:(?!s3:)[^:]*:[^:]*:[^:]*:([a-z-]+[:/])?\*+(/\*+)*|arn:[^:]*:s3:[^:]*:[^:]*:[*?]+(/.*)?"
+)
+"""A resource that is any, or any of its kind: `*`, `arn:aws:iam::*:role/*`, `arn:aws:kms:*:*:key/*`. Before the slash
+of an object's ARN is no kind but its bucket."""
 _OF_THE_REQUEST: Final = re.compile(
     r"aws:(SecureTransport|RequestedRegion|CurrentTime|UserAgent|ViaAWSService|PrincipalIsAWSService)", re.IGNORECASE
 )
@@ -62,7 +65,7 @@ def privilege_on_any_resource(resource: RecordedResource, _: Config) -> Iterator
 def _privileges(statement: Any) -> Iterator[str]:
     sid = value_at(statement, "Sid", default="")
     for pattern in map(str, list_at(statement, "Action")):
-        if _a_whole_service(pattern):
+        if _a_whole_service(pattern) and "*" in list_at(statement, "Resource"):
             continue
         for what, actions in PRIVILEGES.items():
             found = next((action for action in actions if names_action(pattern, action)), None)

@@ -15,7 +15,7 @@ from trainyard.policies.grants import GRANTS, grants
 from trainyard.policies.rules import Config, resource_rule
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.policy_documents import statements
-from trainyard.recorded.read import is_set, list_at, mapping_at, value_at
+from trainyard.recorded.read import list_at, mapping_at, value_at
 from trainyard.recorded.types import GCP_IDENTITY_PROVIDER, ROLE
 
 PODS: Final = "pods.eks.amazonaws.com"
@@ -26,7 +26,9 @@ _WHO: Final = re.compile(
     r"|sts:(ExternalId|SourceIdentity)",
     re.IGNORECASE,
 )
-_WHOLE_POOL: Final = re.compile(r"principalSet://iam\.googleapis\.com/.*/workloadIdentityPools/[^/]+/\*")
+_WHOLE_POOL: Final = re.compile(
+    r"principalSet://iam\.googleapis\.com/.*/workloadIdentityPools/[^/]+/(\*|kubernetes\.cluster/.+)"
+)
 _ACCOUNT: Final = re.compile(r"[0-9]{12}")
 
 
@@ -50,14 +52,14 @@ _ACCOUNT: Final = re.compile(r"[0-9]{12}")
 def trust_without_conditions(resource: RecordedResource, config: Config) -> Iterator[str]:
     """A role is handed to EC2 and Lambda by somebody of the account who may (iam:PassRole)."""
     if resource.type == GCP_IDENTITY_PROVIDER:
-        if not is_set(resource.inputs, "attributeCondition"):
-            yield "attributeCondition is not set: whoever the provider knows comes in, of any organisation"
+        if str(value_at(resource.inputs, "attributeCondition", default="true")).strip().lower() == "true":
+            yield "attributeCondition asks for nothing: whoever the provider knows comes in, of any organisation"
         return
     if resource.type.startswith("gcp:"):
         for grant in grants(resource):
             for member in grant.members:
                 if _WHOLE_POOL.fullmatch(member):
-                    yield f"gives {grant.role} to everybody of an identity pool: {member.rsplit('/', 2)[-2]}"
+                    yield f"gives {grant.role} to everybody of an identity pool: {_pool(member)}"
         return
     for statement in statements(resource.inputs, "assumeRolePolicy"):
         if value_at(statement, "Effect") != "Allow":
@@ -69,6 +71,10 @@ def trust_without_conditions(resource: RecordedResource, config: Config) -> Iter
                 missing = _missing(kind, principal, said, config)
                 if missing:
                     yield f"{where} lets {principal} take the role, and names no {missing}"
+
+
+def _pool(member: str) -> str:
+    return member.partition("/workloadIdentityPools/")[2].partition("/")[0]
 
 
 def _missing(kind: str, principal: str, said: Mapping[str, list[str]], config: Config) -> str:

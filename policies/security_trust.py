@@ -9,12 +9,19 @@ from typing import Any
 
 from pulumi_policy import Severity
 
-from trainyard.policies.access import account_of, lets_everybody_in, named_accounts, whole_account
-from trainyard.policies.grants import EVERYBODY, GRANTS, grants
+from trainyard.policies.access import (
+    DELIVERS,
+    account_of,
+    lets_everybody_in,
+    named_accounts,
+    names_source,
+    whole_account,
+)
+from trainyard.policies.grants import EVERYBODY, GRANTS, PRIVATE, grants
 from trainyard.policies.rules import Config, NotApplicable, StackViolation, resource_rule, stack_rule
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.policy_documents import statements
-from trainyard.recorded.read import is_set, list_at, mapping_at, value_at
+from trainyard.recorded.read import is_set, list_at, mapping_at, texts_at, value_at
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import (
     AWS_BUDGET,
@@ -28,6 +35,8 @@ from trainyard.recorded.types import (
     ECR_REGISTRY_POLICY,
     EFS_POLICY,
     EVENT_BUS_POLICY,
+    FUNCTION_PERMISSION,
+    FUNCTION_URL,
     KEY_GRANT,
     KEY_POLICY,
     KEYS,
@@ -75,10 +84,6 @@ _DOCUMENT = {ROLE: "assumeRolePolicy", ECR_CREATION_TEMPLATE: "repositoryPolicy"
 """Where the policy is that is not called so."""
 
 
-_PRIVATE = re.compile(r"user:[^@]+@(gmail|googlemail)\.com", re.IGNORECASE)
-"""A person's account with Google's own mail, which is of no organisation."""
-
-
 def _documents(resource: RecordedResource) -> list[Any]:
     return statements(resource.inputs, _DOCUMENT.get(resource.type, "policy"))
 
@@ -86,7 +91,7 @@ def _documents(resource: RecordedResource) -> list[Any]:
 @resource_rule(
     "resource-open-to-everybody",
     "No key, topic, queue, secret, repository, file system or role lets everybody in by its own policy.",
-    types=(*GUARDED, *GRANTS),
+    types=(*GUARDED, *GRANTS, FUNCTION_URL, FUNCTION_PERMISSION),
     severity=Severity.CRITICAL,
     controls=("NIST 800-53r5 AC-3", "ISO 27001:2022 A.8.3"),
     fix="Name the accounts, roles or services that are meant, or add a condition that does (aws:PrincipalOrgID).",
@@ -98,6 +103,12 @@ def resource_open_to_everybody(resource: RecordedResource, _: Config) -> Iterato
             for member in set(EVERYBODY) & set(grant.members):
                 yield f"gives {grant.role} to {member}"
         return
+    if resource.type == FUNCTION_URL and value_at(resource.inputs, "authorizationType") == "NONE":
+        yield "authorizationType is NONE: whoever knows the address calls the function"
+    if resource.type == FUNCTION_PERMISSION and value_at(resource.inputs, "principal") == "*":
+        named = any(is_set(resource.inputs, key) for key in ("sourceArn", "sourceAccount", "principalOrgId"))
+        if not named:
+            yield "principal is * and no source is named: everybody calls the function"
     for statement in _documents(resource):
         if lets_everybody_in(statement):
             yield f"statement {value_at(statement, 'Sid', default='')} lets everybody in"
@@ -126,7 +137,7 @@ def other_account_in_charge(resources: Resources, config: Config) -> Iterator[St
     """
     for holder in resources.of(*GRANTS):
         for grant in grants(holder):
-            for member in filter(_PRIVATE.fullmatch, grant.members):
+            for member in filter(PRIVATE.fullmatch, grant.members):
                 yield holder, f"gives {grant.role} to {member}, an account that no organisation can close"
     own = {*config["accountIds"], *own_accounts(resources)}
     if len(own) == len(config["accountIds"]):
@@ -139,6 +150,13 @@ def other_account_in_charge(resources: Resources, config: Config) -> Iterator[St
                 if account not in own and _in_charge(statement, principal):
                     sid = value_at(statement, "Sid", default="")
                     yield resource, f"statement {sid} gives {_actions(statement)} to {principal}"
+    for resource in resources.of(*BUCKETS):
+        for statement in _documents(resource):
+            service = next((who for who in texts_at(statement, "Principal", "Service") if who in DELIVERS), None)
+            writes = any("putobject" in str(action).lower() for action in list_at(statement, "Action"))
+            if service and writes and value_at(statement, "Effect") == "Allow" and not names_source(statement):
+                sid = value_at(statement, "Sid", default="")
+                yield resource, f"statement {sid} lets {service} write for whichever account asks it to"
     for key_grant in resources.of(KEY_GRANT):
         account = account_of(str(value_at(key_grant.inputs, "granteePrincipal", default="")))
         if account and account not in own:

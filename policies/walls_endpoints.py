@@ -13,7 +13,7 @@ from trainyard.policies.security_trust import own_accounts
 from trainyard.recorded.policy_documents import statements
 from trainyard.recorded.read import is_set, list_at, mapping_at, value_at
 from trainyard.recorded.resources import Resources
-from trainyard.recorded.types import AWS_BUDGET, AWS_PROVIDER, VPC_ENDPOINT
+from trainyard.recorded.types import AWS_BUDGET, AWS_PROVIDER, EKS_CLUSTER, VPC, VPC_ENDPOINT
 
 _EQUAL = re.compile(r"(ForAnyValue:)?(StringEquals|ArnEquals)(IgnoreCase)?")
 _READS = re.compile(r"[a-z0-9-]+:(Get|List|Describe|Head|BatchGet|BatchCheck)[A-Za-z]*\*?", re.IGNORECASE)
@@ -23,7 +23,7 @@ _ACCOUNTS = re.compile(r"aws:(Principal|Resource)Account", re.IGNORECASE)
 @stack_rule(
     "endpoint-without-policy",
     "Every endpoint has a policy that says whose principals and whose resources may be used through it.",
-    types=(VPC_ENDPOINT, AWS_BUDGET, AWS_PROVIDER),
+    types=(VPC_ENDPOINT, AWS_BUDGET, AWS_PROVIDER, VPC, EKS_CLUSTER),
     severity=Severity.HIGH,
     controls=("NIST 800-53r5 SC-7", "ISO 27001:2022 A.8.22"),
     fix="Use the network as it is, or ask for aws:PrincipalAccount and aws:ResourceAccount, or the organisation's.",
@@ -41,6 +41,9 @@ def endpoint_without_policy(resources: Resources, config: Config) -> Iterator[St
     resources that are named may be read. What goes to S3 is data: there it is asked whose bucket it is."""
     own = set(own_accounts(resources))
     own |= set(config["accountIds"]) if own else own
+    s3 = [one for one in resources.of(VPC_ENDPOINT) if str(value_at(one.inputs, "serviceName")).endswith(".s3")]
+    for vpc in resources.of(VPC) if resources.of(EKS_CLUSTER) and not s3 else ():
+        yield vpc, "has no endpoint of S3: pods reach everybody's buckets, and no policy asks whose they are"
     for endpoint in resources.of(VPC_ENDPOINT):
         if not is_set(endpoint.inputs, "policy"):
             yield endpoint, "has no policy: it lets everybody's credentials through to everybody's resources"

@@ -29,11 +29,12 @@ from trainyard.components.k8s.notebooks_values import (
     NotebookSignOnArgs,
     values,
 )
-from trainyard.components.k8s.objects import add_on_namespace, named, prerequisites
+from trainyard.components.k8s.objects import add_on_namespace, named
 from trainyard.components.k8s.platform_flows import SIGN_ON_PORT
 from trainyard.components.k8s.quantities import gibibytes, whole
 from trainyard.components.k8s.teams import SubjectArgs, rbac_group, rbac_subjects, role_rules
 from trainyard.components.outputs import register
+from trainyard.components.prerequisites import prerequisites
 from trainyard.conventions import GPU_RESOURCE, NOTEBOOKS_NAMESPACE, NOTEBOOKS_SIGN_ON_SECRET, SYSTEM_NODES
 from trainyard.conventions.team_rights import AT_THE_NOTEBOOKS
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from tests.policies import cases_data_walls as data
 from tests.policies import cases_pods, cases_rights, cases_tracking
 from tests.policies import cases_walls_network as network
 from tests.policies.cases_gcp import member, provider
-from tests.policies.truth import OK, UNDECIDED, UNKNOWN, VIOLATED, kubernetes, made, table, team
+from tests.policies.truth import OK, UNDECIDED, UNKNOWN, VIOLATED, gke_pool, kubernetes, made, table, team
 from trainyard.recorded.model import RecordedResource
 
 ADMISSION = "admissionregistration.k8s.io/v1:"
@@ -139,6 +140,20 @@ def looked_up(*domains: str) -> list[RecordedResource]:
     return [network.VPC, group, *others, names, rule]
 
 
+def provider_of_aws() -> RecordedResource:
+    """What says which account is the stack's own."""
+    return made("aws:budgets/budget:Budget", "b", {"accountId": data.OWN})
+
+
+def delivered(**condition: Any) -> RecordedResource:
+    """A bucket that CloudTrail writes to."""
+    one = {"Effect": "Allow", "Principal": {"Service": "cloudtrail.amazonaws.com"}, "Action": "s3:PutObject"}
+    document = {"Statement": [{**one, "Resource": "*", **({"Condition": condition} if condition else {})}]}
+    return made("aws:s3/bucketPolicy:BucketPolicy", "p", {"policy": json.dumps(document)})
+
+
+POOL_PROVIDER = "gcp:iam/workloadIdentityPoolProvider:WorkloadIdentityPoolProvider"
+POLICY_RULE = "gcp:compute/networkFirewallPolicyRule:NetworkFirewallPolicyRule"
 RESOLVER = "aws:route53/resolverFirewall"
 CONTEXT = {"StringLike": {"kms:EncryptionContext:aws:s3:arn": "arn:aws:s3:::acme-data*"}}
 PODS_OF_A = (
@@ -403,5 +418,88 @@ CASES = [
         "dns-open",
         ("names of a registry's", VIOLATED, looked_up("*.com")),
         ("names of a company's", OK, looked_up("*.acme.com.", "*.corp")),
+    ),
+    *table(
+        "rights-that-lead-to-more",
+        ("what a queue is", VIOLATED, cases_rights.wide(
+            cases_rights.rule("patch", "customresourcedefinitions", "apiextensions.k8s.io"),
+        )),
+    ),
+    *table(
+        "key-changed-by-the-account",
+        ("whoever is of the account, by a condition", VIOLATED, data.key(
+            {"Principal": "*", "Action": "kms:*", "Condition": {"StringEquals": {"kms:CallerAccount": data.OWN}}},
+        )),
+        ("its use by whoever is of the account", OK, data.key(
+            {"Principal": "*", "Action": "kms:Decrypt", "Condition": {"StringEquals": {"kms:CallerAccount": data.OWN}}},
+        )),
+        ("everything of one key by a role", VIOLATED, cases_rights.policy(
+            Action="kms:*", Resource=f"arn:aws:kms:us-east-1:{data.OWN}:key/1",
+        )),
+    ),
+    *table(
+        "privilege-on-any-resource",
+        ("all of S3 on every bucket", VIOLATED, cases_rights.policy(Action="s3:*", Resource="arn:aws:s3:::*")),
+        ("all of S3 on one bucket", OK, cases_rights.policy(Action="s3:*", Resource="arn:aws:s3:::one/*")),
+    ),
+    *table(
+        "trust-without-conditions",
+        ("an identity provider that asks nothing", VIOLATED, made(POOL_PROVIDER, "p", {"attributeCondition": "true"})),
+        ("an identity provider that asks", OK, made(POOL_PROVIDER, "p", {
+            "attributeCondition": "assertion.repository == 'acme/x'",
+        })),
+        ("every pod of a cluster", VIOLATED, member(
+            "roles/storage.objectViewer", f"{PODS_OF_A.rpartition('/namespace')[0]}/kubernetes.cluster/https://x/c",
+        )),
+    ),
+    *table(
+        "public-bucket",
+        ("a list of access for everybody", VIOLATED, made("gcp:storage/objectACL:ObjectACL", "a", {
+            "predefinedAcl": "publicRead",
+        })),
+        ("one in words", VIOLATED, made("gcp:storage/defaultObjectACL:DefaultObjectACL", "a", {
+            "roleEntities": ["READER:allUsers"],
+        })),
+        ("one for a group", OK, made("gcp:storage/bucketACL:BucketACL", "a", {
+            "roleEntities": ["READER:group-a@acme.example"],
+        })),
+    ),
+    *table(
+        "long-lived-credentials",
+        ("a key of HMAC", VIOLATED, made("gcp:storage/hmacKey:HmacKey", "k", {"serviceAccountEmail": "x"})),
+    ),
+    *table(
+        "security-group-open-to-internet",
+        ("a policy's rule", VIOLATED, made(POLICY_RULE, "r", {
+            "action": "allow", "direction": "INGRESS", "match": {"srcIpRanges": ["0.0.0.0/0"]},
+        })),
+        ("a policy's rule that denies", OK, made(POLICY_RULE, "r", {
+            "action": "deny", "direction": "INGRESS", "match": {"srcIpRanges": ["0.0.0.0/0"]},
+        })),
+    ),
+    *table(
+        "node-with-public-address",
+        ("keys for SSH on a pool", VIOLATED, gke_pool(node={"metadata": {"ssh-keys": "ops:ssh-rsa AAA"}})),
+    ),
+    *table(
+        "resource-open-to-everybody",
+        ("a function by its address", VIOLATED, made("aws:lambda/functionUrl:FunctionUrl", "f", {
+            "authorizationType": "NONE",
+        })),
+        ("a function by everybody", VIOLATED, made("aws:lambda/permission:Permission", "f", {"principal": "*"})),
+        ("a function by one organisation", OK, made("aws:lambda/permission:Permission", "f", {
+            "principal": "*", "principalOrgId": "o-1",
+        })),
+    ),
+    *table(
+        "other-account-in-charge",
+        ("a trail of whichever account", VIOLATED, [provider_of_aws(), delivered()]),
+        ("a trail of the account", OK, [provider_of_aws(), delivered(StringEquals={"aws:SourceAccount": data.OWN})]),
+    ),
+    *table(
+        "endpoint-without-policy",
+        ("none of S3", VIOLATED, [network.VPC, network.CLUSTER]),
+        ("none, and no cluster", OK, [network.VPC]),
+        ("one of S3", OK, [network.VPC, network.CLUSTER, network.endpoint(network.allow(network.OWN))]),
     ),
 ]  # fmt: skip

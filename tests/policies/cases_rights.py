@@ -379,6 +379,8 @@ CASES = [
     *table(
         "privilege-on-any-resource",
         ("reading objects", OK, policy(Resource="arn:aws:s3:::data-1/*")),
+        ("reading objects of a bucket of a name alone", OK, policy(Resource="arn:aws:s3:::public-models/*")),
+        ("reading every object by its ARN", VIOLATED, policy(Resource="arn:aws:s3:::*/data/*")),
         ("reading every object", VIOLATED, policy()),
         ("reading every object that is public", OK, policy(Condition={"StringEquals": {"aws:ResourceOrgID": "o-1"}})),
         ("a colleague's editor", VIOLATED, policy(Action="sagemaker:CreatePresignedDomainUrl")),

@@ -7,6 +7,7 @@ from tests.policies.mutants import MUTANTS
 from tests.policies.mutants_data_walls import DATA_WALLS
 from tests.policies.mutants_guard import GUARD
 from tests.policies.mutants_images import IMAGES
+from tests.policies.mutants_openings import OPENINGS
 from tests.policies.mutants_reach import REACH
 from tests.policies.mutants_record import RECORD
 from tests.policies.mutants_rights import RIGHTS
@@ -99,6 +100,7 @@ ALL = (
     *WALLS_NETWORK,
     *GUARD,
     *IMAGES,
+    *OPENINGS,
 )
 
 

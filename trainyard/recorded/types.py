@@ -167,6 +167,19 @@ GCP_MACHINES: Final = (
     "gcp:compute/instanceTemplate:InstanceTemplate",
     "gcp:compute/regionInstanceTemplate:RegionInstanceTemplate",
 )
+GCP_ACCESS_LISTS: Final = (
+    "gcp:storage/bucketACL:BucketACL",
+    "gcp:storage/objectACL:ObjectACL",
+    "gcp:storage/defaultObjectACL:DefaultObjectACL",
+)
+GCP_FIREWALL_RULES: Final = (
+    "gcp:compute/networkFirewallPolicyRule:NetworkFirewallPolicyRule",
+    "gcp:compute/regionNetworkFirewallPolicyRule:RegionNetworkFirewallPolicyRule",
+    "gcp:compute/firewallPolicyRule:FirewallPolicyRule",
+)
+GCP_HMAC_KEY: Final = "gcp:storage/hmacKey:HmacKey"
+FUNCTION_URL: Final = "aws:lambda/functionUrl:FunctionUrl"
+FUNCTION_PERMISSION: Final = "aws:lambda/permission:Permission"
 GCP_PEERING: Final = "gcp:compute/networkPeering:NetworkPeering"
 GCP_DATABASE_USER: Final = "gcp:sql/user:User"
 GCP_REGIONAL_SECRET: Final = "gcp:secretmanager/regionalSecret:RegionalSecret"  # noqa: S105 (a type)
