@@ -54,6 +54,7 @@ from trainyard.components.gcp.google_apis import GoogleApis
 from trainyard.components.gcp.gpu_nodes import GkeNodePools
 from trainyard.components.gcp.identity import PodIdentity
 from trainyard.components.gcp.image_cache import RemoteImages
+from trainyard.components.gcp.lustre import ManagedLustre
 from trainyard.components.gcp.managed.alarms import VertexAlarms
 from trainyard.components.gcp.managed.ceilings import ClosedQuotas
 from trainyard.components.gcp.managed.editors import EditorTemplates
@@ -61,10 +62,14 @@ from trainyard.components.gcp.managed.identities import CustomCodeAgent, Managed
 from trainyard.components.gcp.managed.tracking import Experiments
 from trainyard.components.gcp.network import VpcNetwork
 from trainyard.components.gcp.on_cluster.block_storage import DiskStorage
+from trainyard.components.gcp.on_cluster.folders import SharedFolders
 from trainyard.components.gcp.on_cluster.pod_networks import PodNetworks
 from trainyard.components.gcp.record import ProjectRecord, RecordAlarms
 from trainyard.components.gcp.services import ProjectServices
+from trainyard.components.gcp.shared_files import FilestoreShare
+from trainyard.components.gcp.shared_network import SharedVpc
 from trainyard.components.gcp.storage import GcsStorageTiers
+from trainyard.components.gcp.tpu_nodes import TpuSlices
 from trainyard.components.k8s.checkpoint_check import CheckpointCheck
 from trainyard.components.k8s.checkpoint_drill import CheckpointDrill
 from trainyard.components.k8s.egress_proxy import EgressProxy
@@ -74,6 +79,7 @@ from trainyard.components.k8s.kueue import Kueue
 from trainyard.components.k8s.mlflow import MlflowServer
 from trainyard.components.k8s.monitoring import Monitoring
 from trainyard.components.k8s.runtimes import TrainingRuntimes
+from trainyard.components.k8s.slice_proof import SliceProof
 from trainyard.components.k8s.smoke import SmokeJob
 from trainyard.components.k8s.teams import TeamNamespaces
 from trainyard.components.k8s.volumes import TeamVolumes
@@ -107,6 +113,7 @@ COMPONENTS: tuple[type[pulumi.ComponentResource], ...] = (
     ExistingNetwork,
     Experiments,
     FabricNetworks,
+    FilestoreShare,
     GcsBucket,
     GcsStorageTiers,
     GkeCluster,
@@ -122,6 +129,7 @@ COMPONENTS: tuple[type[pulumi.ComponentResource], ...] = (
     LustreFileSystem,
     ManagedDomain,
     ManagedIdentities,
+    ManagedLustre,
     ManagedRoles,
     ManagedTracking,
     MlflowServer,
@@ -139,6 +147,9 @@ COMPONENTS: tuple[type[pulumi.ComponentResource], ...] = (
     RemoteImages,
     SecurityAlerts,
     SharedFileSystem,
+    SliceProof,
+    SharedFolders,
+    SharedVpc,
     SmokeJob,
     SpendingBrake,
     StorageDrivers,
@@ -148,6 +159,7 @@ COMPONENTS: tuple[type[pulumi.ComponentResource], ...] = (
     TeamNamespaces,
     TeamVolumes,
     ThreatDetection,
+    TpuSlices,
     TrainingProof,
     TrainingRuntimes,
     TrainingWall,

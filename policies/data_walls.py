@@ -7,13 +7,13 @@ from typing import Any
 
 from pulumi_policy import Severity
 
-from trainyard.conventions import TEAM_LABEL
-from trainyard.policies.data_volumes import FUSE_DRIVER, S3_DRIVER
+from trainyard.conventions import TEAM_LABEL, team_namespace, team_prefix
+from trainyard.policies.data_volumes import EFS_DRIVER, FUSE_DRIVER, S3_DRIVER
 from trainyard.policies.rules import Config, StackViolation, resource_rule, stack_rule
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.read import is_on, is_set, list_at, mapping_at, value_at
 from trainyard.recorded.resources import Resources
-from trainyard.recorded.types import NAMESPACE, VOLUME
+from trainyard.recorded.types import EFS, EFS_ACCESS_POINT, NAMESPACE, VOLUME
 
 _READ_ONLY_OPTIONS = frozenset({"ro", "read-only"})
 
@@ -36,7 +36,7 @@ def volume_for_any_claim(resource: RecordedResource, _: Config) -> Iterator[str]
 @stack_rule(
     "team-writes-what-others-read",
     "What several namespaces mount, no team's namespace may write.",
-    types=(VOLUME, NAMESPACE),
+    types=(VOLUME, NAMESPACE, EFS, EFS_ACCESS_POINT),
     severity=Severity.HIGH,
     controls=("NIST 800-53r5 AC-3", "ISO 27001:2022 A.8.3"),
     fix="Mount shared data read-only (csi.readOnly; mount option ro or read-only), or give the team its own folder.",
@@ -51,14 +51,28 @@ def team_writes_what_others_read(resources: Resources, _: Config) -> Iterator[St
     places = [
         (volume, str(value_at(volume.inputs, "spec", "claimRef", "namespace", default="")), place)
         for volume in resources.of(VOLUME)
-        if (place := _place(value_at(volume.inputs, "spec")))
+        if (place := _of_a_point(volume, resources) or _place(value_at(volume.inputs, "spec")))
     ]
+    for volume, namespace, place in places:
+        theirs = next((team for team in sorted(teams - {namespace}) if _is_of(place, team)), None)
+        if namespace in teams and theirs is not None:
+            yield volume, f"{namespace} mounts the folder of {theirs}"
     for volume, namespace, place in places:
         if namespace not in teams or _read_only(value_at(volume.inputs, "spec")):
             continue
         others = sorted({other for _, other, seen in places if other != namespace and _meet(place, seen)})
         if others:
             yield volume, f"{namespace} writes what {', '.join(others)} mounts too"
+
+
+def _of_a_point(volume: RecordedResource, resources: Resources) -> tuple[str, ...]:
+    """Where the files of an EFS volume are: the folder of the one access point that it is made of."""
+    points = resources.referred(volume, "spec", EFS_ACCESS_POINT)
+    if value_at(volume.inputs, "spec", "csi", "driver") != EFS_DRIVER or len(points) != 1:
+        return ()
+    systems = [system.urn for system in resources.referred(points[0], "fileSystemId", EFS)]
+    folder = str(value_at(points[0].inputs, "rootDirectory", "path", default="/"))
+    return (EFS_DRIVER, *systems, *filter(None, folder.split("/")))
 
 
 def _place(spec: Any) -> tuple[str, ...]:
@@ -82,6 +96,12 @@ def _place(spec: Any) -> tuple[str, ...]:
             *filter(None, str(value_at(attributes, "mountname")).split("/")),
         )
     return (driver, str(value_at(csi, "volumeHandle")))
+
+
+def _is_of(place: tuple[str, ...], namespace: str) -> bool:
+    """Whether a place is below the folder of the team of a namespace."""
+    folders = tuple(team_prefix(namespace.removeprefix(team_namespace(""))).strip("/").split("/"))
+    return any(place[at : at + len(folders)] == folders for at in range(2, len(place)))
 
 
 def _meet(one: tuple[str, ...], other: tuple[str, ...]) -> bool:

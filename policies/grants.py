@@ -26,6 +26,9 @@ _AGENT: Final = re.compile(
     r"serviceAccount:(service-\d+@[a-z0-9.-]+|\d+@cloud(services|build)\.gserviceaccount\.com)", re.IGNORECASE
 )
 _POD: Final = re.compile(r"/workloadIdentityPools/[^/]+/subject/ns/(?P<namespace>[^/]+)/sa/(?P<account>[^/]+)$")
+_PODS: Final = re.compile(
+    r"principalSet://iam\.googleapis\.com/.*/workloadIdentityPools/[^/]+/namespace/(?P<namespace>[^/]+)"
+)
 _POD_OF_OLD: Final = re.compile(r"serviceAccount:[^\[]+\.svc\.id\.goog\[(?P<namespace>[^/]+)/(?P<account>[^\]]+)\]")
 
 
@@ -66,5 +69,5 @@ def is_agent(member: str) -> bool:
 
 def namespace_of(member: str) -> str:
     """The namespace of the pods that a member is, direct or by an account of Google's; empty for anybody else."""
-    found = _POD.search(member) or _POD_OF_OLD.fullmatch(member)
+    found = _POD.search(member) or _PODS.fullmatch(member) or _POD_OF_OLD.fullmatch(member)
     return found["namespace"] if found else ""

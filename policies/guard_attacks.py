@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from trainyard.conventions import CPU_ONLY_PRIORITY, GPU_RESOURCE
+from trainyard.conventions import ACCELERATORS, CPU_ONLY_PRIORITY, GPU_RESOURCE, TPU_RESOURCE
 from trainyard.rehearsal.works.rights.kubernetes.admission import CREATE, Request
 
 Made = dict[str, Any]
@@ -22,6 +22,7 @@ MEMBER: Final = Request(None, "ada")
 """Somebody of a team. Which team, and what its namespace is, `guards` fills in."""
 
 GPU: Final = {GPU_RESOURCE: "1", "cpu": "1", "memory": "1Gi"}
+TPU: Final = {TPU_RESOURCE: "4", "cpu": "1", "memory": "1Gi"}
 CPU: Final = {"cpu": "1", "memory": "1Gi"}
 FORGED: Final = {"apiVersion": "batch/v1", "kind": "Job", "name": "x", "uid": "1", "controller": True}
 NFS: Final = {"volumes": [{"name": "v", "nfs": {"server": "10.0.0.1", "path": "/"}}]}
@@ -47,7 +48,7 @@ def container(asked: Mapping[str, str], **more: Any) -> Made:
 
 def pod_spec(asked: Mapping[str, str], **spec: Any) -> Made:
     """The spec of a pod as the API server fills it in; without GPUs it is counted as such pods are."""
-    counted = {} if GPU_RESOURCE in asked else {"priorityClassName": CPU_ONLY_PRIORITY}
+    counted = {} if {*ACCELERATORS} & {*asked} else {"priorityClassName": CPU_ONLY_PRIORITY}
     filled = {"restartPolicy": "Never", "serviceAccountName": "default", "terminationGracePeriodSeconds": 30}
     return {"containers": [container(asked)], **filled, **counted, **spec}
 
@@ -180,6 +181,25 @@ WALLS: Final = (
     ),
 )  # fmt: skip
 """What every stack with queues keeps out."""
+
+_TPU_WORDS: Final = (f"{TPU_RESOURCE.partition('/')[0]}/", *_GPU_WORDS[1:])
+_COUNTED_TPU: Final = _owned(pod(TPU), labels={POD_SET_LABEL: "main"})
+TPU_WALLS: Final = (
+    Wall(
+        "TPU chips past the queue", "", "pods", _TPU_WORDS,
+        (
+            asks(pod(TPU)),
+            asks(_COUNTED_TPU),
+            asks(pod(CPU, containers=[container(CPU)], initContainers=[container(TPU)])),
+        ),
+        asks(_COUNTED_TPU, user=JOB_CONTROLLER, groups=("system:serviceaccounts", "system:authenticated")),
+    ),
+    _pods(
+        "pods on TPU nodes without a chip", ("tolerations",),
+        {"tolerations": [{"key": TPU_RESOURCE, "operator": "Exists", "effect": "NoSchedule"}]},
+    ),
+)  # fmt: skip
+"""What a stack with TPU slices keeps out besides."""
 
 _LARGE: Final = {**GPU, "memory": "1000000Gi"}
 SIZES: Final = tuple(

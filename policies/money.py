@@ -25,7 +25,9 @@ from trainyard.recorded.types import (
     DATABASE,
     EC2_INSTANCE,
     EKS_CLUSTER,
+    FILESTORE,
     GCP_BUDGET,
+    GCP_LUSTRE,
     GCP_NAT,
     GCP_PROVIDER,
     GCP_RESERVATION,
@@ -49,6 +51,8 @@ PAID_BY_THE_HOUR = (
     GCP_RESERVATION,
     GCP_NAT,
     CLOUD_SQL,
+    GCP_LUSTRE,
+    FILESTORE,
 )
 """What can eat up a budget while nobody looks; what is stored and sent grows more slowly than alerts come."""
 

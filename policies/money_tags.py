@@ -23,7 +23,10 @@ COSTED = (
     *(
         card.type
         for card in cards.BY_TYPE.values()
-        if card.type.startswith(("aws:", "gcp:")) and card.taggable and not isinstance(card.price, Free)
+        if card.type.startswith(("aws:", "gcp:"))
+        and card.taggable
+        # What people start in it is paid for, and has its tags.
+        and (card.used_by_the_hour or not isinstance(card.price, Free))
     ),
 )
 LAUNCHED = ("instance", "volume")  # what a launch template starts, and provider tags do not reach

@@ -13,13 +13,29 @@ PRIVILEGES: Final = {
         "iam:DeleteRolePermissionsBoundary", "iam:PutGroupPolicy", "iam:PutRolePermissionsBoundary",
         "iam:PutRolePolicy", "iam:PutUserPolicy", "iam:SetDefaultPolicyVersion", "iam:UpdateAssumeRolePolicy",
         "iam:UpdateLoginProfile", "iam:UpdateOpenIDConnectProviderThumbprint", "iam:CreateOpenIDConnectProvider",
+        "iam:AddClientIDToOpenIDConnectProvider", "iam:CreateSAMLProvider", "iam:UpdateSAMLProvider",
+        "iam:DetachRolePolicy", "iam:DetachUserPolicy", "iam:DetachGroupPolicy", "iam:DeleteRolePolicy",
+        "iam:DeleteUserPolicy", "iam:DeleteUserPermissionsBoundary", "iam:PutUserPermissionsBoundary",
+        "iam:AddRoleToInstanceProfile", "organizations:LeaveOrganization", "organizations:DetachPolicy",
     ),
     "gives keys away": (
         "kms:PutKeyPolicy", "kms:CreateGrant", "kms:ScheduleKeyDeletion", "kms:DisableKey", "kms:ReplicateKey",
     ),
     "uses every key": ("kms:Decrypt", "kms:ReEncryptFrom"),
     "reads every secret": (
-        "secretsmanager:GetSecretValue", "secretsmanager:BatchGetSecretValue", "ssm:GetParameters",
+        "secretsmanager:GetSecretValue", "secretsmanager:BatchGetSecretValue", "ssm:GetParameters", "ssm:GetParameter",
+        "ssm:GetParametersByPath",
+    ),
+    "changes every secret": ("secretsmanager:PutSecretValue", "secretsmanager:UpdateSecret", "ssm:PutParameter"),
+    "reads every bucket": ("s3:GetObject", "s3:GetObjectVersion"),
+    "changes what is in every bucket": ("s3:PutObject", "s3:DeleteObject", "s3:DeleteObjectVersion"),
+    "changes the images that everybody runs": ("ecr:PutImage", "ecr:PutImageTagMutability"),
+    "opens other people's editors": (
+        "sagemaker:CreatePresignedDomainUrl", "sagemaker:UpdateUserProfile", "sagemaker:UpdateSpace",
+    ),
+    "lifts the ceilings of what may be spent": (
+        "budgets:ModifyBudget", "budgets:DeleteBudgetAction", "budgets:UpdateBudgetAction",
+        "budgets:ExecuteBudgetAction", "servicequotas:RequestServiceQuotaIncrease",
     ),
     "opens buckets and secrets": (
         "s3:PutBucketPolicy", "s3:PutBucketAcl", "s3:PutBucketPublicAccessBlock", "s3:PutObjectAcl",
@@ -106,6 +122,7 @@ PRIVILEGED_ROLES: Final = {
         "roles/resourcemanager.organizationAdmin",
         "roles/orgpolicy.policyAdmin",
         "roles/iam.workloadIdentityPoolAdmin",
+        "roles/iam.denyAdmin",
     ),
     "gives keys away": ("roles/cloudkms.admin",),
     "uses every key": (
@@ -113,13 +130,57 @@ PRIVILEGED_ROLES: Final = {
         "roles/cloudkms.cryptoKeyEncrypterDecrypter",
     ),
     "reads every secret": ("roles/secretmanager.secretAccessor", "roles/secretmanager.admin"),
-    "opens every bucket": ("roles/storage.admin", "roles/storage.legacyBucketOwner"),
+    "opens every bucket": ("roles/storage.admin", "roles/storage.legacyBucketOwner", "roles/storage.folderAdmin"),
+    "reads every bucket": ("roles/storage.objectViewer", "roles/storage.legacyObjectReader"),
+    "changes what is in every bucket": (
+        "roles/storage.objectAdmin",
+        "roles/storage.objectUser",
+        "roles/storage.objectCreator",
+    ),
     "moves the walls of the network": (
         "roles/compute.networkAdmin",
         "roles/compute.securityAdmin",
         "roles/compute.admin",
+        "roles/dns.admin",
+        "roles/accesscontextmanager.policyAdmin",
     ),
     "runs commands on machines": ("roles/compute.osAdminLogin", "roles/compute.instanceAdmin.v1"),
+    "opens every database": ("roles/cloudsql.admin",),
+    "hides what was done": ("roles/logging.admin", "roles/logging.configWriter"),
+    "lifts the ceilings of what may run": (
+        "roles/servicemanagement.quotaAdmin",
+        "roles/serviceusage.serviceUsageAdmin",
+    ),
 }
 """Roles of Google's that are rights on everything of their kind where they are given on a project (predefined roles, as
 generally known)."""
+
+PRIVILEGED_PERMISSIONS: Final = {
+    "acts as every service account": (
+        "iam.serviceAccounts.getAccessToken",
+        "iam.serviceAccounts.getOpenIdToken",
+        "iam.serviceAccounts.implicitDelegation",
+        "iam.serviceAccounts.signBlob",
+        "iam.serviceAccounts.signJwt",
+        "iam.serviceAccounts.actAs",
+        "iam.serviceAccountKeys.create",
+    ),
+    "changes who may do what": (
+        "resourcemanager.projects.setIamPolicy",
+        "iam.serviceAccounts.setIamPolicy",
+        "iam.roles.update",
+        "storage.buckets.setIamPolicy",
+        "storage.managedFolders.setIamPolicy",
+        "cloudkms.cryptoKeys.setIamPolicy",
+        "cloudkms.keyRings.setIamPolicy",
+        "secretmanager.secrets.setIamPolicy",
+        "artifactregistry.repositories.setIamPolicy",
+    ),
+    "uses every key": ("cloudkms.cryptoKeyVersions.useToDecrypt",),
+    "reads every secret": ("secretmanager.versions.access",),
+    "hides what was done": ("logging.sinks.delete", "logging.sinks.update", "logging.exclusions.create"),
+    "moves the walls of the network": ("compute.firewalls.create", "compute.firewalls.update", "compute.routes.create"),
+    "lifts the ceilings of what may run": ("serviceusage.quotas.update",),
+}
+"""The same as permissions, of which a project's own role may be made (those of published escalation paths, Rhino
+Security Labs, "Privilege Escalation in Google Cloud Platform", as generally known, 2026-11)."""

@@ -23,6 +23,7 @@ class Connect:
     host: str  # a name or an address
     port: int = 443
     door: int | None = None  # the proxy's own port that it was asked at
+    address: str = ""  # where the name leads
 
 
 def doors(configuration: str) -> list[int]:
@@ -30,6 +31,18 @@ def doors(configuration: str) -> list[int]:
     lines = (line.partition("#")[0].split() for line in configuration.splitlines())
     ports = [words[1].rpartition(":")[2] for words in lines if words[:1] == ["http_port"] and len(words) > 1]
     return [int(port) for port in ports if port.isdigit()]
+
+
+def names(configuration: str) -> list[str]:
+    """The names on its lists, as they stand there."""
+    lines = (line.partition("#")[0].split() for line in configuration.splitlines())
+    return [
+        word
+        for words in lines
+        if words[:1] == ["acl"] and words[2:3] == ["dstdomain"]
+        for word in words[3:]
+        if not word.startswith("-")
+    ]
 
 
 def lets_by(configuration: str, request: Connect) -> bool:
@@ -76,7 +89,7 @@ def _means(kind: str, values: Sequence[str], request: Connect) -> bool:
     if kind == "dstdom_regex":
         return any(re.search(value, request.host) for value in values)
     if kind == "dst":
-        return any(_is_in(request.host, value) for value in values)
+        return any(_is_in(request.address or request.host, value) for value in values)
     raise CannotSay(kind)
 
 

@@ -10,11 +10,11 @@ from pulumi_policy import EnforcementLevel, Severity
 
 from trainyard.catalog import add_on_pins, default_kubernetes_version, known_kubernetes_versions
 from trainyard.catalog.versions import AddOn
-from trainyard.conventions import SMOKE_POOL_LABEL
+from trainyard.conventions import SMOKE_POOL_LABEL, STANDING
 from trainyard.policies.exceptions import today
 from trainyard.policies.rules import Config, StackViolation, resource_rule, stack_rule
 from trainyard.recorded.model import RecordedResource
-from trainyard.recorded.node_groups import EKS_NODE_GROUP, NODE_GROUP_PARTS, gpu_node_groups
+from trainyard.recorded.node_groups import EKS_NODE_GROUP, NODE_GROUP_PARTS, gpu_node_groups, tpu_node_groups
 from trainyard.recorded.read import is_set, mapping_at, number_at, value_at
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import (
@@ -52,9 +52,13 @@ CHART_BUDGETS: dict[str, tuple[tuple[str, ...], ...]] = {
     fix="Leave `smoke.enabled` true, and in `smoke.capacities` one that the pool has.",
 )
 def pool_without_smoke_job(resources: Resources, _: Config) -> Iterator[StackViolation]:
-    """A Job with the label ml.platform/smoke-pool naming the pool; in which capacity it runs is not looked at."""
+    """A Job with the label ml.platform/smoke-pool naming the pool; in which capacity it runs is not looked at. TPU slices
+    of flex-start alone, which may take days to come, are left out."""
     proven = {str(value_at(job.inputs, "metadata", "labels", SMOKE_POOL_LABEL)) for job in resources.of(JOB)}
     unproven = {group.pool: group.resource for group in gpu_node_groups(resources) if group.pool not in proven}
+    for group in tpu_node_groups(resources):
+        if group.pool not in proven and group.capacity in STANDING:
+            unproven[group.pool] = group.resource
     for name, resource in sorted(unproven.items()):
         yield resource, f"no smoke job trains on pool {name}"
 

@@ -22,6 +22,7 @@ from trainyard.recorded.types import (
     GCP_CRYPTO_KEY,
     GKE_CLUSTER,
     KEY,
+    STORAGE_CLASS,
 )
 
 KEY_PROPERTY = {card.type: card.key_input for card in cards.BY_TYPE.values() if card.key_input}
@@ -41,6 +42,7 @@ KEY_PROPERTY = {card.type: card.key_input for card in cards.BY_TYPE.values() if 
         GCP_CRYPTO_KEY,
         GKE_CLUSTER,
         GKE_NODE_POOL,
+        STORAGE_CLASS,
     ),
     severity=Severity.HIGH,
     controls=("CIS EKS 1.5.0 5.3.1", "NIST 800-53r5 SC-28", "ISO 27001:2022 A.8.24"),
@@ -70,7 +72,18 @@ def storage_without_environment_key(resources: Resources, config: Config) -> Ite
         receives_logs = bool(resources.referring(bucket, "targetBucket", BUCKET_LOGGING))
         if not settings or not (receives_logs or any(_default_key(resources, found, config) for found in settings)):
             yield bucket, "default encryption names no key of the environment"
+    for kind in resources.of(STORAGE_CLASS):
+        parameter = _KEY_OF_DISKS.get(str(value_at(kind.inputs, "provisioner")))
+        if parameter is not None and not is_set(kind.inputs, "parameters", parameter):
+            yield kind, f"parameters.{parameter} is not set: claims of this class get disks without a key"
+        if str(value_at(kind.inputs, "parameters", "encrypted", default="true")).lower() == "false":
+            yield kind, "parameters.encrypted is off"
     yield from _on_google_cloud(resources)
+
+
+_KEY_OF_DISKS = {"ebs.csi.aws.com": "kmsKeyId", "pd.csi.storage.gke.io": "disk-encryption-kms-key"}
+"""The parameter in which a class of disks names its key, by driver (the drivers' documentation, as generally known,
+2026-11)."""
 
 
 def _on_google_cloud(resources: Resources) -> Iterator[StackViolation]:

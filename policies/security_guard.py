@@ -11,11 +11,11 @@ from collections.abc import Iterator
 
 from pulumi_policy import Severity
 
-from trainyard.policies.guard_attacks import SIZES, WALLS
+from trainyard.policies.guard_attacks import SIZES, TPU_WALLS, WALLS
 from trainyard.policies.guards import GUARD_TYPES, Guards
 from trainyard.policies.rules import Config, NotApplicable, StackViolation, stack_rule
 from trainyard.policies.teams import team_namespaces
-from trainyard.recorded.node_groups import NODE_GROUP_PARTS, gpu_node_groups
+from trainyard.recorded.node_groups import NODE_GROUP_PARTS, gpu_node_groups, tpu_node_groups
 from trainyard.recorded.queues import CLUSTER_QUEUE
 from trainyard.recorded.read import mappings_at, texts_at, value_at
 from trainyard.recorded.resources import Resources
@@ -33,11 +33,12 @@ from trainyard.recorded.types import NAMESPACE
 def gpus_past_the_queue(resources: Resources, _: Config) -> Iterator[StackViolation]:
     """A policy that is absent, ignores its own failures, only audits, or leaves a team or a container kind out."""
     teams = team_namespaces(resources)
-    if not teams or not (resources.of(CLUSTER_QUEUE) or gpu_node_groups(resources)):
+    slices = tpu_node_groups(resources)
+    if not teams or not (resources.of(CLUSTER_QUEUE) or gpu_node_groups(resources) or slices):
         raise NotApplicable("no team's namespace beside GPUs")
     guards = Guards(resources)
     walls = (*WALLS, *(SIZES if gpu_node_groups(resources) and not _memory_is_counted(resources) else ()))
-    for wall in walls:
+    for wall in (*walls, *(TPU_WALLS if slices else ())):
         holes = [(team, hole) for team in teams if (hole := guards.hole(wall, team)) is not None]
         if holes:
             culprit, why = holes[0][1]

@@ -12,12 +12,13 @@ from trainyard.policies.grants import PROJECT_GRANTS, grants
 from trainyard.policies.rules import Config, resource_rule
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.policy_documents import statements
-from trainyard.recorded.read import is_set, list_at, value_at
+from trainyard.recorded.read import is_on, is_set, list_at, value_at
 from trainyard.recorded.types import (
     ACCESS_KEY,
     AWS_PROVIDER,
     GCP_KEY,
     GCP_PROVIDER,
+    GKE_CLUSTER,
     IAM_POLICY,
     IAM_USER,
     LOGIN_PROFILE,
@@ -99,7 +100,7 @@ def _powers(statement: Any) -> Iterator[str]:
 @resource_rule(
     "long-lived-credentials",
     "Nothing uses keys that live until somebody remembers them.",
-    types=(*LONG_LIVED, *STATIC_KEYS, SECRET, *pods.TYPES),
+    types=(*LONG_LIVED, *STATIC_KEYS, SECRET, GKE_CLUSTER, *pods.TYPES),
     severity=Severity.CRITICAL,
     controls=("CIS AWS 3.0.0 1.14", "NIST 800-53r5 IA-5", "ISO 27001:2022 A.5.17"),
     fix="Give the service account a role (Pod Identity, Workload Identity); let people sign in by federation.",
@@ -112,6 +113,9 @@ def long_lived_credentials(resource: RecordedResource, _: Config) -> Iterator[st
         for key in STATIC_KEYS[resource.type]:
             if is_set(resource.inputs, key):
                 yield f"the provider is given {key}"
+    elif resource.type == GKE_CLUSTER:
+        if is_on(resource.inputs, "masterAuth", "clientCertificateConfig", "issueClientCertificate"):
+            yield "masterAuth has a client certificate issued, which nobody can take back"
     elif resource.type == SECRET:
         if value_at(resource.inputs, "type") == "kubernetes.io/service-account-token":
             yield "a service account token that never expires"

@@ -10,6 +10,7 @@ from pulumi_policy import Severity
 
 from trainyard import cards
 from trainyard.policies.access import named_accounts, whole_account
+from trainyard.policies.grants import grants, is_agent
 from trainyard.policies.rules import Config, StackViolation, stack_rule
 from trainyard.policies.security_trust import own_accounts
 from trainyard.recorded.model import RecordedResource
@@ -43,6 +44,13 @@ _READS = re.compile(r"\*|kms:(\*|Decrypt|GenerateDataKey[A-Za-z]*\*?|ReEncrypt[A
 _NAMING = ("StringEquals", "StringLike", "ArnEquals", "ArnLike")
 _ANYBODY = re.compile(r"arn:[^:]*:iam::[0-9*?]*:(\*|(role|user)/[*?]+)|[*?]+")
 
+KEY_GRANTS = tuple(
+    f"gcp:kms/{place}{iam}:*" for place in ("cryptoKey", "keyRing") for iam in ("IAMMember", "IAMBinding", "IAMPolicy")
+)
+"""Patterns of the types that give a key of Google Cloud, or its ring, away."""
+_ADMINISTERS = ("roles/cloudkms.admin", "roles/owner", "roles/editor")
+"""Roles of Google Cloud that change a key's policy and versions, where they are given on a key or its ring."""
+
 CLASSES = {EKS_CLUSTER: "the cluster's secrets", DATABASE: "the database", SNS_TOPIC: "alerts"}
 """What, besides a bucket, has its own readers, by type."""
 
@@ -50,7 +58,7 @@ CLASSES = {EKS_CLUSTER: "the cluster's secrets", DATABASE: "the database", SNS_T
 @stack_rule(
     "key-changed-by-the-account",
     "Only named administrators change a key, its policy and its grants.",
-    types=(KEY, KEY_POLICY, AWS_BUDGET, AWS_PROVIDER),
+    types=(KEY, KEY_POLICY, AWS_BUDGET, AWS_PROVIDER, ROLE_POLICY, IAM_POLICY, *KEY_GRANTS),
     severity=Severity.HIGH,
     controls=("NIST 800-53r5 SC-12", "NIST 800-53r5 AC-6", "ISO 27001:2022 A.8.24"),
     fix="Allow the account the use of a key; changes of it, to aws:PrincipalArn of those who deploy (aws.deployers).",
@@ -79,6 +87,31 @@ def key_changed_by_the_account(resources: Resources, _: Config) -> Iterator[Stac
                     resource,
                     f"statement {sid} gives {', '.join(beyond) or 'all but some actions'} to whoever IAM lets",
                 )
+    for policy in resources.of(ROLE_POLICY, IAM_POLICY):
+        for statement in statements(policy.inputs, "policy"):
+            if value_at(statement, "Effect") == "Allow" and _gives_grants(statement):
+                sid = value_at(statement, "Sid", default="")
+                yield policy, f"statement {sid} gives grants of a key to whomever its holder likes"
+    for holder in resources.of(*KEY_GRANTS):
+        for grant in grants(holder):
+            who = [member for member in grant.members if not is_agent(member)] if grant.role in _ADMINISTERS else []
+            if who:
+                yield holder, f"{grant.role} lets {who[0]} say who uses the key"
+
+
+def _gives_grants(statement: Any) -> bool:
+    """Whether grants of one key may be given to anybody, not by a service of AWS for what it does. Any key, and all
+    actions, are other rules'."""
+    named = [str(each) for each in list_at(statement, "Resource")]
+    asked = [action for action in map(str, list_at(statement, "Action")) if action.lower() == "kms:creategrant"]
+    held = {
+        key.lower()
+        for test in mapping_at(statement, "Condition").values()
+        for key in mapping_at(test)
+        if key.lower().startswith(("kms:grant", "kms:viaservice"))
+    }
+    any_key = any(each == "*" or each.endswith(":key/*") for each in named)
+    return bool(asked) and bool(named) and not any_key and not held
 
 
 def _harmless(action: str, statement: Any) -> bool:
@@ -133,7 +166,7 @@ def _encrypts_bucket(resources: Resources, key: RecordedResource, bucket: Record
 @stack_rule(
     "key-use-not-bound-to-its-bucket",
     "A right to use a bucket's key is for that bucket, through S3.",
-    types=(KEY, BUCKET, BUCKET_ENCRYPTION, ROLE_POLICY, IAM_POLICY, KEY_GRANT),
+    types=(KEY, KEY_POLICY, BUCKET, BUCKET_ENCRYPTION, ROLE_POLICY, IAM_POLICY, KEY_GRANT),
     severity=Severity.MEDIUM,
     controls=("NIST 800-53r5 AC-6", "ISO 27001:2022 A.8.24"),
     fix="Add the conditions kms:ViaService and kms:EncryptionContext:aws:s3:arn; to a grant, an encryption context.",
@@ -145,6 +178,12 @@ def key_use_not_bound_to_its_bucket(resources: Resources, _: Config) -> Iterator
         for key in resources.of(KEY)
         if any(_encrypts_bucket(resources, key, bucket) for bucket in resources.of(BUCKET))
     ]
+    for key in keys:
+        for policy in (key, *resources.referring(key, "keyId", KEY_POLICY)):
+            for statement in statements(policy.inputs, "policy"):
+                if any(whole_account(who) for _, who in named_accounts(statement)):
+                    for message in _through_s3(statement):
+                        yield policy, message
     for policy in resources.of(ROLE_POLICY, IAM_POLICY):
         made_of_ours = any(key.urn in policy.property_dependencies.get("policy", ()) for key in keys)
         for statement in statements(policy.inputs, "policy") if keys else ():
@@ -171,6 +210,25 @@ def _unbound(statement: Any, *, made_of_ours: bool) -> Iterator[str]:
         return
     if not reads or not (any_key or (made_of_ours and any(":key/" in each for each in named))):
         return
+    through, bound = _held(statement)
+    sid = value_at(statement, "Sid", default="")
+    if not through:
+        yield f"statement {sid} uses a bucket's key through any service"
+    elif not bound and any(each.startswith(("s3.", "*")) for each in through):
+        yield f"statement {sid} uses a bucket's key for any bucket"
+
+
+def _through_s3(statement: Any) -> Iterator[str]:
+    """What is wrong with a statement of the key's own for the whole account: what is not through S3 IAM decides."""
+    reads = any(_READS.fullmatch(str(action)) for action in list_at(statement, "Action"))
+    through, bound = _held(statement)
+    s3 = any(each.startswith("s3.") for each in through)
+    if value_at(statement, "Effect") == "Allow" and reads and s3 and not bound:
+        yield f"statement {value_at(statement, 'Sid', default='')} lets the key be used for any bucket"
+
+
+def _held(statement: Any) -> tuple[list[str], bool]:
+    """The services that a use of a key is held to, and whether it is held to what is encrypted."""
     through: list[str] = []
     bound = False
     for operator, test in mapping_at(statement, "Condition").items():
@@ -179,8 +237,4 @@ def _unbound(statement: Any, *, made_of_ours: bool) -> Iterator[str]:
                 through += map(str, list_at(test, key))
             if operator in _NAMING and key.lower().startswith("kms:encryptioncontext:"):
                 bound = any(set(str(each)) - {"*", "?"} for each in list_at(test, key))
-    sid = value_at(statement, "Sid", default="")
-    if not through:
-        yield f"statement {sid} uses a bucket's key through any service"
-    elif not bound and any(each.startswith(("s3.", "*")) for each in through):
-        yield f"statement {sid} uses a bucket's key for any bucket"
+    return through, bound

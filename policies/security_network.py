@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 from pulumi_policy import Severity
 
@@ -14,7 +14,9 @@ from trainyard.recorded.node_groups import EKS_NODE_GROUP, GKE_NODE_POOL, LAUNCH
 from trainyard.recorded.read import is_on, is_set, list_at, number_at, value_at
 from trainyard.recorded.types import (
     DEFAULT_SECURITY_GROUP,
+    EC2_INSTANCE,
     GCP_FIREWALL,
+    GCP_MACHINES,
     GKE_CLUSTER,
     SECURITY_GROUP,
     SECURITY_GROUP_EGRESS_RULE,
@@ -22,6 +24,10 @@ from trainyard.recorded.types import (
     SECURITY_GROUP_RULE,
     SUBNET,
 )
+
+_SOURCES: Final = ("sourceRanges", "sourceTags", "sourceServiceAccounts")
+"""Without any of them a rule of Google Cloud is for 0.0.0.0/0 (Compute Engine API, `firewalls`, as generally
+known, 2026-11)."""
 
 
 @resource_rule(
@@ -46,6 +52,8 @@ def security_group_open_to_internet(resource: RecordedResource, _: Config) -> It
         inward = value_at(props, "direction", default="INGRESS") == "INGRESS" and list_at(props, "allows")
         if inward and any(internet(network) for network in list_at(props, "sourceRanges")):
             yield "lets the internet in"
+        if inward and not any(is_set(props, key) for key in _SOURCES):
+            yield "names no source: it lets the internet in"
         return
     incoming = [props] if "IngressRule" in kind or value_at(props, "type") == "ingress" else list_at(props, "ingress")
     outgoing = [props] if "EgressRule" in kind or value_at(props, "type") == "egress" else list_at(props, "egress")
@@ -74,7 +82,7 @@ def _ports(rule: Any) -> str:
 @resource_rule(
     "node-with-public-address",
     "Nodes and interfaces have private addresses only, and nobody logs in to them over SSH.",
-    types=(SUBNET, LAUNCH_TEMPLATE, EKS_NODE_GROUP, GKE_NODE_POOL),
+    types=(SUBNET, LAUNCH_TEMPLATE, EC2_INSTANCE, EKS_NODE_GROUP, GKE_NODE_POOL, *GCP_MACHINES),
     severity=Severity.HIGH,
     controls=("CIS EKS 1.5.0 5.4.3", "NIST 800-53r5 SC-7", "ISO 27001:2022 A.8.20"),
     fix="Use the network and the node groups as they are.",
@@ -92,14 +100,19 @@ def node_with_public_address(resource: RecordedResource, _: Config) -> Iterator[
             yield "a network interface asks for a public address"
     if value_at(resource.inputs, "remoteAccess") is not None:
         yield "remoteAccess opens SSH"
-    if resource.type == LAUNCH_TEMPLATE and is_set(resource.inputs, "keyName"):
+    if is_on(resource.inputs, "associatePublicIpAddress"):
+        yield "associatePublicIpAddress is on"
+    for interface in list_at(resource.inputs, "networkInterfaces"):
+        if value_at(interface, "accessConfigs") is not None:
+            yield "a network interface has accessConfigs: an address on the internet"
+    if resource.type in (LAUNCH_TEMPLATE, EC2_INSTANCE) and is_set(resource.inputs, "keyName"):
         yield "keyName lets whoever has the key log in over SSH"
 
 
 @resource_rule(
     "instance-metadata-v1",
     "Instance metadata takes session tokens only, and stays out of reach of pods.",
-    types=(LAUNCH_TEMPLATE, GKE_CLUSTER, GKE_NODE_POOL),
+    types=(LAUNCH_TEMPLATE, EC2_INSTANCE, GKE_CLUSTER, GKE_NODE_POOL),
     severity=Severity.HIGH,
     controls=("CIS AWS 3.0.0 5.6", "NIST 800-53r5 AC-3", "ISO 27001:2022 A.8.3"),
     fix="Use the node groups as they are (httpTokens required, hop limit 1).",
@@ -125,5 +138,6 @@ def instance_metadata_v1(resource: RecordedResource, _: Config) -> Iterator[str]
         return
     if value_at(options, "httpTokens") != "required":
         yield "metadataOptions.httpTokens is not required"
-    if number_at(options, "httpPutResponseHopLimit", default=1) > 1:
+    # No pod runs on a machine that is no node.
+    if resource.type == LAUNCH_TEMPLATE and number_at(options, "httpPutResponseHopLimit", default=1) > 1:
         yield "metadataOptions.httpPutResponseHopLimit is above 1"

@@ -53,7 +53,7 @@ def platform_nodes_open_to_teams(resources: Resources, _: Config) -> Iterator[St
     if not team_namespaces(resources):
         raise NotApplicable("no teams")
     groups = [node_group(resource, resources) for resource in resources.of(*NODE_GROUP_TYPES)]
-    without_gpus = [group for group in groups if not group.gpu_models]
+    without_gpus = [group for group in groups if not (group.gpu_models or group.tpu_chips_per_node)]
     said = [group for group in without_gpus if group.pool == SYSTEM_POOL]
     for group in said or [group for group in without_gpus if group.pool != CPU_POOL]:
         if not keeps_pods_off(group.resource, RESERVED_TAINTS):
@@ -61,6 +61,11 @@ def platform_nodes_open_to_teams(resources: Resources, _: Config) -> Iterator[St
     for group in groups if without_gpus else []:
         if group.gpu_models and not keeps_pods_off(group.resource, RESERVED_TAINTS):
             yield group.resource, "no taint keeps off pods without GPUs: they hold nodes with GPUs, past the queue"
+        if group.tpu_chips_per_node and not keeps_pods_off(group.resource, RESERVED_TAINTS):
+            yield (
+                group.resource,
+                "no taint keeps off pods without TPU chips: they hold nodes of a slice, past the queue",
+            )
 
 
 @resource_rule(

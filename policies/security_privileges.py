@@ -9,12 +9,12 @@ from typing import Any, Final
 from pulumi_policy import Severity
 
 from trainyard.policies.grants import PROJECT_GRANTS, grants, is_agent
-from trainyard.policies.privileges import PRIVILEGED_ROLES, PRIVILEGES
+from trainyard.policies.privileges import PRIVILEGED_PERMISSIONS, PRIVILEGED_ROLES, PRIVILEGES
 from trainyard.policies.rules import Config, resource_rule
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.policy_documents import statements
-from trainyard.recorded.read import is_set, list_at, mapping_at, value_at
-from trainyard.recorded.types import IAM_POLICY, ROLE, ROLE_POLICY
+from trainyard.recorded.read import is_set, list_at, mapping_at, texts_at, value_at
+from trainyard.recorded.types import GCP_CUSTOM_ROLES, IAM_POLICY, ROLE, ROLE_POLICY
 from trainyard.rehearsal.works.rights.aws.patterns import names_action
 
 _ANY: Final = re.compile(r"[*?]+|arn:[^:]*:[^:]*:[^:]*:[^:]*:([a-z-]+[:/])?\*+(/\*+)*")
@@ -30,13 +30,22 @@ _NARROWING: Final = re.compile(
 @resource_rule(
     "privilege-on-any-resource",
     "No policy allows on any resource what makes its holder somebody else or takes a wall down.",
-    types=(ROLE, ROLE_POLICY, IAM_POLICY, *PROJECT_GRANTS),
+    types=(ROLE, ROLE_POLICY, IAM_POLICY, *PROJECT_GRANTS, *GCP_CUSTOM_ROLES),
     severity=Severity.CRITICAL,
     controls=("CIS AWS 3.0.0 1.16", "NIST 800-53r5 AC-6", "ISO 27001:2022 A.8.2"),
     fix="Name the one role, key, secret, function or instance that is meant, or a condition that does.",
 )
 def privilege_on_any_resource(resource: RecordedResource, _: Config) -> Iterator[str]:
-    """What wildcard-admin says, that everything of a service is allowed, it says alone."""
+    """What wildcard-admin says, that everything of a service is allowed, it says alone.
+
+    A role of the project's own is judged as what it is made for: to be given on the project.
+    """
+    if resource.type in GCP_CUSTOM_ROLES:
+        for permission in texts_at(resource.inputs, "permissions"):
+            what = next((what for what, those in PRIVILEGED_PERMISSIONS.items() if permission in those), None)
+            if what is not None:
+                yield f"{permission} in a role of the project: whoever has it {what}"
+        return
     if resource.type.startswith("gcp:"):
         for grant in grants(resource):
             what = next((what for what, roles in PRIVILEGED_ROLES.items() if grant.role in roles), None)

@@ -14,7 +14,7 @@ from pulumi_policy import Severity
 
 from trainyard.policies.residency import REGIME, allowed_regions
 from trainyard.policies.rules import Config, StackViolation, stack_rule
-from trainyard.policies.security_watch import ELSEWHERE, unless_elsewhere
+from trainyard.policies.security_watch import ELSEWHERE, EVERY_LOG, unless_elsewhere
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.read import is_on, list_at, mappings_at, value_at
 from trainyard.recorded.resources import Resources
@@ -26,9 +26,6 @@ from trainyard.recorded.types import (
     GCP_LOG_SINK,
     GKE_CLUSTER,
 )
-
-_EVERYTHING: Final = re.compile(r"\s*|\s*severity\s*>=\s*\"?DEFAULT\"?\s*|\s*(logName|resource\.type|timestamp):\*\s*")
-"""Filters that every entry of a log passes."""
 
 _METRIC: Final = re.compile(r"logging\.googleapis\.com/user/([^\"\s]+)")
 
@@ -64,7 +61,7 @@ def logs_outside_residency(resources: Resources, config: Config) -> Iterator[Sta
 
 
 def _takes_everything(sink: RecordedResource) -> bool:
-    whole = _EVERYTHING.fullmatch(str(value_at(sink.inputs, "filter", default="")))
+    whole = EVERY_LOG.fullmatch(str(value_at(sink.inputs, "filter", default="")))
     return bool(whole) and not is_on(sink.inputs, "disabled") and not list_at(sink.inputs, "exclusions")
 
 
@@ -80,7 +77,7 @@ def _leads_to(sink: RecordedResource, bucket: RecordedResource, resources: Resou
 def _default_is_shut(resources: Resources, inside: list[RecordedResource]) -> bool:
     """Whether nothing is written to `_Default`: an exclusion keeps everything out, or its sink goes elsewhere."""
     for exclusion in resources.of(GCP_LOG_EXCLUSION):
-        whole = _EVERYTHING.fullmatch(str(value_at(exclusion.inputs, "filter", default="")))
+        whole = EVERY_LOG.fullmatch(str(value_at(exclusion.inputs, "filter", default="")))
         if whole and not is_on(exclusion.inputs, "disabled"):
             return True
     for sink in resources.of(GCP_LOG_SINK):

@@ -11,10 +11,11 @@ from pulumi_policy import Severity
 from trainyard.conventions import team_group, team_namespace
 from trainyard.conventions.team_rights import IN_THE_CLUSTER, IN_THE_OWN_NAMESPACE, Right
 from trainyard.policies import rbac
+from trainyard.policies.grants import PROJECT_GRANTS, grants
 from trainyard.policies.rules import Config, StackViolation, stack_rule
-from trainyard.recorded.read import mapping_at, texts_at, value_at
+from trainyard.recorded.read import is_on, mapping_at, texts_at, value_at
 from trainyard.recorded.resources import Resources
-from trainyard.recorded.types import ACCESS_ENTRY, ACCESS_POLICY_ASSOCIATION, CONFIG_MAP
+from trainyard.recorded.types import ACCESS_ENTRY, ACCESS_POLICY_ASSOCIATION, CONFIG_MAP, GKE_CLUSTER, NAMESPACE
 from trainyard.rehearsal.works.rights.aws.access_entries import entries
 from trainyard.rehearsal.works.rights.kubernetes.built_in import AUTHENTICATED, ROLES, SERVICE_ACCOUNTS, UNAUTHENTICATED
 from trainyard.rehearsal.works.rights.kubernetes.cluster import Grant, Subject
@@ -123,13 +124,19 @@ def binding_across_teams(resources: Resources, config: Config) -> Iterator[Stack
 @stack_rule(
     "binding-to-everybody",
     "No binding is for everybody: whoever signs in or does not, every pod, or every pod without an account of its own.",
-    types=(*rbac.BINDINGS, ACCESS_ENTRY),
+    types=(*rbac.BINDINGS, ACCESS_ENTRY, GKE_CLUSTER),
     severity=Severity.CRITICAL,
     controls=("CIS EKS 1.5.0 4.1.5", "NIST 800-53r5 AC-3", "ISO 27001:2022 A.8.3"),
     fix="Bind the group, or the service account of the one workload, that needs it.",
 )
 def binding_to_everybody(resources: Resources, _: Config) -> Iterator[StackViolation]:
     """What every cluster binds to everybody, discovery and the version, may be bound again."""
+    for cluster in resources.of(GKE_CLUSTER):
+        if is_on(cluster.inputs, "enableLegacyAbac"):
+            yield cluster, "enableLegacyAbac is on: every service account may do everything, whatever RBAC says"
+        for key, who in _INSECURE.items():
+            if is_on(cluster.inputs, "rbacBindingConfig", key):
+                yield cluster, f"rbacBindingConfig.{key} is on: rights may be bound to {who}"
     for binding, grant in rbac.Bindings(resources).grants():
         if grant.role in ("system:discovery", "system:basic-user", "system:public-info-viewer"):
             continue
@@ -137,6 +144,14 @@ def binding_to_everybody(resources: Resources, _: Config) -> Iterator[StackViola
             who = _everybody(subject)
             if who:
                 yield binding, f"{grant.words} is for {who}"
+
+
+_INSECURE: Final = {
+    "enableInsecureBindingSystemAuthenticated": "whoever has an account of Google",
+    "enableInsecureBindingSystemUnauthenticated": "whoever reaches the API",
+}
+"""What of the cluster's own settings lets rights be bound to everybody, and who that is (GKE API, `RBACBindingConfig`,
+as generally known, 2026-11)."""
 
 
 def _everybody(subject: Subject) -> str:
@@ -152,8 +167,8 @@ def _everybody(subject: Subject) -> str:
 
 @stack_rule(
     "team-administers-cluster",
-    "No principal of a team has rights of EKS's own on the cluster: what a team may do is for RBAC to say.",
-    types=(ACCESS_ENTRY, ACCESS_POLICY_ASSOCIATION, CONFIG_MAP),
+    "No principal of a team has the cloud's own rights on the cluster: what a team may do is for RBAC to say.",
+    types=(ACCESS_ENTRY, ACCESS_POLICY_ASSOCIATION, CONFIG_MAP, NAMESPACE, *rbac.BINDINGS, *PROJECT_GRANTS),
     severity=Severity.CRITICAL,
     controls=("CIS EKS 1.5.0 4.1.1", "NIST 800-53r5 AC-6", "ISO 27001:2022 A.8.2"),
     fix="Take the access policy away; whoever administers the cluster too signs in with another role for it.",
@@ -188,3 +203,25 @@ def team_administers_cluster(resources: Resources, config: Config) -> Iterator[S
             for key, text in mapping_at(found.inputs, "data").items():
                 if "system:masters" in str(text):
                     yield found, f"aws-auth puts somebody of {key} into the group system:masters"
+    yield from _by_the_project(resources, config)
+
+
+_OF_THE_CLUSTER: Final = ("roles/container.admin", "roles/container.developer")
+"""Roles of Google Cloud whose holders GKE asks no RBAC about (GKE documentation, "Create IAM policies", as generally
+known, 2026-11)."""
+
+
+def _by_the_project(resources: Resources, config: Config) -> Iterator[StackViolation]:
+    """Groups and people who are bound in a team's namespace, with a role on the project that is one on all of GKE."""
+    teams = {
+        name: grant.namespace
+        for _, grant in rbac.Bindings(resources).grants()
+        for kind, name in grant.subjects
+        if grant.namespace and kind in ("Group", "User") and not rbac.place_of(name)
+    }
+    for holder in resources.of(*PROJECT_GRANTS) if teams else ():
+        for grant in grants(holder):
+            for member in grant.members if grant.role in _OF_THE_CLUSTER else ():
+                name = member.partition(":")[2]
+                if member.startswith(("group:", "user:")) and name in teams and name not in config["administrators"]:
+                    yield holder, f"gives {grant.role} to {name}, who is bound in {teams[name]}"

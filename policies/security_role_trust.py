@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from pulumi_policy import Severity
 
+from trainyard.conventions import team_namespace
 from trainyard.policies.access import whole_account
 from trainyard.policies.grants import GRANTS, grants
 from trainyard.policies.rules import Config, resource_rule
@@ -89,10 +90,18 @@ def _missing_of_pods(said: Mapping[str, list[str]]) -> str:
     parts = {
         "account": _names_account(said) or _accounts(cluster),
         "cluster": bool(named) and not any("*" in name.rpartition(":")[2] for name in named),
-        "namespace": bool(said.get("aws:requesttag/kubernetes-namespace")),
-        "service account": bool(said.get("aws:requesttag/kubernetes-service-account")),
+        "namespace": _named(said.get("aws:requesttag/kubernetes-namespace", [])),
+        "service account": _named(said.get("aws:requesttag/kubernetes-service-account", [])),
     }
     return ", ".join(part for part, is_named in parts.items() if not is_named)
+
+
+def _named(patterns: list[str]) -> bool:
+    """Whether something is named: not by wildcards alone, nor by what every team's namespace begins with."""
+    return bool(patterns) and not any(
+        not pattern.strip("*?") or ("*" in pattern and fnmatchcase(team_namespace("whichever"), pattern))
+        for pattern in patterns
+    )
 
 
 def _missing_of_a_provider(principal: str, said: Mapping[str, list[str]]) -> str:

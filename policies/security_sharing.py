@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
@@ -10,6 +11,7 @@ from pulumi_policy import Severity
 from trainyard.policies.access import account_of
 from trainyard.policies.rules import Config, NotApplicable, StackViolation, stack_rule
 from trainyard.policies.security_trust import own_accounts
+from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.read import list_at, value_at
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import (
@@ -20,7 +22,12 @@ from trainyard.recorded.types import (
     DATABASE_CLUSTER_SNAPSHOT,
     DATABASE_SNAPSHOT,
     ECR_REPLICATION,
+    ENDPOINT_SERVICE,
     ENDPOINT_SERVICE_PRINCIPAL,
+    GCP_BUCKET,
+    GCP_LOG_SINK,
+    GCP_PEERING,
+    GCP_PROVIDER,
     RESOURCE_SHARE_PRINCIPAL,
     SNAPSHOT_PERMISSION,
     VPC_PEERING,
@@ -55,6 +62,7 @@ WHOM: Final[Mapping[str, tuple[str, Callable[[Any], Iterator[Any]]]]] = {
     RESOURCE_SHARE_PRINCIPAL: ("shares resources with", _at("principal")),
     VPC_PEERING: ("joins the network to that of", _at("peerOwnerId")),
     ENDPOINT_SERVICE_PRINCIPAL: ("lets into a service of the network", _at("principalArn")),
+    ENDPOINT_SERVICE: ("lets into a service of the network", _at("allowedPrincipals")),
 }
 """What a resource does for an account, by type, and where it says which."""
 
@@ -62,7 +70,7 @@ WHOM: Final[Mapping[str, tuple[str, Callable[[Any], Iterator[Any]]]]] = {
 @stack_rule(
     "shared-with-another-account",
     "Nothing of the environment's is copied to another account, shared with one, or joined to its network.",
-    types=(*WHOM, AWS_BUDGET, AWS_PROVIDER),
+    types=(*WHOM, AWS_BUDGET, AWS_PROVIDER, GCP_PEERING, GCP_LOG_SINK, GCP_BUCKET, GCP_PROVIDER),
     severity=Severity.CRITICAL,
     controls=("NIST 800-53r5 AC-4", "NIST 800-53r5 AC-21", "ISO 27001:2022 A.5.14"),
     fix="Take it away, or name the account in accountIds where it is yours too.",
@@ -72,11 +80,18 @@ WHOM: Final[Mapping[str, tuple[str, Callable[[Any], Iterator[Any]]]]] = {
             "items": {"type": "string", "pattern": "^[0-9]{12}$"},
             "default": [],
             "description": "Accounts of yours besides the stack's own.",
-        }
+        },
+        "projects": {
+            "type": "array",
+            "items": {"type": "string"},
+            "default": [],
+            "description": "Projects and buckets of Google Cloud of yours besides the stack's own.",
+        },
     },
 )
 def shared_with_another_account(resources: Resources, config: Config) -> Iterator[StackViolation]:
     """All of it goes past the policies of buckets, keys and endpoints: who owns the copy says who reads it."""
+    yield from _with_another_project(resources, config)
     own = set(own_accounts(resources))
     for resource in resources.of(*WHOM):
         what, whom = WHOM[resource.type]
@@ -90,3 +105,33 @@ def shared_with_another_account(resources: Resources, config: Config) -> Iterato
                 yield resource, f"{what} account {account}"
         if resource.type == AMI_PERMISSION and value_at(resource.inputs, "group") == "all":
             yield resource, f"{what} everybody"
+
+
+_PROJECT: Final = re.compile(r"projects/(?P<project>[^/]+)/")
+_BUCKET: Final = re.compile(r"storage\.googleapis\.com/(?P<bucket>[^/]+)")
+
+
+def _with_another_project(resources: Resources, config: Config) -> Iterator[StackViolation]:
+    """Networks that are joined to another project's, and logs that go to one."""
+    known = {
+        *config["projects"],
+        *(str(value_at(sink.inputs, "project")) for sink in resources.of(GCP_LOG_SINK)),
+        *(str(value_at(found.inputs, "project")) for found in resources.of(GCP_PROVIDER)),
+    }
+    for peering in resources.of(GCP_PEERING):
+        here, there = (_PROJECT.search(str(value_at(peering.inputs, key))) for key in ("network", "peerNetwork"))
+        own = known | ({here["project"]} if here else set())
+        if there and there["project"] not in own:
+            yield peering, f"joins the network to that of project {there['project']}"
+    for sink in resources.of(GCP_LOG_SINK):
+        destination = str(value_at(sink.inputs, "destination", unknown=""))
+        project, bucket = _PROJECT.search(destination), _BUCKET.fullmatch(destination)
+        if project and project["project"] not in known:
+            yield sink, f"copies logs to project {project['project']}"
+        if bucket and bucket["bucket"] not in config["projects"] and not _made_here(sink, bucket["bucket"], resources):
+            yield sink, f"copies logs to bucket {bucket['bucket']}, which is not of the stack"
+
+
+def _made_here(sink: RecordedResource, name: str, resources: Resources) -> bool:
+    made = resources.referred(sink, "destination", GCP_BUCKET)
+    return bool(made) or any(value_at(one.inputs, "name", unknown=None) == name for one in resources.of(GCP_BUCKET))

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import ast
 import configparser
 from collections.abc import Iterator
 from typing import Any
+from urllib.parse import SplitResult, parse_qs, urlsplit
 
 from pulumi_policy import Severity
 
 from trainyard.catalog import pins
 from trainyard.conventions import MLFLOW_ADMIN, MLFLOW_AUTHORIZATION, MLFLOW_PERMISSIONS
 from trainyard.policies import pods, tracking_starts
-from trainyard.policies.rules import Config, resource_rule
+from trainyard.policies.rules import Config, StackViolation, resource_rule, stack_rule
 from trainyard.recorded.model import RecordedResource
-from trainyard.recorded.read import list_at, value_at
-from trainyard.recorded.types import SECRET
+from trainyard.recorded.read import list_at, mapping_at, value_at
+from trainyard.recorded.resources import Resources
+from trainyard.recorded.types import CONFIG_MAP, DATABASE, GCP_DATABASE_USER, SECRET
 
 _CONFIGURATION = "basic_auth.ini"
 _CONTROLS = ("CIS EKS 1.5.0 5.1.1", "NIST 800-53r5 AC-3", "ISO 27001:2022 A.8.3")
@@ -71,8 +74,10 @@ def tracking_without_authentication(resource: RecordedResource, _: Config) -> It
 
 def _hosts(where: str, line: list[str]) -> Iterator[str]:
     """Whether a page of anybody's may send requests by a person's browser."""
-    if "--disable-security-middleware" in line or _option(line, "--allowed-hosts") == "*":
+    if "--disable-security-middleware" in line or "*" in _option(line, "--allowed-hosts").split(","):
         yield f"{where}: requests for any host are taken, so any page sends them by a person's browser"
+    if "*" in _option(line, "--cors-allowed-origins").split(","):
+        yield f"{where}: pages of any origin may send requests by a person's browser and read the answers"
 
 
 def _has_accounts(resource: RecordedResource, container: Any) -> bool:
@@ -100,22 +105,56 @@ def _below(path: str, place: str) -> bool:
     return path == place or path.startswith(f"{place.rstrip('/')}/")
 
 
-@resource_rule(
+@stack_rule(
     "tracking-open-to-other-teams",
     "What a team keeps in the tracking server another team sees at most, and the guard of the requests is in use.",
-    types=(SECRET,),
+    types=(SECRET, CONFIG_MAP),
     severity=Severity.HIGH,
     controls=_CONTROLS,
     fix="Set mlflow.defaultPermission to NO_PERMISSIONS or READ, and leave the authorization function as it is.",
 )
-def tracking_open_to_other_teams(resource: RecordedResource, _: Config) -> Iterator[str]:
-    """The configuration of MLflow's accounts, in whichever Secret it is."""
-    text = value_at(resource.inputs, "stringData", _CONFIGURATION)
-    if text is None:
-        return
+def tracking_open_to_other_teams(resources: Resources, _: Config) -> Iterator[StackViolation]:
+    """The configuration of MLflow's accounts, in whichever Secret it is, and the function that it names."""
+    for resource in resources.of(SECRET):
+        text = value_at(resource.inputs, "stringData", _CONFIGURATION)
+        if text is not None:
+            yield from ((resource, message) for message in _accounts(str(text)))
+            yield from _functions(resources, value_at(resource.inputs, "metadata", "namespace"))
+
+
+def _functions(resources: Resources, namespace: Any) -> Iterator[StackViolation]:
+    """Whether the module of the guard is among the programs of the server's namespace, and decides anything. Where no
+    program of Python's is recorded there, an image may have it."""
+    module, _, function = MLFLOW_AUTHORIZATION.partition(":")
+    there = [
+        (found, mapping_at(found.inputs, "data"))
+        for found in resources.of(CONFIG_MAP)
+        if value_at(found.inputs, "metadata", "namespace") == namespace
+    ]
+    programs = [(found, data) for found, data in there if any(key.endswith(".py") for key in data)]
+    having = [(found, str(data[f"{module}.py"])) for found, data in programs if f"{module}.py" in data]
+    if programs and not having:
+        yield programs[0][0], f"{module}.py, which asks who may do what, is not among the programs"
+    for found, text in having:
+        if not _decides(text, function):
+            yield found, f"{module}.py has no {function} that could refuse anybody"
+
+
+def _decides(text: str, function: str) -> bool:
+    """Whether a function of a program may say one thing or another: it asks, catches, raises or calls."""
+    try:
+        tree = ast.parse(text)
+    except SyntaxError:
+        return False
+    bodies = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == function]
+    deciding = (ast.If, ast.IfExp, ast.BoolOp, ast.Compare, ast.Raise, ast.Try, ast.Call, ast.Match)
+    return any(isinstance(each, deciding) for body in bodies for each in ast.walk(body))
+
+
+def _accounts(text: str) -> Iterator[str]:
     parser = configparser.ConfigParser(interpolation=None)
     try:
-        parser.read_string(str(text))
+        parser.read_string(text)
         found = dict(parser["mlflow"])
     except (configparser.Error, KeyError):
         yield f"{_CONFIGURATION} is no configuration of MLflow's accounts"
@@ -141,6 +180,39 @@ def tracking_gateway_on(resource: RecordedResource, _: Config) -> Iterator[str]:
     for where, container, _line in _servers(resource):
         if (providers := _variable(container, "MLFLOW_GATEWAY_ALLOWED_PROVIDERS")) != "none":
             yield f"{where}: MLFLOW_GATEWAY_ALLOWED_PROVIDERS is {providers or 'not set'}: all providers are allowed"
+        if (_variable(container, "MLFLOW_SERVER_ENABLE_JOB_EXECUTION") or "").lower() in ("true", "1"):
+            yield f"{where}: MLFLOW_SERVER_ENABLE_JOB_EXECUTION is on: the server runs jobs for its users"
+
+
+@stack_rule(
+    "tracking-database-unchecked",
+    "The tracking server checks who answers for its database, and signs in there as one who changes rows only.",
+    types=(*pods.TYPES, DATABASE, GCP_DATABASE_USER),
+    severity=Severity.HIGH,
+    controls=("NIST 800-53r5 SC-8", "NIST 800-53r5 AC-6", "ISO 27001:2022 A.8.24"),
+    fix="Leave sslmode=verify-full with the cloud's root in --backend-store-uri, and the server's own user.",
+)
+def tracking_database_unchecked(resources: Resources, _: Config) -> Iterator[StackViolation]:
+    """Without its certificate checked, whoever answers is the database, and gets the password. The master user of RDS,
+    and a user that Cloud SQL's API makes, own every table and may do what a server never has to."""
+    owners = {str(value_at(found.inputs, "username", default="")) for found in resources.of(DATABASE)}
+    owners |= {str(value_at(found.inputs, "name", unknown="")) for found in resources.of(GCP_DATABASE_USER)}
+    for resource in resources.of(*pods.TYPES):
+        for where, _container, line in _servers(resource):
+            address = urlsplit(_option(line, "--backend-store-uri"))
+            if not address.scheme.startswith(("postgresql", "mysql")) or not address.hostname or _local(address):
+                continue
+            told = parse_qs(address.query)
+            checks = told.get("sslmode") or told.get("ssl_mode") or [""]
+            if checks[0].lower() not in ("verify-full", "verify-ca", "verify_identity", "verify_ca"):
+                yield resource, f"{where}: sslmode={checks[0] or 'default'} takes whoever answers for the database"
+            if address.username in owners - {""}:
+                yield resource, f"{where}: {address.username} owns the database: the server may change its tables too"
+
+
+def _local(address: SplitResult) -> bool:
+    """Whether a database answers in the pod itself: a proxy of the cloud's beside the server."""
+    return address.hostname in ("localhost", "127.0.0.1", "::1")
 
 
 @resource_rule(

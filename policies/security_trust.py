@@ -75,6 +75,10 @@ _DOCUMENT = {ROLE: "assumeRolePolicy", ECR_CREATION_TEMPLATE: "repositoryPolicy"
 """Where the policy is that is not called so."""
 
 
+_PRIVATE = re.compile(r"user:[^@]+@(gmail|googlemail)\.com", re.IGNORECASE)
+"""A person's account with Google's own mail, which is of no organisation."""
+
+
 def _documents(resource: RecordedResource) -> list[Any]:
     return statements(resource.inputs, _DOCUMENT.get(resource.type, "policy"))
 
@@ -102,7 +106,7 @@ def resource_open_to_everybody(resource: RecordedResource, _: Config) -> Iterato
 @stack_rule(
     "other-account-in-charge",
     "No other account may change, delete or pass on what is the environment's, nor use it as a whole account.",
-    types=(*BUCKETS, *GUARDED, KEY_GRANT, AWS_BUDGET),
+    types=(*BUCKETS, *GUARDED, KEY_GRANT, AWS_BUDGET, *GRANTS),
     severity=Severity.CRITICAL,
     controls=("CIS AWS 3.0.0 1.16", "NIST 800-53r5 AC-3", "ISO 27001:2022 A.5.23"),
     fix="Name one role of that account and the actions it needs, or the account in accountIds where it is yours too.",
@@ -120,6 +124,10 @@ def other_account_in_charge(resources: Resources, config: Config) -> Iterator[St
 
     One role or user of another account may read, decrypt or publish: that is how audits and shared data work.
     """
+    for holder in resources.of(*GRANTS):
+        for grant in grants(holder):
+            for member in filter(_PRIVATE.fullmatch, grant.members):
+                yield holder, f"gives {grant.role} to {member}, an account that no organisation can close"
     own = {*config["accountIds"], *own_accounts(resources)}
     if len(own) == len(config["accountIds"]):
         raise NotApplicable("nothing says which account is the stack's own")

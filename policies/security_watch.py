@@ -6,6 +6,7 @@ What a stack does not record itself is another's task: the stack file says whose
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -23,12 +24,16 @@ from trainyard.recorded.types import (
     GCP_AUDIT_CONFIG,
     GCP_BUCKET,
     GCP_CRYPTO_KEY,
+    GCP_LOG_EXCLUSION,
+    GCP_LOG_SINK,
     TRAIL,
 )
 
 ELSEWHERE: Mapping[str, Mapping[str, Any]] = {
     "elsewhere": {"type": "boolean", "default": False, "description": "The account has one that is not of the stack."}
 }
+EVERY_LOG = re.compile(r"\s*|\s*severity\s*>=\s*\"?DEFAULT\"?\s*|\s*(logName|resource\.type|timestamp):\*\s*")
+"""Filters that every entry of a log of Google Cloud passes."""
 KEYS_SOURCE = "kms.amazonaws.com"
 OBJECTS = "AWS::S3::Object"
 _NARROWS = ("readOnly", "eventName", "userIdentity.arn", "eventType", "sessionCredentialFromConsole")
@@ -52,6 +57,8 @@ def unless_elsewhere(key: str, config: Config) -> None:
         GCP_BUCKET,
         GCP_AUDIT_CONFIG,
         GCP_CRYPTO_KEY,
+        GCP_LOG_EXCLUSION,
+        GCP_LOG_SINK,
         "gcp:storage/bucketIAM*",
         "gcp:projects/iAM*",
     ),
@@ -88,8 +95,20 @@ def _on_google_cloud(resources: Resources) -> Iterator[StackViolation]:
             yield bucket, "the project's audit log does not have who reads and writes its objects, of everybody"
         elif not access_log_arrives(bucket, resources):
             yield bucket, "neither its access log nor the project's audit log records who reads and writes its objects"
+    shut = [one for one in resources.of(GCP_LOG_EXCLUSION) if _whole(one) and not is_on(one.inputs, "disabled")]
+    kept = any(
+        _whole(sink) and not list_at(sink.inputs, "exclusions") and not is_on(sink.inputs, "disabled")
+        for sink in resources.of(GCP_LOG_SINK)
+    )
+    if shut and not kept:
+        yield shut[0], "keeps every log out of _Default, and no sink takes every log: what none takes is lost"
     for key in resources.of(GCP_CRYPTO_KEY) if configs and not reads_are_recorded(resources, KEYS) else ():
         yield key, "the project's audit log does not have who uses it"
+
+
+def _whole(found: RecordedResource) -> bool:
+    """Whether an exclusion or a sink is about every entry of a log."""
+    return bool(EVERY_LOG.fullmatch(str(value_at(found.inputs, "filter", default=""))))
 
 
 def _holds_records(bucket: RecordedResource, resources: Resources) -> bool:

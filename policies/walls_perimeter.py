@@ -10,10 +10,11 @@ from typing import Any
 from pulumi_policy import Severity
 
 from trainyard.policies.access import everybody
+from trainyard.policies.names import anybodys
 from trainyard.policies.rules import Config, NotApplicable, StackViolation, stack_rule
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.policy_documents import statements
-from trainyard.recorded.read import list_at, mapping_at, value_at
+from trainyard.recorded.read import list_at, mapping_at, texts_at, value_at
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import (
     BUCKET,
@@ -89,6 +90,46 @@ def _binds(statement: Any) -> bool:
     return in_network
 
 
+_OWNERS = re.compile(r"aws:Principal(Account|OrgID|OrgPaths)", re.IGNORECASE)
+
+
+@stack_rule(
+    "bucket-without-owner-binding",
+    "A bucket's policy denies whoever is of another account or organisation, whatever else lets him in.",
+    types=(BUCKET, BUCKET_POLICY),
+    severity=Severity.MEDIUM,
+    controls=("NIST 800-53r5 AC-3", "ISO 27001:2022 A.5.23"),
+    fix="Use the storage tiers as they are; their bucket policies deny where aws:PrincipalAccount is another.",
+)
+def bucket_without_owner_binding(resources: Resources, _: Config) -> Iterator[StackViolation]:
+    """S3 lets another account in where a policy or an access point allows it: one statement denies them all, so that
+    none that comes later opens the bucket. Services of AWS have no account, and may be let by."""
+    for bucket in resources.of(BUCKET):
+        found = [
+            statement
+            for policy in resources.referring(bucket, "bucket", BUCKET_POLICY)
+            for statement in statements(policy.inputs, "policy")
+        ]
+        if not any(_denies_others(statement) for statement in found):
+            yield bucket, "no bucket policy denies other accounts (aws:PrincipalAccount, aws:PrincipalOrgID)"
+
+
+def _denies_others(statement: Any) -> bool:
+    """Whether a statement denies everything to everybody but who is of an account or organisation, and services."""
+    if value_at(statement, "Effect") != "Deny" or not everybody(statement):
+        return False
+    actions = [str(action).lower() for action in list_at(statement, "Action")]
+    named = False
+    for operator, test in mapping_at(statement, "Condition").items():
+        for key in mapping_at(test):
+            values = [str(value) for value in list_at(test, key)]
+            if _NOT_EQUAL.fullmatch(operator) and _OWNERS.fullmatch(key):
+                named = bool(values) and not any(not value.strip("*?") for value in values)
+            elif not _SERVICES.fullmatch(key) and not (_NOT_EQUAL.fullmatch(operator) and _WHOM.fullmatch(key)):
+                return False
+    return named and bool({"*", "s3:*"} & set(actions)) and _covers(statement, "s3:GetObject")
+
+
 @stack_rule(
     "dns-open",
     "Names that nothing in the network needs are not looked up.",
@@ -111,6 +152,11 @@ def dns_open(resources: Resources, _: Config) -> Iterator[StackViolation]:
         ]
         if not any(set(_about_every_name(resources, group)) == {"BLOCK"} for group in groups):
             yield vpc, "no DNS firewall refuses the names that it does not list"
+    for names in resources.of(DNS_NAMES):
+        rules = resources.referring(names, "firewallDomainListId", DNS_FIREWALL_RULE)
+        if any(value_at(rule.inputs, "action") != "BLOCK" for rule in rules):
+            for name in filter(anybodys, texts_at(names.inputs, "domains")):
+                yield names, f"{name} is looked up: a name below it is anybody's to have"
     for config in resources.of(DNS_FIREWALL_CONFIG):
         if value_at(config.inputs, "firewallFailOpen") == "ENABLED":
             yield config, "firewallFailOpen is ENABLED: every name is looked up while the firewall does not answer"

@@ -8,7 +8,8 @@ from typing import Final
 
 from pulumi_policy import Severity
 
-from trainyard.policies.proxy_rules import CannotSay, Connect, doors, lets_by
+from trainyard.policies.names import anybodys
+from trainyard.policies.proxy_rules import CannotSay, Connect, doors, lets_by, names
 from trainyard.policies.rules import Config, resource_rule
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.read import mapping_at, value_at
@@ -20,6 +21,9 @@ _TRIED: Final = (
     (Connect("10.0.0.1"), "to the network's own addresses"),
     (Connect("169.254.169.254"), "to the identity of nodes"),
 )
+
+_NO_WEB: Final = (22, 25, 3389)
+"""Ports of logins and mail; a proxy for one of them on purpose has not all."""
 
 
 @resource_rule(
@@ -39,6 +43,24 @@ def proxy_lets_everything_out(resource: RecordedResource, _: Config) -> Iterator
         for request, where in _TRIED:
             if any(_lets_by(text, replace(request, door=door)) for door in (*doors(text), None)):
                 yield f"{key} lets whoever asks out {where}"
+        yield from (f"{key} {what}" for what in _by_names(text))
+
+
+def _by_names(text: str) -> Iterator[str]:
+    """What a name on the list opens besides what it is there for."""
+    listed = names(text)
+    for name in listed:
+        host = f"anybodys{name}" if name.startswith(".") else name
+        if name != "." and anybodys(name) and _lets_by(text, Connect(host)):
+            yield f"lists {name}: a name below it is anybody's to have"
+            return
+    for name in listed[:1]:
+        host = f"any{name}" if name.startswith(".") else name
+        # Whoever has the name says where it leads.
+        if any(_lets_by(text, Connect(host, address=inside)) for inside in ("10.0.0.1", "169.254.169.254")):
+            yield "lets a name on its list lead to the network's own addresses"
+        if all(_lets_by(text, Connect(host, port)) for port in _NO_WEB):
+            yield "lets to any port of a name on its list"
 
 
 def _lets_by(text: str, request: Connect) -> bool:

@@ -8,7 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
+from tests.rehearsal.refusals import small_forty, small_gcp_forty
+from tests.rehearsal.refusals.builders import DROP
 from tests.rehearsal.works.mistakes import Mistake
 from trainyard.rehearsal.works.check import ROOMS
 
@@ -22,6 +25,13 @@ tried in `tests/rehearsal/refusals/`, likewise one at a time.
 The list is no measure of what is found: a rule and its mistakes are written together, so most of these are told by
 construction. Whoever wants a rate has to put mistakes that nobody here has seen. {unknown} of these cannot be known
 from a recording; why not stands beside them. No example stack, and no correct stack of the tests, is accused of any.
+"""
+
+
+FORTY = """\
+The two lists below are of another kind: wrong values that a provider or its cloud refuses, forty for each cloud,
+written before anything was known of what tells them. `tests/rehearsal/refusals/test_small_forty.py` puts them into the
+small examples one at a time.
 """
 
 
@@ -46,7 +56,21 @@ def mistakes_page() -> str:
     parts = [HEAD.format(unknown=sum(mistake.rule is None for mistake in every))]
     for title, listed in rooms.items():
         parts.append("\n".join([f"## {title}", "", "| mistake | told by |", "|---|---|", *_rows(listed)]))
+    parts.append(FORTY)
+    for cloud, forty in (("AWS", small_forty), ("Google Cloud", small_gcp_forty)):
+        told = f"{len(forty.FORTY) - len(forty.WHY)} of {len(forty.FORTY)}"
+        head = f"## Values of managed training on {cloud}: {told} are told"
+        parts.append(
+            "\n".join([head, "", "| resource | input | wrong value | told |", "|---|---|---|---|", *_values(forty)])
+        )
     return "\n".join(parts) + "\n"
+
+
+def _values(forty: ModuleType) -> Iterator[str]:
+    for which, path, value in forty.FORTY:
+        why = forty.WHY.get((which, path))
+        wrong = "absent" if value is DROP else f"`{_cell(str(value))}`"
+        yield f"| `{which}` | `{path}` | {wrong} | {f'no: {_cell(why)}' if why else 'yes'} |"
 
 
 def _rows(listed: Sequence[Mistake]) -> Iterator[str]:

@@ -54,6 +54,10 @@ class GkeClusterArgs(TypedDict):
     """The network that nodes stand in: `VpcNetwork.network_id`."""
     subnetwork_id: pulumi.Input[str]
     """Its subnetwork of nodes: `VpcNetwork.subnetwork_id`."""
+    pod_range: NotRequired[str]
+    """Name of the subnet's secondary range of pods. Default: that of `VpcNetwork`."""
+    service_range: NotRequired[str]
+    """Name of its secondary range of services. Default: that of `VpcNetwork`."""
     control_plane_cidr: pulumi.Input[str]
     """`VpcNetworkArgs.control_plane_cidr`: a /28."""
     kubernetes_version: pulumi.Input[str]
@@ -70,6 +74,10 @@ class GkeClusterArgs(TypedDict):
     """The nodes of people's pods without GPUs. Default: none."""
     labels: Mapping[str, pulumi.Input[str]]
     """Labels on the bill, of the cluster and its nodes."""
+    lustre: NotRequired[bool]
+    """Whether pods mount Managed Lustre. Default: no."""
+    shared_files: NotRequired[bool]
+    """Whether pods mount Filestore. Default: no."""
     authenticator_group: NotRequired[str]
     """gke-security-groups@DOMAIN, below which Google groups are groups of RBAC. Default: people are named one by one.
     """
@@ -142,7 +150,10 @@ class GkeCluster(pulumi.ComponentResource):
                 "shielded_instance_config": SHIELDED,
             },
             networking_mode="VPC_NATIVE",
-            ip_allocation_policy={"cluster_secondary_range_name": PODS, "services_secondary_range_name": SERVICES},
+            ip_allocation_policy={
+                "cluster_secondary_range_name": args.get("pod_range", PODS),
+                "services_secondary_range_name": args.get("service_range", SERVICES),
+            },
             private_cluster_config={
                 "enable_private_nodes": True,
                 "enable_private_endpoint": not args.get("ip_endpoint_cidrs"),
@@ -182,6 +193,8 @@ class GkeCluster(pulumi.ComponentResource):
                 "gcs_fuse_csi_driver_config": {"enabled": True},
                 "gce_persistent_disk_csi_driver_config": {"enabled": True},
                 "dns_cache_config": {"enabled": True},
+                **({"lustre_csi_driver_config": {"enabled": True}} if args.get("lustre") else {}),
+                **({"gcp_filestore_csi_driver_config": {"enabled": True}} if args.get("shared_files") else {}),
             },
             # Nodes go when the queues are empty, ten minutes after the last pod.
             cluster_autoscaling={"enabled": False, "autoscaling_profile": "OPTIMIZE_UTILIZATION"},

@@ -201,18 +201,22 @@ def node_config(pool: GkePoolArgs, args: GkeNodePoolsArgs) -> container.NodePool
         config["max_run_duration"] = f"{pool.get('max_run_seconds', LONGEST_FLEX_START_SECONDS)}s"
     config["taints"] = taints
     reservation = pool.get("reservation")
-    if reservation is not None:
-        config["reservation_affinity"] = {
-            "consume_reservation_type": "SPECIFIC_RESERVATION",
-            "key": "compute.googleapis.com/reservation-name",
-            "values": [reservation["name"]],
-        }
-    else:
-        config["reservation_affinity"] = {"consume_reservation_type": "NO_RESERVATION"}
+    config["reservation_affinity"] = reservation_affinity(reservation["name"] if reservation is not None else None)
     ssds = pool.get("local_ssds", LOCAL_SSDS.get(pool["machine_type"], 0))
     if ssds:
         config["ephemeral_storage_local_ssd_config"] = {"local_ssd_count": ssds}
     return config
+
+
+def reservation_affinity(name: str | None) -> container.NodePoolNodeConfigReservationAffinityArgsDict:
+    """That nodes are of a reservation by its name and of no other, or of none."""
+    if name is None:
+        return {"consume_reservation_type": "NO_RESERVATION"}
+    return {
+        "consume_reservation_type": "SPECIFIC_RESERVATION",
+        "key": "compute.googleapis.com/reservation-name",
+        "values": [name],
+    }
 
 
 def check_pool(pool: GkePoolArgs) -> None:

@@ -8,7 +8,7 @@ Quantities are text throughout: the server keeps `24` as `"24"` and every previe
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final, Literal
 
 import pulumi
 
@@ -20,6 +20,11 @@ Manifest = dict[str, Any]
 
 KUEUE = "kueue.x-k8s.io/v1beta2"
 TRAINER = "trainer.kubeflow.org/v1alpha1"
+
+
+EXCLUSIVE_TOPOLOGY: Final = "alpha.jobset.sigs.k8s.io/exclusive-topology"
+"""Annotation of a JobSet, or of the template of one of its jobs: a label of nodes by whose values jobs stand apart
+(JobSet, "Concepts", read 2026-11; of a template, as generally known)."""
 
 
 class CustomResource(pulumi.CustomResource):
@@ -59,17 +64,16 @@ def cluster_queue(
     *,
     cohort_name: str,
     namespace_labels: Mapping[str, str],
-    resource: str,
-    quotas: Sequence[tuple[str, int]],
+    quotas: Mapping[str, Sequence[tuple[str, int]]],
     when_can_borrow: str,
     weight: int | str,
     checked: Sequence[str] = (),
     reclaims: bool = True,
 ) -> Manifest:
-    """A ClusterQueue that rations one resource over flavors, tried in the given order.
+    """A ClusterQueue that rations resources, each over flavors of its own, tried in the given order.
 
-    `quotas` are pairs of flavor and nominal quota (units of `resource`; 0 lets the team borrow there and owns nothing).
-    Without any the queue covers no resource, and a job that asks for `resource` is refused with a message that says so.
+    `quotas` are pairs of flavor and nominal quota by resource, in its units (0 lets the team borrow there and owns
+    nothing). A resource without any is not covered, and a job that asks for it is refused with a message that says so.
 
     - `namespaceSelector` names the one team: a LocalQueue may point to anybody's ClusterQueue, so this is the fence.
     - `reclaimWithinCohort: Any`: an owner gets lent quota back at once, whatever the borrower's priority, for a job
@@ -91,9 +95,11 @@ def cluster_queue(
             "coveredResources": [resource],
             "flavors": [
                 {"name": flavor, "resources": [{"name": resource, "nominalQuota": whole(quota)}]}
-                for flavor, quota in quotas
+                for flavor, quota in of_flavors
             ],
         }
+        for resource, of_flavors in quotas.items()
+        if of_flavors
     ]
     return {
         "apiVersion": KUEUE,
@@ -104,7 +110,7 @@ def cluster_queue(
             "queueingStrategy": "BestEffortFIFO",
             "namespaceSelector": {"matchLabels": dict(namespace_labels)},
             # Left out without quotas: the manager, which writes its finalizer, does not keep an empty list.
-            **({"resourceGroups": groups} if quotas else {}),
+            **({"resourceGroups": groups} if groups else {}),
             **({"admissionChecksStrategy": {"admissionChecks": _checks(checked)}} if checked else {}),
             "preemption": {
                 "reclaimWithinCohort": "Any" if reclaims else "Never",
@@ -191,8 +197,15 @@ def cluster_training_runtime(
     permanent_exit_codes: Sequence[int] = (),
     checked_by: Sequence[str] = (),
     pod_annotations: Mapping[str, str] | None = None,
+    nodes: int = 1,
+    framework: Literal["torch", "jax"] = "torch",
+    alone_in: str | None = None,
 ) -> Manifest:
-    """A ClusterTrainingRuntime for `torch.distributed`, one pod a node.
+    """A ClusterTrainingRuntime for `torch.distributed`, one pod a node; for JAX one that starts no launcher: each pod
+    is a process.
+
+    `nodes` are those of a job that says no number. `alone_in` is a label of nodes: the pods of a job stand where it has
+    one value, and no other job's there (JobSet, "Exclusive placement"; the annotation of a job's own template).
 
     `pod` is the pod's spec; its training container has to be called `node`, as has the replicated job, for the Trainer
     to find them. A rank is never restarted alone (`backoffLimit: 0`): the others would hang in a collective until
@@ -239,7 +252,10 @@ def cluster_training_runtime(
     job = {
         "name": "node",
         "template": {
-            "metadata": {"labels": {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}},
+            "metadata": {
+                "labels": {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"},
+                **({"annotations": {EXCLUSIVE_TOPOLOGY: alone_in}} if alone_in else {}),
+            },
             "spec": {
                 "backoffLimit": 0,
                 "podFailurePolicy": {"rules": pod_rules},
@@ -254,9 +270,9 @@ def cluster_training_runtime(
     return {
         "apiVersion": TRAINER,
         "kind": "ClusterTrainingRuntime",
-        "metadata": {"name": name, "labels": {"trainer.kubeflow.org/framework": "torch"}},
+        "metadata": {"name": name, "labels": {"trainer.kubeflow.org/framework": framework}},
         "spec": {
-            "mlPolicy": {"numNodes": 1, "torch": {}},
+            "mlPolicy": {"numNodes": nodes, **({"torch": {}} if framework == "torch" else {})},
             "template": {"spec": {"failurePolicy": failure_policy, "replicatedJobs": [job]}},
         },
     }

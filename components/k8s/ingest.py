@@ -27,7 +27,7 @@ from trainyard.components.k8s.teams import (
 )
 from trainyard.components.k8s.volumes import VolumeSourceArgs, static_claim, static_volume
 from trainyard.components.outputs import register
-from trainyard.conventions import DATA_CLAIM, GPU_RESOURCE, INGEST_GROUP, INGEST_NAMESPACE
+from trainyard.conventions import ACCELERATORS, DATA_CLAIM, INGEST_GROUP, INGEST_NAMESPACE
 from trainyard.conventions.team_rights import ALL_VERBS, READ_VERBS, Right
 
 ROLE = "ingest-member"
@@ -116,7 +116,8 @@ class Ingest(pulumi.ComponentResource):
     def _quotas(
         self, name: str, args: IngestArgs, namespace: pulumi.Input[str], opts: pulumi.ResourceOptions
     ) -> list[pulumi.Resource]:
-        nothing = {f"requests.{GPU_RESOURCE}": "0", "services.loadbalancers": "0", "services.nodeports": "0"}
+        accelerators = {f"requests.{resource}": "0" for resource in ACCELERATORS}
+        nothing = {**accelerators, "services.loadbalancers": "0", "services.nodeports": "0"}
         counted = {
             "requests.cpu": whole(args["cores"]),
             "requests.memory": bound(args["memory_gib"]),

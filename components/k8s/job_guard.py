@@ -22,7 +22,7 @@ from trainyard.components.k8s import pod_expressions as pods
 from trainyard.components.k8s.admission import BY_ITS_AUTHOR, SPEC_CHANGED, in_team_namespaces, rule
 from trainyard.components.k8s.pod_rules import Claimable
 from trainyard.components.k8s.template_guard import JOB_PODS, JOB_SET_PODS, RUNTIME_JOBS
-from trainyard.conventions import GPU_RESOURCE, POOL_LABEL
+from trainyard.conventions import GPU_RESOURCE, POOL_LABEL, TPU_RESOURCE
 
 POLICY = "{}-fit-their-nodes"
 """Name of the policy of a kind."""
@@ -42,11 +42,15 @@ class PoolNodeArgs(TypedDict):
     claim: NotRequired[str]
     """ResourceClaimTemplate of the teams' namespaces by which a pod gets all fast interfaces of a node. Default: an
     extended resource gives them, or there are none."""
+    resource: NotRequired[str]
+    """What the queue counts of it: `nvidia.com/gpu` (the default) or `google.com/tpu`."""
     largest_flavor_gpus: int
-    """GPUs of the pool's largest node group: a queue sends no pod with more to the pool."""
+    """GPUs, or TPU chips, of the pool's largest node group: a queue sends no pod with more to the pool."""
     whole_nodes_only: NotRequired[bool]
     """Whether a pod has to take all GPUs of a node: small jobs on a node each would break up what a large one waits
     for, which the queue admits because it counts GPUs and not nodes. Default False."""
+    slice_nodes: NotRequired[int]
+    """Nodes of a slice of TPU chips, which a job takes whole. Default: nodes are taken one by one."""
     runtime: NotRequired[str]
     """Name of the pool's own ClusterTrainingRuntime, whose pods take a node whole. Default: it has none."""
 
@@ -104,7 +108,7 @@ def _train_job(nodes: Sequence[PoolNodeArgs]) -> str:
     found = "[]"
     for node in nodes:
         if "runtime" in node:
-            whole = f"{{{pods.text(GPU_RESOURCE)}: {pods.text(str(node['devices'][GPU_RESOURCE]))}}}"
+            whole = f"{{{pods.text(counted(node))}: {pods.text(str(node['devices'][counted(node)]))}}}"
             its_own = f"[dyn({{'containers': [{{'resources': {{'limits': {whole}}}}}]}})]"
             found = f"({_RUNTIME_NAME} == {pods.text(node['runtime'])} ? {its_own} : {found})"
     asked = f"[dyn({{'containers': [{{'resources': {_NODE}}}]}})]"
@@ -135,9 +139,9 @@ def _spec(
     """
     devices = sorted({device for node in nodes for device in node["devices"]})
     needs = ", ".join(f"{pods.text(name)}: dyn({pods.needs('s', name)})" for name in ("cpu", "memory", *devices))
+    several = len({counted(node) for node in nodes}) > 1
     verdicts = [
-        f"{accepts} && a[{pods.text(GPU_RESOURCE)}] <= {float(node['largest_flavor_gpus'])} ? "
-        f"({_fits(node, devices)} ? 1 : 2) : 0"
+        f"{accepts} && {_is_sent(node, several)} ? ({_fits(node, devices)} ? 1 : 2) : 0"
         for accepts, node in zip(open_to, nodes, strict=True)
     ]
     there = "; ".join(f"of {node['pool']} has {_described(node)}" for node in nodes)
@@ -169,16 +173,31 @@ def _spec(
     }
 
 
+def counted(node: PoolNodeArgs) -> str:
+    """What the queue counts of a pool: GPUs, or TPU chips."""
+    return node.get("resource", GPU_RESOURCE)
+
+
+def _is_sent(node: PoolNodeArgs, several: bool) -> str:
+    """Whether a queue may send the pod of an `a` to a pool that it leaves open; where `several` resources are counted,
+    only one that asks for the pool's."""
+    asked = f"a[{pods.text(counted(node))}]"
+    enough = f"{asked} <= {float(node['largest_flavor_gpus'])}"
+    return f"{asked} > 0.0 && {enough}" if several else enough
+
+
 def _fits(node: PoolNodeArgs, devices: Sequence[str]) -> str:
     """Whether the pod of an `a` fits an empty node. A device that only other pools have is none here."""
     limits = {"cpu": f"< {float(node['cpu'])}", "memory": f"< {node['memory_gib'] * 2**30:.1f}"}
     limits |= {device: f"<= {float(node['devices'].get(device, 0))}" for device in devices}
     if node.get("whole_nodes_only"):
-        limits[GPU_RESOURCE] = f"== {float(node['devices'][GPU_RESOURCE])}"
+        limits[counted(node)] = f"== {float(node['devices'][counted(node)])}"
     return " && ".join(f"a[{pods.text(name)}] {limit}" for name, limit in limits.items())
 
 
 def _described(node: PoolNodeArgs) -> str:
     devices = [f"{count} {device}" for device, count in node["devices"].items()]
-    whole = [f"to be taken with all {node['devices'][GPU_RESOURCE]} GPUs"] if node.get("whole_nodes_only") else []
+    units = "TPU chips" if counted(node) == TPU_RESOURCE else "GPUs"
+    taken = f"to be taken with all {node['devices'][counted(node)]} {units}"
+    whole = [taken] if node.get("whole_nodes_only") else []
     return ", ".join([*devices, f"{node['cpu']} cores", f"{node['memory_gib']:g} GiB", *whole])

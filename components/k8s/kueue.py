@@ -1,8 +1,9 @@
 """Kueue: who may use which GPUs, in what order, and who goes first.
 
-A flavor for every GPU node group, a ClusterQueue for every team in one cohort, LocalQueues in the teams' namespaces and
-the workload priorities. Jobs, JobSets and TrainJobs in team namespaces start only when their queue has GPUs for all of
-their pods; admission policies keep out GPU pods that came another way, and jobs that no node takes.
+A flavor for every group of nodes with GPUs or TPU chips, a ClusterQueue for every team in one cohort, LocalQueues in
+the teams' namespaces and the workload priorities. Jobs, JobSets and TrainJobs in team namespaces start only when their
+queue has GPUs for all of their pods; admission policies keep out GPU pods that came another way, and jobs that no node
+takes. Chips of TPUs are counted as GPUs are, beside them.
 
 What a team owns it gets back at once, for any job that fits its quota of one flavor, and for no larger one: where jobs
 take nodes whole, quotas are whole nodes. What the owners leave idle is evened out by weight: one team's borrowed GPUs
@@ -37,7 +38,16 @@ from trainyard.components.k8s.proofs import ProofKeeperArgs, proof_keeper
 from trainyard.components.k8s.sleep import SleepArgs, sleep_keeper
 from trainyard.components.k8s.template_guard import template_guard
 from trainyard.components.outputs import register
-from trainyard.conventions import GPU_RESOURCE, SYSTEM_NODES, SYSTEM_TOLERATION, TEAM_LABEL, gpu_node_tolerations
+from trainyard.conventions import (
+    ACCELERATORS,
+    GPU_RESOURCE,
+    SYSTEM_NODES,
+    SYSTEM_TOLERATION,
+    TEAM_LABEL,
+    TPU_RESOURCE,
+    gpu_node_tolerations,
+    tpu_node_tolerations,
+)
 from trainyard.conventions.monitoring import BUDGET_KEEPER, IDLE_KEEPER
 
 RELEASE = "kueue"
@@ -67,6 +77,8 @@ class FlavorArgs(TypedDict):
     """`reserved`, `spot`, `on-demand` or `flex-start`: decides which taints the nodes have."""
     node_labels: Mapping[str, str]
     """Labels that exactly these nodes have: pool and capacity."""
+    resource: NotRequired[str]
+    """What jobs on these nodes are counted by: `nvidia.com/gpu` (the default) or `google.com/tpu`."""
     queued: NotRequired[QueuedNodesArgs]
     """How a job asks the cloud for such nodes before it starts. Default: it starts, and its pods bring them."""
 
@@ -77,7 +89,7 @@ class QuotaArgs(TypedDict):
     flavor: str
     """Name of one of the flavors."""
     gpus: int
-    """Nominal quota in GPUs; 0: the team may borrow there, and owns nothing."""
+    """Nominal quota in GPUs, of a flavor of TPUs in chips; 0: the team may borrow there, and owns nothing."""
 
 
 class TeamQueueArgs(TypedDict):
@@ -222,8 +234,7 @@ class Kueue(pulumi.ComponentResource):
                     queue["cluster_queue"],
                     cohort_name=args["cohort"],
                     namespace_labels={TEAM_LABEL: queue["team"]},
-                    resource=GPU_RESOURCE,
-                    quotas=[(quota["flavor"], quota["gpus"]) for quota in queue["quotas"]],
+                    quotas=_by_resource(queue["quotas"], args["flavors"]),
                     when_can_borrow=args.get("when_can_borrow", WHEN_CAN_BORROW[0]),
                     weight=queue["weight"],
                     checked=[quota["flavor"] for quota in queue["quotas"] if quota["flavor"] in checks],
@@ -311,7 +322,17 @@ class Kueue(pulumi.ComponentResource):
             )
         claims = claimable(args["nodes"])
         gpu_guard(name, claims, self)
-        template_guard(name, [node["runtime"] for node in args["nodes"] if "runtime" in node], claims, self)
+        template_guard(
+            name,
+            [node["runtime"] for node in args["nodes"] if "runtime" in node],
+            claims,
+            self,
+            {
+                node["runtime"]: node["slice_nodes"]
+                for node in args["nodes"]
+                if "runtime" in node and "slice_nodes" in node
+            },
+        )
         job_guard(name, args["nodes"], self)
         # Annotated here: a resource list at class level would be taken for an output of the component.
         self.ready: list[pulumi.Resource] = [self._release, *priorities, *local_queues]
@@ -333,8 +354,7 @@ class Kueue(pulumi.ComponentResource):
                 own["cluster_queue"],
                 cohort_name=cohort_name,
                 namespace_labels={TEAM_LABEL: queue["team"]},
-                resource=GPU_RESOURCE,
-                quotas=[(flavor, 0) for flavor in own["flavors"]],
+                quotas={GPU_RESOURCE: [(flavor, 0) for flavor in own["flavors"]]},
                 when_can_borrow="MayStopSearch",  # it owns nothing that it could use before
                 weight=OFF_PEAK_WEIGHT,
                 reclaims=False,
@@ -407,7 +427,21 @@ def _held(queues: Sequence[TeamQueueArgs], args: BudgetKeeperArgs) -> dict[str, 
 
 def _tolerations(flavor: FlavorArgs) -> list[Mapping[str, str]]:
     more = flavor["queued"]["tolerations"] if "queued" in flavor else ()
-    return [*gpu_node_tolerations(flavor["capacity"]), *more]
+    tolerated = tpu_node_tolerations if _is_of_tpus(flavor) else gpu_node_tolerations
+    return [*tolerated(flavor["capacity"]), *more]
+
+
+def _is_of_tpus(flavor: FlavorArgs) -> bool:
+    return flavor.get("resource", GPU_RESOURCE) == TPU_RESOURCE
+
+
+def _by_resource(quotas: Sequence[QuotaArgs], flavors: Sequence[FlavorArgs]) -> dict[str, list[tuple[str, int]]]:
+    """Flavor and quota by what the flavor's jobs are counted by: GPUs first."""
+    counted = {flavor["name"]: flavor.get("resource", GPU_RESOURCE) for flavor in flavors}
+    found: dict[str, list[tuple[str, int]]] = {GPU_RESOURCE: []}
+    for quota in quotas:
+        found.setdefault(counted[quota["flavor"]], []).append((quota["flavor"], quota["gpus"]))
+    return found
 
 
 def _check(args: KueueArgs) -> None:
@@ -433,6 +467,11 @@ def _check(args: KueueArgs) -> None:
     borrow = args.get("when_can_borrow", WHEN_CAN_BORROW[0])
     if borrow not in WHEN_CAN_BORROW:
         raise ValueError(f"when_can_borrow is {' or '.join(WHEN_CAN_BORROW)}, got {borrow}")
+    for flavor in args["flavors"]:
+        if (counted := flavor.get("resource", GPU_RESOURCE)) not in ACCELERATORS:
+            raise ValueError(f"flavor {flavor['name']} is counted by {' or '.join(ACCELERATORS)}, got {counted}")
+        if _is_of_tpus(flavor) and "queued" in flavor:
+            raise ValueError(f"flavor {flavor['name']}: Google's queue of provisioning requests is for GPUs")
     for queue in args["queues"]:
         if ("off_peak" in queue) and "off_peak" not in args:
             raise ValueError(f"team {queue['team']} has a queue for off-peak hours, and nothing says when these are")
@@ -441,11 +480,11 @@ def _check(args: KueueArgs) -> None:
                 f"queue {queue['cluster_queue']} has weight {queue['weight']}: 0 is behind everybody for ever"
             )
         borrowed = queue["off_peak"]["flavors"] if "off_peak" in queue else ()
-        for flavor in (*(quota["flavor"] for quota in queue["quotas"]), *borrowed):
-            if flavor not in flavors:
+        for named_flavor in (*(quota["flavor"] for quota in queue["quotas"]), *borrowed):
+            if named_flavor not in flavors:
                 # One missing flavor closes the whole queue.
                 raise ValueError(
-                    f"queue {queue['cluster_queue']} has a quota of flavor {flavor}, "
+                    f"queue {queue['cluster_queue']} has a quota of flavor {named_flavor}, "
                     f"which is none of {', '.join(flavors) or '(no flavors)'}"
                 )
 

@@ -5,10 +5,7 @@ Optional fields are asked for with `has` first: reading one that is not there is
 `quantity`, `sum` and `max` are the API server's own CEL libraries.
 """
 
-from trainyard.conventions import CPU_ONLY_PRIORITY, GPU_RESOURCE, POOL_LABEL, RESERVED_TAINTS
-
-GPU_PREFIX = f"{GPU_RESOURCE.partition('/')[0]}/"
-"""Prefix of every GPU resource: whole GPUs, and slices of them (`nvidia.com/mig-...`)."""
+from trainyard.conventions import ACCELERATOR_PREFIXES, CPU_ONLY_PRIORITY, POOL_LABEL, RESERVED_TAINTS
 
 VOLUME_KINDS = ("configMap", "secret", "emptyDir", "projected", "downwardAPI", "persistentVolumeClaim")
 """Kinds of volumes that a team needs. The others reach a file system past its access points (`nfs`), make disks without
@@ -44,10 +41,12 @@ def every_container(pod: str) -> str:
 
 
 def uses_gpus(pod: str) -> str:
-    """Whether a container asks for GPUs or slices of them. A request of 0 is none: it would pass for a GPU pod."""
+    """Whether a container asks for GPUs, slices of them or TPU chips. A request of 0 is none: it would pass for a GPU
+    pod."""
+    counted = " || ".join(f"r.startsWith({text(prefix)})" for prefix in ACCELERATOR_PREFIXES)
     asked = " || ".join(
         f"({present('c', f'resources.{kind}')} && "
-        f"c.resources.{kind}.exists(r, r.startsWith({text(GPU_PREFIX)}) && string(c.resources.{kind}[r]) != '0'))"
+        f"c.resources.{kind}.exists(r, ({counted}) && string(c.resources.{kind}[r]) != '0'))"
         for kind in ("limits", "requests")
     )
     return f"{every_container(pod)}.exists(c, {asked})"

@@ -29,12 +29,14 @@ from trainyard.conventions import (
     SYSTEM_TOLERATION,
     TORCH_CPU_RUNTIME,
     TORCH_RUNTIME,
+    TPU_RESOURCE,
     TRAINER_SERVICE_ACCOUNT,
     TRAINING_CONTAINER_SECURITY,
     TRAINING_GRACE_SECONDS,
     TRAINING_POD_SECURITY,
     TRAINING_SHUTDOWN_SECONDS,
     pool_runtime,
+    tpu_runtime,
 )
 from trainyard.smoke_jobs.launch.pod import fabric_check
 
@@ -74,6 +76,28 @@ class PoolRuntimeArgs(TypedDict):
     """Variables by which NCCL has no other network than the fabric, so that it fails where it cannot use it."""
 
 
+class TpuRuntimeArgs(TypedDict):
+    """The runtime of a pool of TPU slices. A job of it takes a slice whole, a pod each machine."""
+
+    pool: str
+    """Value of the nodes' label `ml.platform/pool`."""
+    image: str
+    """Image of the training container, `image:tag@sha256:...`, with what trains on TPUs."""
+    nodes: int
+    """Machines of a slice."""
+    chips: int
+    """TPU chips of a machine."""
+    cpu: int
+    """Cores that a pod requests."""
+    memory_gib: int
+    """Memory that a pod requests, GiB."""
+    node_labels: Mapping[str, str]
+    """Labels of the slice's machines besides the pool's: their generation and how the chips are joined."""
+    slice_label: NotRequired[str]
+    """Label of a machine that tells its slice from others: all pods of a job stand where it is the same, and no other
+    job's. Default: a slice is one machine."""
+
+
 class TrainingRuntimesArgs(TypedDict):
     """Arguments of `TrainingRuntimes`."""
 
@@ -99,14 +123,16 @@ class TrainingRuntimesArgs(TypedDict):
     work. Default: the CPU pool's, `ml.platform/pool: cpu`."""
     pools: NotRequired[Sequence[PoolRuntimeArgs]]
     """The pools with a fabric, which have a runtime each, `torch-distributed-POOL`. Default: none."""
+    tpu_pools: NotRequired[Sequence[TpuRuntimeArgs]]
+    """The pools of TPU slices, which have a runtime each, `tpu-POOL`. Default: none."""
     max_restarts: NotRequired[int]
     """How often a training job restarts whole after a failure, before it fails. A pod that was taken away (eviction,
     spot reclaim) does not count. Default 3."""
 
 
 class TrainingRuntimes(pulumi.ComponentResource):
-    """JobSet, Kubeflow Trainer and the runtimes `torch-distributed`, one for each pool with a fabric and, where there
-    are nodes for it, `torch-distributed-cpu`.
+    """JobSet, Kubeflow Trainer and the runtimes `torch-distributed`, one for each pool with a fabric or of TPU slices
+    and, where there are nodes for it, `torch-distributed-cpu`.
 
     `ready` is what a TrainJob waits for.
 
@@ -179,9 +205,26 @@ class TrainingRuntimes(pulumi.ComponentResource):
             )
             for short, runtime_name, spec, annotations in runtimes
         ]
+        of_tpus = [
+            cr.CustomResource(
+                f"{name}-tpu-{of['pool']}",
+                cr.cluster_training_runtime(
+                    tpu_runtime(of["pool"]),
+                    pod=on_slice(training_pod(of["image"], args.get("mounts", {}), args.get("environment", {})), of),
+                    max_restarts=args.get("max_restarts", 3),
+                    permanent_exit_codes=PERMANENT_EXIT_CODES,
+                    pod_annotations=mounted,
+                    nodes=of["nodes"],
+                    framework="jax",
+                    alone_in=of.get("slice_label"),
+                ),
+                pulumi.ResourceOptions(parent=self, depends_on=[trainer], delete_before_replace=True),
+            )
+            for of in args.get("tpu_pools", ())
+        ]
         self.runtime = named(of_torch[0], TORCH_RUNTIME)
         # Annotated here: a resource list at class level would be taken for an output of the component.
-        self.ready: list[pulumi.Resource] = [jobset, trainer, *of_torch]
+        self.ready: list[pulumi.Resource] = [jobset, trainer, *of_torch, *of_tpus]
         register(self)
 
 
@@ -276,6 +319,20 @@ def on_fabric(pod: Mapping[str, Any], of: PoolRuntimeArgs) -> dict[str, Any]:
         "initContainers": [check],
         "containers": [container],
     }
+
+
+def on_slice(pod: Mapping[str, Any], of: TpuRuntimeArgs) -> dict[str, Any]:
+    """The same pod, a whole machine of a TPU slice.
+
+    Which machine of the slice it is, and where the others are, GKE writes into its variables (TPU_WORKER_ID,
+    TPU_WORKER_HOSTNAMES), as it does for pods of indexed Jobs with a subdomain, which a JobSet's are (GKE, "Deploy TPU
+    workloads", as generally known).
+    """
+    (node,) = pod["containers"]
+    sizes = {"cpu": str(of["cpu"]), "memory": f"{of['memory_gib']}Gi"}
+    # A limit, which is the request too where there is none.
+    container = {**node, "resources": {"requests": sizes, "limits": {TPU_RESOURCE: str(of["chips"])}}}
+    return {**pod, "nodeSelector": {POOL_LABEL: of["pool"], **of["node_labels"]}, "containers": [container]}
 
 
 def _without_gpus(pod: Mapping[str, Any], cpu_nodes: Mapping[str, str]) -> dict[str, Any]:

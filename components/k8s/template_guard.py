@@ -7,7 +7,8 @@ parts of a job that it has counted. Kueue believes any owner ("same-namespace ow
 v0.19.2, reconciler.go), so who wrote it is asked here.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 import pulumi
 import pulumi_kubernetes.admissionregistration.v1 as admission
@@ -16,7 +17,7 @@ from trainyard.components.k8s import pod_expressions as pods
 from trainyard.components.k8s.admission import BY_A_CONTROLLER, BY_ITS_AUTHOR, SPEC_CHANGED, in_team_namespaces, rule
 from trainyard.components.k8s.pod_rules import Asked, Claimable, common_validations, forbid
 from trainyard.components.k8s.pod_security import asks_for_no_profile_by_annotation, meets_level
-from trainyard.conventions import GPU_RESOURCE, TORCH_CPU_RUNTIME, TORCH_RUNTIME
+from trainyard.conventions import ACCELERATORS, GPU_RESOURCE, TORCH_CPU_RUNTIME, TORCH_RUNTIME
 
 POLICY = "{}-make-allowed-pods"
 """Name of the policy of a kind."""
@@ -49,20 +50,26 @@ RUNTIME_MESSAGE = (
     f"{TORCH_CPU_RUNTIME}, which counts its pods against the team's part of the nodes for them."
 )
 POOL_RUNTIME_MESSAGE = (
-    "The runtime {} takes a node with all of its GPUs: leave resourcesPerNode out, or name {} there, because the "
-    "Trainer starts a process for each core of what is named there without GPUs."
+    "The runtime {} takes a node with all of its GPUs or TPU chips: leave resourcesPerNode out, or name {} there, "
+    "because the Trainer starts a process for each core of what is named there without GPUs."
 )
+SLICE_MESSAGE = "A job in {} takes a slice whole, of {} nodes: leave trainer.numNodes out, or say as many."
 OWNER_MESSAGE = "Owners of a job are written by the platform's controllers: take away metadata.ownerReferences."
 
 
 def template_guard(
-    name: str, pool_runtimes: Sequence[str], claimable: Sequence[Claimable], parent: pulumi.Resource
+    name: str,
+    pool_runtimes: Sequence[str],
+    claimable: Sequence[Claimable],
+    parent: pulumi.Resource,
+    slices: Mapping[str, int] = MappingProxyType({}),
 ) -> None:
     """Makes the policies and binds them to the namespaces of teams.
 
-    `pool_runtimes` are the runtimes whose pods have GPUs whatever a TrainJob says, `claimable` what pods may claim.
+    `pool_runtimes` are the runtimes whose pods have GPUs or TPU chips whatever a TrainJob says, `claimable` what pods
+    may claim, `slices` the nodes of a slice by the runtime whose jobs take one whole.
     """
-    for kind, spec in template_guards(pool_runtimes, claimable).items():
+    for kind, spec in template_guards(pool_runtimes, claimable, slices).items():
         in_team_namespaces(f"{name}-{kind}-pods-guard", POLICY.format(kind), spec, parent)
     in_team_namespaces(f"{name}-owner-guard", OWNER_POLICY, OWNER_GUARD, parent)
 
@@ -119,7 +126,9 @@ _SAYS_NOTHING = f"!({pods.present('object.spec', 'trainer.resourcesPerNode')})"
 
 
 def template_guards(
-    pool_runtimes: Sequence[str], claimable: Sequence[Claimable] = ()
+    pool_runtimes: Sequence[str],
+    claimable: Sequence[Claimable] = (),
+    slices: Mapping[str, int] = MappingProxyType({}),
 ) -> dict[str, admission.ValidatingAdmissionPolicySpecArgsDict]:
     """The policies by the plural of the kind that they are about. A TrainJob claims by its pool's runtime alone."""
     return {
@@ -134,11 +143,11 @@ def template_guards(
             },
             claimable=claimable,
         ),
-        "trainjobs": _guard("trainjobs", *_of_train_jobs(pool_runtimes), nested=True),
+        "trainjobs": _guard("trainjobs", *_of_train_jobs(pool_runtimes, slices), *_of_slices(slices), nested=True),
     }
 
 
-def _of_train_jobs(pool_runtimes: Sequence[str]) -> list[admission.ValidationArgsDict]:
+def _of_train_jobs(pool_runtimes: Sequence[str], slices: Mapping[str, int]) -> list[admission.ValidationArgsDict]:
     """What is asked of a TrainJob: its GPUs, and those of its runtime."""
     found: list[admission.ValidationArgsDict] = [
         {
@@ -151,10 +160,11 @@ def _of_train_jobs(pool_runtimes: Sequence[str]) -> list[admission.ValidationArg
     ]
     is_pools = f"({_RUNTIME} in [{', '.join(map(pods.text, pool_runtimes))}])" if pool_runtimes else "false"
     if pool_runtimes:
+        counted = [GPU_RESOURCE] if not slices else ACCELERATORS
         found.append(
             {
                 "expression": f"!{is_pools} || {_SAYS_NOTHING} || {_TRAIN_JOB_GPUS}",
-                "message": POOL_RUNTIME_MESSAGE.format(", ".join(pool_runtimes), GPU_RESOURCE),
+                "message": POOL_RUNTIME_MESSAGE.format(", ".join(pool_runtimes), " or ".join(counted)),
                 "reason": "Invalid",
             }
         )
@@ -166,6 +176,20 @@ def _of_train_jobs(pool_runtimes: Sequence[str]) -> list[admission.ValidationArg
             "nodes",
         ),
         forbid(f"!({pods.present('object.spec', 'trainer.resourcesPerNode.claims')})", "devices"),
+    ]
+
+
+def _of_slices(slices: Mapping[str, int]) -> list[admission.ValidationArgsDict]:
+    """What is asked of a TrainJob that takes a slice: as many pods as it has nodes, else its chips find no partner."""
+    count = "object.spec.trainer.numNodes"
+    return [
+        {
+            "expression": f"{_RUNTIME} != {pods.text(runtime)} || !({pods.present('object.spec', 'trainer.numNodes')}) "
+            f"|| {count} == {nodes}",
+            "message": SLICE_MESSAGE.format(runtime, nodes),
+            "reason": "Invalid",
+        }
+        for runtime, nodes in slices.items()
     ]
 
 

@@ -44,7 +44,7 @@ from trainyard.plan.parts import (
 )
 from trainyard.stacks.environment.ground import Ground, chart, resource_prefix
 from trainyard.stacks.environment.monitoring import checkpoint_checks, checkpoint_drill, monitoring
-from trainyard.stacks.environment.smoke import SmokeProof, smoke_jobs
+from trainyard.stacks.environment.smoke import SmokeProof, slice_proofs, smoke_jobs
 from trainyard.stacks.environment.tracking import tracking_server
 
 
@@ -81,6 +81,7 @@ def build(plan: Plan, planned: ClusterPlan, ground: Ground) -> Workloads:
             "node_selector": ground.system_nodes,
             "cpu_nodes": ground.cpu_nodes if planned.cpu_pool is not None else None,
             "pools": _pool_runtimes(planned),
+            "tpu_pools": [slices.runtime for slices in ground.slices],
         },
         after(),
     )
@@ -124,7 +125,10 @@ def build(plan: Plan, planned: ClusterPlan, ground: Ground) -> Workloads:
     return Workloads(
         tracking_uri=server.tracking_uri if server else None,
         queues=queues.local_queues,
-        smoke_proofs=smoke_jobs(plan, planned, ground, teams, needs),
+        smoke_proofs={
+            **smoke_jobs(plan, planned, ground, teams, needs),
+            **slice_proofs(plan, planned, ground, teams, needs),
+        },
     )
 
 
@@ -239,15 +243,21 @@ def _queues(
     args: KueueArgs = {
         "chart": chart(plan, "kueue"),
         "cohort": planned.scheduling.cohort,
-        "flavors": [_flavor(flavor, groups[flavor.name], ground) for flavor in planned.scheduling.flavors],
-        "queues": [_team_queue(team, namespaces[team.name], planned.off_peak) for team in planned.teams],
+        "flavors": [
+            *(_flavor(flavor, groups[flavor.name], ground) for flavor in planned.scheduling.flavors),
+            *(flavor for slices in ground.slices for flavor in slices.flavors),
+        ],
+        "queues": [_team_queue(team, namespaces[team.name], planned.off_peak, ground) for team in planned.teams],
         "priorities": [
             {"name": priority.name, "value": priority.value, "description": priority.description}
             for priority in planned.scheduling.priorities
         ],
         "nodes": [
-            _node(pool, {runtime.pool: runtime for runtime in planned.runtimes}.get(pool.name))
-            for pool in planned.pools
+            *(
+                _node(pool, {runtime.pool: runtime for runtime in planned.runtimes}.get(pool.name))
+                for pool in planned.pools
+            ),
+            *(slices.node for slices in ground.slices),
         ],
         "pods_ready_timeout_minutes": planned.scheduling.pods_ready_timeout_minutes,
         "requeue_limit": planned.scheduling.requeue_limit,
@@ -304,14 +314,23 @@ def _hours(planned: OffPeakPlan) -> HoursArgs:
     return {"start": planned.start, "end": planned.end, "time_zone": planned.time_zone}
 
 
-def _team_queue(team: TeamQueuePlan, namespace: pulumi.Output[str], off_peak: OffPeakPlan | None) -> TeamQueueArgs:
+def _team_queue(
+    team: TeamQueuePlan, namespace: pulumi.Output[str], off_peak: OffPeakPlan | None, ground: Ground
+) -> TeamQueueArgs:
     found: TeamQueueArgs = {
         "team": team.name,
         "namespace": namespace,
         "cluster_queue": team.cluster_queue,
         "local_queue": team.local_queue,
         "proof_queue": SMOKE_LOCAL_QUEUE,
-        "quotas": [{"flavor": quota.flavor, "gpus": quota.gpus} for quota in team.quotas],
+        "quotas": [
+            *({"flavor": quota.flavor, "gpus": quota.gpus} for quota in team.quotas),
+            *(
+                {"flavor": flavor, "gpus": owned.get(team.name, 0)}
+                for slices in ground.slices
+                for flavor, owned in slices.quotas.items()
+            ),
+        ],
         "weight": team.weight,
     }
     if off_peak is not None and team.off_peak_queue is not None:

@@ -17,14 +17,16 @@ import pulumi
 
 from trainyard.components.k8s.charts import ChartArgs
 from trainyard.components.k8s.gpu import DevicePluginArgs
-from trainyard.components.k8s.kueue import QueuedNodesArgs
+from trainyard.components.k8s.job_guard import PoolNodeArgs
+from trainyard.components.k8s.kueue import FlavorArgs, QueuedNodesArgs
 from trainyard.components.k8s.mlflow_args import MlflowDatabaseArgs
 from trainyard.components.k8s.monitoring import GpuExporterArgs
 from trainyard.components.k8s.monitoring_values import AlertRouteArgs
 from trainyard.components.k8s.network_rules import AddressesArgs
+from trainyard.components.k8s.runtimes import TpuRuntimeArgs
 from trainyard.components.k8s.teams import SubjectArgs
 from trainyard.components.k8s.volumes import VolumeSourceArgs
-from trainyard.conventions import gpu_node_labels
+from trainyard.conventions import Capacity, gpu_node_labels
 from trainyard.plan.parts import ClusterPlan, NodeGroupPlan, Plan
 
 
@@ -36,6 +38,36 @@ class WorkloadIdentity:
     """Annotations that the service account carries."""
     wait_for: Sequence[pulumi.Resource] = ()
     """What its pods start after: one that starts earlier runs without rights until somebody restarts it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SliceToProve:
+    """A slice, and for whom a job proves it."""
+
+    name: str
+    """Of its node pool."""
+    team: str
+    capacity: Capacity
+    node_labels: Mapping[str, str]
+    """Labels of exactly its nodes, besides those of its pool."""
+    node_image: pulumi.Input[str]
+    """What a new node starts with."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Slices:
+    """A pool of TPU slices of the ground's, as jobs see it."""
+
+    runtime: TpuRuntimeArgs
+    """What a job of it asks for."""
+    node: PoolNodeArgs
+    """What a machine of it has."""
+    flavors: Sequence[FlavorArgs]
+    """How its slices are had, in the order in which a queue tries them."""
+    quotas: Mapping[str, Mapping[str, int]]
+    """TPU chips that a team owns, by flavor and then by team; 0 where it is not named."""
+    proofs: Sequence[SliceToProve]
+    """The slices that a job proves."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,6 +134,8 @@ class Ground:
 
     queued: Mapping[str, QueuedNodesArgs] = field(default_factory=dict)
     """How jobs ask for nodes of flex-start, by the plan's name of the node group."""
+    slices: Sequence[Slices] = ()
+    """Pools of TPU slices, beside the plan's pools of GPUs. Default: there are none."""
     block_storage_class: pulumi.Input[str] | None = None
     """StorageClass of the platform's own volumes. Default: the cluster's default."""
     alert_route: AlertRouteArgs | None = None

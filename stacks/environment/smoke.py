@@ -14,9 +14,10 @@ from typing import TypedDict
 
 import pulumi
 
+from trainyard.components.k8s.slice_proof import SliceProof, SliceProofArgs
 from trainyard.components.k8s.smoke import SmokeJob, smoke_args
 from trainyard.components.k8s.teams import TeamNamespaces
-from trainyard.conventions import SMOKE_COMPONENT_PREFIX, team_prefix
+from trainyard.conventions import SMOKE_COMPONENT_PREFIX, SMOKE_LOCAL_QUEUE, team_prefix
 from trainyard.plan.parts import ClusterPlan, Plan
 from trainyard.plan.smoke import smoke_spec
 from trainyard.stacks.environment.ground import Ground, resource_prefix
@@ -75,6 +76,42 @@ def smoke_jobs(
         }
         for job in cluster.smoke.jobs
     }
+
+
+def slice_proofs(
+    plan: Plan,
+    cluster: ClusterPlan,
+    ground: Ground,
+    teams: TeamNamespaces,
+    after: Sequence[pulumi.Resource],
+) -> dict[str, SmokeProof]:
+    """Makes the jobs that prove the TPU slices of a cluster; what is told of each, by node pool."""
+    prefix, jobs = resource_prefix(plan, cluster), {}
+    for slices in ground.slices:
+        for one in slices.proofs:
+            team, advisory = cluster.team(one.team), one.capacity in cluster.smoke.advisory
+            args: SliceProofArgs = {
+                "node_pool": one.name,
+                "runtime": slices.runtime,
+                "node_labels": one.node_labels,
+                "namespace": teams.namespaces[team.name],
+                "queue": SMOKE_LOCAL_QUEUE,
+                "priority": cluster.smoke.priority,
+                "start_timeout_s": cluster.scheduling.pods_ready_timeout_minutes * 60,
+                "advisory": advisory,
+                "rerun_on": {"kubernetesVersion": cluster.kubernetes_version},
+                "node_image": one.node_image,
+            }
+            needs = [*after, *ground.team_identities[team.name].wait_for]
+            opts = pulumi.ResourceOptions(providers=list(ground.providers), depends_on=needs)
+            made = SliceProof(f"{SMOKE_COMPONENT_PREFIX}{prefix}{one.name}", args, opts)
+            jobs[one.name] = SmokeProof(
+                job=made.job_name,
+                namespace=team.namespace,
+                waitedFor=not advisory,
+                verdict=made.job_name.apply(partial(_verdict, team.namespace)),
+            )
+    return jobs
 
 
 def _verdict(namespace: str, job: str) -> str:

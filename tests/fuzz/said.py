@@ -84,6 +84,8 @@ SAID: Mapping[str, Callable[[Values], bool]] = {
         a_number("gpuPools.*.onDemand.minNodes", lambda nodes: nodes > 0),
     ),
     "idle-gpus-keep-running": a_number("scheduler.scaleDownAfterMinutes", lambda minutes: minutes > 60),
+    "editor-never-stops": a_number("managed.idleMinutes", lambda minutes: minutes > 120),
+    "idle-kernels-kept": a_number("managed.kernelIdleMinutes", lambda minutes: minutes > 120),
     "rights-change-unnoticed": lambda values: not any(at(values, "alertEmails")),
     # Data
     "stateful-resource-unprotected": is_false("protect"),
@@ -106,6 +108,7 @@ SAID: Mapping[str, Callable[[Values], bool]] = {
         # Where pods may reach every name, each can be looked up, unless the file says otherwise.
         lambda values: "internet" in at(values, "network.egress.mode") and not any(at(values, "aws.dnsFirewall")),
     ),
+    "public-editor": is_false("managed.privateDomain"),
     "state-outside-residency": lambda values: next(at(values, "residency"), "none") not in ("none", "us"),
     # Reliability and queues
     "pool-without-smoke-job": either(is_false("smoke.enabled"), any_at("smoke.capacities")),

@@ -126,7 +126,7 @@ def test_networks_that_no_node_could_have_are_refused(
         ({"instance_type": "a3-highgpu-8g"}, {}, "gpuPools.train.fabric", "a3-ultragpu-8g and a4-highgpu-8g do"),
         ({"instance_type": "g2-standard-48", "fabric": True}, {}, "gpuPools.train.fabric", "no fast interfaces"),
         ({"zone": "us-central1-a"}, {}, "gpuPools.train.zone", "does not sell a3-ultragpu-8g"),
-        ({"instance_type": "ct6e-standard-4t"}, {}, "gpuPools.train.instanceType", "there are no pools of TPUs here"),
+        ({"instance_type": "ct6e-standard-4t"}, {}, "gpuPools.train.instanceType", "is one of gcp.tpuPools"),
         (
             {"reserved": bought("r", 1, "us-central1-b"), "zone": "us-central1-a"},
             {},

@@ -106,6 +106,6 @@ def test_every_figure_decides_something(monkeypatch):
     )
     plan_of(gpuPools={"train": gpu_pool(reserved=block)})
     google = keys(project="acme-ml", project_number="123456789012")
-    plan_of(cloud="gcp", region="us-central1", gcp=google)
+    plan_of(cloud="gcp", region="us-central1", gcp=google, storage={"sharedFileSystem": True})
     resolve_profile(12)
     assert read == set(profile("medium").figures)

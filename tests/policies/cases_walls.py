@@ -454,10 +454,12 @@ KUBELETS = table(
 )
 
 SQUID = """acl tunnel method CONNECT
+acl secure port 443
 acl inside dst 10.0.0.0/8 169.254.0.0/16
 acl allowed dstdomain -n .hf.co
 acl allowed dstdomain -n pypi.org
 http_access deny !tunnel
+http_access deny !secure
 http_access deny !allowed
 http_access deny inside
 http_access allow tunnel
@@ -486,6 +488,13 @@ PROXIES = table(
     ("the list is not asked", VIOLATED, squid("http_access deny !allowed\n")),
     ("everything by a dot", VIOLATED, squid("pypi.org", ".")),
     ("a whole ending", VIOLATED, squid("pypi.org", ".example")),
+    ("an ending that a registry sells", VIOLATED, squid("pypi.org", ".com")),
+    ("one of a country's", VIOLATED, squid("pypi.org", ".co.uk")),
+    ("an ending at home", OK, squid("pypi.org", ".internal")),
+    ("a service's own", OK, squid("pypi.org", ".githubusercontent.com")),
+    ("a name that leads inside", VIOLATED, squid("http_access deny inside\n")),
+    ("any port", VIOLATED, squid("http_access deny !secure\n")),
+    ("one port more", OK, squid("acl secure port 443", "acl secure port 443 22")),
     ("the way inside", VIOLATED, squid(
         "http_access deny !allowed\nhttp_access deny inside", "http_access allow inside",
     )),

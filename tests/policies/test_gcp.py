@@ -132,6 +132,40 @@ MUTANTS = [
         DATABASE,
         put(f"{SETTING}.sslMode", "ALLOW_UNENCRYPTED_AND_ENCRYPTED"),
     ),
+    Mutant(
+        "file-system-open-to-the-network",
+        "root of any machine is root of scratch space",
+        "acme-demo-lustre",
+        put("accessRulesOptions", None),
+    ),
+    Mutant(
+        "file-system-open-to-the-network",
+        "squashed to root",
+        "acme-demo-lustre",
+        put("accessRulesOptions.defaultSquashUid", 0),
+    ),
+    Mutant(
+        "file-system-open-to-the-network",
+        "root of the whole network is root",
+        "acme-demo-lustre",
+        put("accessRulesOptions.accessRules.0.ipAddressRanges", ["10.0.0.0/8"]),
+    ),
+    Mutant(
+        "file-system-open-to-the-network",
+        "homes for whoever reaches the share",
+        "acme-demo-shared",
+        put("fileShares.nfsExportOptions", None),
+    ),
+    Mutant(
+        "file-system-open-to-the-network",
+        "homes for the whole network",
+        "acme-demo-shared",
+        put("fileShares.nfsExportOptions.0.ipRanges", ["10.0.0.0/8"]),
+    ),
+    Mutant("storage-without-environment-key", "scratch by Google's", "acme-demo-lustre", put("kmsKey", None)),
+    Mutant("storage-without-environment-key", "homes by Google's", "acme-demo-shared", put("kmsKeyName", None)),
+    Mutant("stateful-resource-unprotected", "scratch", "acme-demo-lustre", fields=(("protect", False),)),
+    Mutant("stateful-resource-unprotected", "homes", "acme-demo-shared", fields=(("protect", False),)),
     Mutant("public-bucket", "prevention is inherited", DATA, put("publicAccessPrevention", "inherited")),
     Mutant("public-database", "an address", DATABASE, put(f"{SETTING}.ipv4Enabled", True)),
     Mutant(
@@ -273,7 +307,11 @@ def test_a_mutant_is_caught_by_its_policy_and_by_no_unrelated_one(
     assert [str(each) for each in new if each.policy not in allowed] == []
 
 
-WHERE = {"nodes in Iowa": "eu-gcp", "a pool placed together": "large-gcp"}
+WHERE = {
+    "nodes in Iowa": "eu-gcp",
+    "a pool placed together": "large-gcp",
+    **{mutant.what: "large-gcp" for mutant in MUTANTS if mutant.name in ("acme-demo-lustre", "acme-demo-shared")},
+}
 """The example whose recording has what a mutant is of, where demo-gcp's has not: residency in Europe, a reservation."""
 NAMES = {"demo-gcp": "acme-demo-gcp", "eu-gcp": "lumen-bio-production", "large-gcp": "northwind-production"}
 """Names of the environments, which begin the names of what they own; the components' own is acme-demo."""
@@ -327,6 +365,7 @@ def test_every_policy_that_looks_at_google_cloud_is_tried() -> None:
         "pool-without-smoke-job", "state-outside-residency", "team-role-beyond-its-prefix", "logs-kept-too-short",
         "team-egress-reaches-network", "public-load-balancer",
         "platform-nodes-open-to-teams",
+        "jobs-without-ceilings", "editor-never-stops", "public-editor",
     }  # fmt: skip
     looking = {
         policy.name
@@ -338,8 +377,7 @@ def test_every_policy_that_looks_at_google_cloud_is_tried() -> None:
 
 OF_AWS_ALONE = {
     "lustre-without-durable-bucket": "the import from a bucket is a call of Managed Lustre's API, no resource",
-    "file-system-without-backups": "the components make no Filestore; its backups are resources that a schedule makes",
-    "file-system-open-to-the-network": "the components make no file system on Google Cloud",
+    "file-system-without-backups": "Filestore has no schedule of backups of its own: each is a call",
     "volume-with-the-drivers-rights": "Cloud Storage FUSE acts as the pod that mounts; volumes are judged on any cloud",
     "key-changed-by-the-account": "IAM says who changes a key; it has no policy that hands it to the account",
     "key-shared-between-classes": "who reads a bucket needs no right on its key: Cloud Storage's agent decrypts",
@@ -362,6 +400,9 @@ OF_AWS_ALONE = {
     "people-take-role-unnoticed": "people take no role: what they may is their group's",
     "cluster-creator-is-admin": "GKE gives whoever made a cluster nothing that IAM does not",
     "outdated-add-on": "GKE keeps its add-ons with the cluster's version",
+    "idle-kernels-kept": "Colab Enterprise's idle shutdown needs no script: what it takes for work is Google's",
+    "tracking-server-by-the-hour": "Vertex AI Experiments has no server that is paid for by the hour",
+    "budget-blind-to-managed-training": "the budget of managed training is that of its project, whatever is labelled",
 }
 """Policies that look at AWS and not at Google Cloud, each with the reason."""
 

@@ -17,6 +17,7 @@ from tests.policies.mutants_walls import WALLS
 from tests.policies.mutants_walls_network import WALLS_NETWORK
 from tests.remembered import unjudged
 from tests.shared import ROOT
+from trainyard.policies import money_editors, money_managed, security_managed
 from trainyard.policies.pack import POLICIES
 from trainyard.recorded.resources import matches
 from trainyard.rehearsal.rehearse import rehearse
@@ -72,8 +73,16 @@ OF_GOOGLE_CLOUD = {"logs-outside-residency", "rights-change-unnoticed"}
 """Policies on types of Google Cloud alone, whose mutants are in `test_gcp.py`."""
 
 
+OF_MANAGED_TRAINING = {
+    policy.name for policy in (*money_managed.POLICIES, *money_editors.POLICIES, security_managed.public_editor)
+}
+"""Policies on what a stack with a cluster has none of, whose mutants are in `test_managed.py`."""
+
+
 def test_every_policy_of_the_pack_has_a_mutant():
-    assert {mutant.policy for mutant in ALL} | OF_GOOGLE_CLOUD == {policy.name for policy in POLICIES}
+    assert {mutant.policy for mutant in ALL} | OF_GOOGLE_CLOUD | OF_MANAGED_TRAINING == {
+        policy.name for policy in POLICIES
+    }
     assert all(not matches("aws:iam/role:Role", policy.types) for policy in POLICIES if policy.name in OF_GOOGLE_CLOUD)
 
 

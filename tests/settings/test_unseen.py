@@ -15,6 +15,8 @@ from trainyard.settings.unseen import secret_texts, stand_in, without_values
 MAY_BE_ENCRYPTED = {
     "teams[].principals[]",
     "gpuPools.*.reserved.reservationId",
+    "gcp.tpuPools.*.image",
+    "gcp.tpuPools.*.reserved.reservationId",
     "alertEmails[]",
     "smoke.image",
     "mlflow.image",

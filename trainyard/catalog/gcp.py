@@ -66,11 +66,13 @@ class GcpCpuInstance:
 
 @dataclass(frozen=True, slots=True)
 class Tpu:
-    """A machine type with TPU chips; `accelerator` is what GKE labels its nodes with."""
+    """A machine type with TPU chips; `accelerator` is what GKE labels its nodes with, `topologies` are how the chips of
+    a slice of it are joined, the usual ones by size."""
 
     type: str
     accelerator: str
     chips: int
+    topologies: tuple[str, ...]
     vcpus: int
     memory_gib: float
 
@@ -150,6 +152,7 @@ def _sold() -> dict[str, dict[str, tuple[str, ...]]]:
         names = tuple(f"{row['region']}-{letter}" for letter in row["zones"].split())
         found.setdefault(row["match"], {})[row["region"]] = names
     for tpu in _tpus().values():
+        found.setdefault(tpu.type, dict(found.get(family(tpu.type), {})))
         for (accelerator, region), price in _tpu_prices().items():
             if accelerator == tpu.accelerator:
                 found.setdefault(tpu.type, {})[region] = tuple(f"{region}-{letter}" for letter in price.zones)

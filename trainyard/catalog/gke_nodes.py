@@ -54,6 +54,11 @@ def machine(type_: str) -> Machine | None:
         plain = gcp.cpu_instance(type_)
         return Machine(plain.vcpus, plain.memory_gib)
     except KeyError:
+        pass
+    try:
+        slices = gcp.tpu(type_)
+        return Machine(slices.vcpus, slices.memory_gib)
+    except KeyError:
         return None
 
 

@@ -80,6 +80,12 @@ RUNTIME_CHECKSUM_ANNOTATION: Final = f"{LABEL_PREFIX}runtime-checksum"
 GPU_RESOURCE: Final = "nvidia.com/gpu"
 """The extended resource, and the key of the taint of GPU nodes."""
 
+TPU_RESOURCE: Final = "google.com/tpu"
+"""The extended resource of TPU chips, and the key of the taint of their nodes."""
+
+ACCELERATORS: Final = (GPU_RESOURCE, TPU_RESOURCE)
+"""What a job takes only through a queue."""
+
 
 DEVICE_PLUGIN_LABEL: Final = "nvidia.com/device-plugin.config"
 """Label of a node that names what the NVIDIA device plugin does there, one of its chart's `config.map`."""
@@ -157,8 +163,11 @@ SPOT_TOLERATION: Final[Mapping[str, str]] = {
 SYSTEM_PRIORITIES: Final = ("system-cluster-critical", "system-node-critical")
 """Kubernetes' own priority classes, for what a cluster or a node does not run without. No team's pod has one."""
 
+ACCELERATOR_PREFIXES: Final = tuple(f"{resource.partition('/')[0]}/" for resource in ACCELERATORS)
+"""How the names of accelerators' resources begin: whole GPUs, slices of them (`nvidia.com/mig-...`), TPU chips."""
+
 RESERVED_TAINTS: Final = (
-    f"{GPU_RESOURCE.partition('/')[0]}/",
+    *ACCELERATOR_PREFIXES,
     LABEL_PREFIX,
     SYSTEM_TAINT["key"],
     "node-role.kubernetes.io/",
@@ -213,6 +222,11 @@ TRACKING_DRILL_TAG: Final = "tracking-drill-of"
 def pool_runtime(pool: str) -> str:
     """Name of the runtime of a pool with a fabric."""
     return f"{TORCH_RUNTIME}-{pool}"
+
+
+def tpu_runtime(pool: str) -> str:
+    """Name of the runtime of a pool of TPU slices."""
+    return f"tpu-{pool}"
 
 
 FABRIC: Final = "fabric"
@@ -350,3 +364,12 @@ def gpu_node_tolerations(capacity: str) -> list[dict[str, str]]:
         raise ValueError(f"a capacity is one of {', '.join(CAPACITIES)}, got {capacity}")
     spot = [dict(SPOT_TOLERATION)] if capacity == "spot" else []
     return [dict(GPU_TOLERATION), *spot]
+
+
+def tpu_node_tolerations(capacity: str) -> list[dict[str, str]]:
+    """Tolerations for every taint of the nodes of a TPU slice of one capacity.
+
+    Raises ValueError for an unknown capacity.
+    """
+    _, *spot = gpu_node_tolerations(capacity)
+    return [{"key": TPU_RESOURCE, "operator": "Exists", "effect": "NoSchedule"}, *spot]

@@ -19,6 +19,23 @@ GKE_ACCELERATORS: Final[Mapping[str, str]] = {
 }
 """Types of `guestAccelerators` of a GKE node pool with the catalogue's names of the GPU models."""
 
+TPU_FAMILIES: Final = ("ct3-", "ct3p-", "ct4p-", "ct5l-", "ct5lp-", "ct5p-", "ct6e-", "tpu7x-")
+"""How the names of machines with TPU chips begin (cluster-toolkit, 2026-06-25; v2 to v4, as generally known)."""
+
+TPU_ACCELERATOR_LABEL: Final = "cloud.google.com/gke-tpu-accelerator"
+"""Label of a node with TPU chips: their generation, as GKE calls it. GKE sets it from the machine."""
+TPU_TOPOLOGY_LABEL: Final = "cloud.google.com/gke-tpu-topology"
+"""Label of a node with TPU chips: how the chips of its slice are joined. GKE sets it."""
+TPU_COUNT_LABEL: Final = "cloud.google.com/gke-accelerator-count"
+"""Label of a node with TPU chips: how many it has (GKE, "Node labels" of TPUs, as generally known)."""
+FLEX_START_LABEL: Final = "cloud.google.com/gke-flex-start"
+"""Label of nodes of flex-start, by which pods ask for them (cluster-toolkit, 2026-06-25)."""
+NODE_POOL_LABEL: Final = "cloud.google.com/gke-nodepool"
+"""Label of a node with the name of its pool, which is one slice where a slice has several machines."""
+LUSTRE_DRIVER: Final = "lustre.csi.storage.gke.io"
+FILESTORE_DRIVER: Final = "filestore.csi.storage.gke.io"
+"""Storage drivers that GKE brings as add-ons of the cluster."""
+
 BLOCK_STORAGE_CLASS: Final = "trainyard-balanced"
 """StorageClass of the platform's own disks."""
 

@@ -15,16 +15,17 @@ in their documentation, 2026-11): a list that holds one as a whole keeps nobody'
 
 
 def plan_allowed_images(
-    pulled_as: Callable[[str], str], clusters: Sequence[ClusterPlan], context: Context
+    pulled_as: Callable[[str], str], clusters: Sequence[ClusterPlan], context: Context, also: Sequence[str] = ()
 ) -> tuple[str, ...]:
     """Registries and repositories that teams may run images of, besides the account's own registry.
 
-    `pulled_as` says where the ground's nodes pull an image from; the clusters' runtimes have theirs that way already.
+    `pulled_as` says where the ground's nodes pull an image from; the clusters' runtimes, and those of the ground's own
+    in `also`, have theirs that way already.
     """
     own = context.settings.images.allowed_registries
     smoke, pins = context.settings.smoke, catalog.pins()
     ours = [pins.image("pytorch"), *([smoke.image or pins.image("smoke")] if smoke.enabled else [])]
-    pulled = [*map(pulled_as, ours), *(runtime.image for cluster in clusters for runtime in cluster.runtimes)]
+    pulled = [*map(pulled_as, ours), *(runtime.image for cluster in clusters for runtime in cluster.runtimes), *also]
     allowed = tuple(dict.fromkeys([*map(repository, pulled), *own]))
     source = "the account's own registry, those of the runtimes and the smoke job, setting images.allowedRegistries"
     for registry in sorted(set(allowed) & set(OPEN_REGISTRIES)):

@@ -166,7 +166,12 @@ def _plan(context: Context, environment: str, stack: str) -> Plan:
             egress=egress,
             allowed_images=()
             if managed  # of pods, and there are none
-            else plan_allowed_images(pulled, clusters, context),
+            else plan_allowed_images(
+                pulled,
+                clusters,
+                context,
+                [pool.image for pool in ground.tpu_pools] if isinstance(ground, GcpPlan) else (),
+            ),
             mlflow=mlflow,
             budget=budget,
             idle_floor=floor,

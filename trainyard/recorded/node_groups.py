@@ -10,9 +10,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from trainyard.catalog import instance
+from trainyard.catalog import gcp, instance
 from trainyard.catalog.mig import mig_profiles
-from trainyard.conventions import CAPACITY_LABEL, DEVICE_PLUGIN_LABEL, POOL_LABEL, Capacity, pods_per_gpu_of
+from trainyard.conventions import (
+    CAPACITY_LABEL,
+    DEVICE_PLUGIN_LABEL,
+    GPU_RESOURCE,
+    POOL_LABEL,
+    TPU_RESOURCE,
+    Capacity,
+    pods_per_gpu_of,
+)
 from trainyard.conventions.gcp import FABRIC_INTERFACES, GKE_ACCELERATORS
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.read import is_on, is_set, length_at, list_at, mapping_at, mappings_at, number_at, value_at
@@ -46,6 +54,7 @@ class NodeGroup:
     in_capacity_block: bool  # paid for once, when the block is bought; its `capacity` is reserved
     from_queue: bool = False  # Google's flex-start: sold below the price on demand, for a time
     pods_per_gpu: int = 1  # that take turns on it, or have an instance of it
+    tpu_chips_per_node: int = 0  # of a slice of TPUs; 0: none, or a machine that the catalogue does not have
 
     @property
     def name(self) -> str:
@@ -61,6 +70,12 @@ class NodeGroup:
     def gpus(self) -> int:
         """GPUs that the group holds at most."""
         return self.max_nodes * self.gpus_per_node
+
+    @property
+    def offered(self) -> dict[str, int]:
+        """What a node tells pods of that jobs are counted by: GPUs, or TPU chips."""
+        each = {GPU_RESOURCE: self.gpus_per_node * self.pods_per_gpu, TPU_RESOURCE: self.tpu_chips_per_node}
+        return {resource: count for resource, count in each.items() if count}
 
     @property
     def gpus_offered(self) -> int:
@@ -82,6 +97,12 @@ def gpu_node_groups(resources: Resources) -> list[NodeGroup]:
     """The recorded node groups that have GPUs. Raises as `node_group` does."""
     groups = (node_group(resource, resources) for resource in resources.of(*NODE_GROUP_TYPES))
     return [group for group in groups if group.gpu_models]
+
+
+def tpu_node_groups(resources: Resources) -> list[NodeGroup]:
+    """The recorded node groups that have TPU chips. Raises as `node_group` does."""
+    groups = (node_group(resource, resources) for resource in resources.of(*NODE_GROUP_TYPES))
+    return [group for group in groups if group.tpu_chips_per_node]
 
 
 def gpu_model(instance_type: str) -> str | None:
@@ -183,7 +204,13 @@ def _gke(resource: RecordedResource) -> NodeGroup:
         pods_per_gpu=int(
             max((number_at(one, *_SHARED, default=1) * _instances(one) for one in accelerators), default=1)
         ),
+        tpu_chips_per_node=tpu_chips(str(value_at(node, "machineType", default=""))),
     )
+
+
+def tpu_chips(machine_type: str) -> int:
+    """TPU chips of a machine type of Google Cloud; 0 where it has none, or is not in the catalogue."""
+    return next((tpu.chips for tpu in gcp.tpus() if tpu.type == machine_type), 0)
 
 
 def _instances(accelerator: Any) -> int:

@@ -9,8 +9,17 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Mapping
+from typing import Any
 
+from trainyard.catalog import gcp
 from trainyard.conventions import INSTANCE_TYPE_LABEL
+from trainyard.conventions.gcp import (
+    FLEX_START_LABEL,
+    NODE_POOL_LABEL,
+    TPU_ACCELERATOR_LABEL,
+    TPU_COUNT_LABEL,
+    TPU_TOPOLOGY_LABEL,
+)
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.node_groups import EKS_NODE_GROUP, GKE_NODE_POOL, NODE_GROUP_TYPES, NodeGroup, node_group
 from trainyard.recorded.read import UnknownInput, UnreadableInput, is_on, value_at
@@ -72,9 +81,23 @@ def labels_of_the_cloud(group: RecordedResource) -> dict[str, str]:
     if group.type == GKE_NODE_POOL:
         node = value_at(inputs, "nodeConfig")
         name = value_at(inputs, "name", unknown=None)
-        found = {"cloud.google.com/gke-nodepool": str(name)} if name else {}
+        found = {NODE_POOL_LABEL: str(name)} if name else {}
+        found |= _of_slice(inputs, node)
+        if is_on(node, "flexStart"):
+            found[FLEX_START_LABEL] = "true"
         return found | {f"cloud.google.com/gke-{kind}": "true" for kind in ("spot", "preemptible") if is_on(node, kind)}
     return {}
+
+
+def _of_slice(inputs: Mapping[str, Any], node: Any) -> dict[str, str]:
+    """Labels of a TPU slice's nodes. Where the pool names no topology the machine has but one that needs no other."""
+    type_ = str(value_at(node, "machineType", default=""))
+    machine = next((tpu for tpu in gcp.tpus() if tpu.type == type_), None)
+    if machine is None:
+        return {}
+    topology = value_at(inputs, "placementPolicy", "tpuTopology") or machine.topologies[0]
+    count = str(machine.chips)
+    return {TPU_ACCELERATOR_LABEL: machine.accelerator, TPU_TOPOLOGY_LABEL: str(topology), TPU_COUNT_LABEL: count}
 
 
 def _starts_with_labels(group: NodeGroup) -> bool:

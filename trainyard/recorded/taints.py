@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from trainyard.conventions import GPU_RESOURCE
+from trainyard.conventions import ACCELERATORS
 from trainyard.recorded.node_groups import GKE_NODE_POOL, NodeGroup
 from trainyard.recorded.read import mappings_at, value_at
 
@@ -15,9 +15,10 @@ TAINT_EFFECTS: Final = tuple(EFFECTS.values())
 
 
 def taints_of(group: NodeGroup) -> list[dict[str, str]]:
-    """The taints that a pod with GPUs has to tolerate itself on the nodes of a group.
+    """The taints that a pod with GPUs or TPU chips has to tolerate itself on the nodes of a group.
 
-    GKE tolerates that of GPUs in the name of each pod that asks for some (GKE documentation, "Run GPUs", read 2026-11).
+    GKE tolerates that of GPUs, and that of TPUs, in the name of each pod that asks for some (GKE documentation, "Run
+    GPUs", read 2026-11; "Deploy TPU workloads", as generally known).
 
     Raises:
         UnknownInput: a part of them is not known yet.
@@ -31,4 +32,4 @@ def taints_of(group: NodeGroup) -> list[dict[str, str]]:
         }
         for taint in mappings_at(group.resource.inputs, *(("nodeConfig",) if google else ()), "taints")
     ]
-    return [taint for taint in found if not (google and taint["key"] == GPU_RESOURCE)]
+    return [taint for taint in found if not (google and taint["key"] in ACCELERATORS)]

@@ -58,6 +58,7 @@ DATABASE_SNAPSHOT: Final = "aws:rds/snapshot:Snapshot"
 BACKUP_VAULT_POLICY: Final = "aws:backup/vaultPolicy:VaultPolicy"
 DNS_FIREWALL_CONFIG: Final = "aws:route53/resolverFirewallConfig:ResolverFirewallConfig"
 INTERNET_GATEWAY: Final = "aws:ec2/internetGateway:InternetGateway"
+ENDPOINT_SERVICE: Final = "aws:ec2/vpcEndpointService:VpcEndpointService"
 VPC_PEERING: Final = "aws:ec2/vpcPeeringConnection:VpcPeeringConnection"
 ENDPOINT_SERVICE_PRINCIPAL: Final = "aws:ec2/vpcEndpointServiceAllowedPrinciple:VpcEndpointServiceAllowedPrinciple"
 EBS_VOLUME: Final = "aws:ebs/volume:Volume"
@@ -113,6 +114,7 @@ SECURITY_GROUP_EGRESS_RULE: Final = "aws:vpc/securityGroupEgressRule:SecurityGro
 SECURITY_GROUP_INGRESS_RULE: Final = "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule"
 SECURITY_GROUP_RULE: Final = "aws:ec2/securityGroupRule:SecurityGroupRule"
 QUEUE: Final = "aws:sqs/queue:Queue"
+SAGEMAKER_NOTEBOOK: Final = "aws:sagemaker/notebookInstance:NotebookInstance"
 QUEUE_POLICY: Final = "aws:sqs/queuePolicy:QueuePolicy"
 SNS_TOPIC: Final = "aws:sns/topic:Topic"
 SNS_TOPIC_POLICY: Final = "aws:sns/topicPolicy:TopicPolicy"
@@ -139,12 +141,16 @@ GCP_BUCKETS_ACCESS: Final = (
 GCP_BUDGET: Final = "gcp:billing/budget:Budget"
 GCP_FIREWALL: Final = "gcp:compute/firewall:Firewall"
 GCP_KEY: Final = "gcp:serviceaccount/key:Key"
+GCP_CONNECTION: Final = "gcp:servicenetworking/connection:Connection"
 GCP_CRYPTO_KEY: Final = "gcp:kms/cryptoKey:CryptoKey"
 GCP_FORWARDING_RULES: Final = (
     "gcp:compute/forwardingRule:ForwardingRule",
     "gcp:compute/globalForwardingRule:GlobalForwardingRule",
 )
 FILESTORE: Final = "gcp:filestore/instance:Instance"
+GCP_CUSTOM_ROLE: Final = "gcp:projects/iAMCustomRole:IAMCustomRole"
+GCP_ORGANISATION_ROLE: Final = "gcp:organizations/iAMCustomRole:IAMCustomRole"
+GCP_WORKBENCH: Final = "gcp:workbench/instance:Instance"
 GCP_IDENTITY_PROVIDER: Final = "gcp:iam/workloadIdentityPoolProvider:WorkloadIdentityPoolProvider"
 GCP_IMAGE_REPOSITORY: Final = "gcp:artifactregistry/repository:Repository"
 GCP_LUSTRE: Final = "gcp:lustre/instance:Instance"
@@ -155,6 +161,14 @@ GCP_NAT: Final = "gcp:compute/routerNat:RouterNat"
 GCP_LOG_EXCLUSION: Final = "gcp:logging/projectExclusion:ProjectExclusion"
 GCP_LOG_METRIC: Final = "gcp:logging/metric:Metric"
 GCP_LOG_SINK: Final = "gcp:logging/projectSink:ProjectSink"
+GCP_CUSTOM_ROLES: Final = ("gcp:projects/iAMCustomRole:IAMCustomRole", "gcp:organizations/iAMCustomRole:IAMCustomRole")
+GCP_MACHINES: Final = (
+    "gcp:compute/instance:Instance",
+    "gcp:compute/instanceTemplate:InstanceTemplate",
+    "gcp:compute/regionInstanceTemplate:RegionInstanceTemplate",
+)
+GCP_PEERING: Final = "gcp:compute/networkPeering:NetworkPeering"
+GCP_DATABASE_USER: Final = "gcp:sql/user:User"
 GCP_REGIONAL_SECRET: Final = "gcp:secretmanager/regionalSecret:RegionalSecret"  # noqa: S105 (a type)
 GCP_RESERVATION: Final = "gcp:compute/reservation:Reservation"
 GCP_SECRET: Final = "gcp:secretmanager/secret:Secret"  # noqa: S105 (a type)
@@ -187,6 +201,8 @@ SECRET: Final = "kubernetes:core/v1:Secret"  # noqa: S105 (a type)
 SERVICE: Final = "kubernetes:core/v1:Service"
 SERVICE_ACCOUNT: Final = "kubernetes:core/v1:ServiceAccount"
 STATEFUL_SET: Final = "kubernetes:apps/v1:StatefulSet"
+MUTATING_WEBHOOKS: Final = "kubernetes:admissionregistration.k8s.io/v1:MutatingWebhookConfiguration"
+VALIDATING_WEBHOOKS: Final = "kubernetes:admissionregistration.k8s.io/v1:ValidatingWebhookConfiguration"
 STORAGE_CLASS: Final = "kubernetes:storage.k8s.io/v1:StorageClass"
 VOLUME: Final = "kubernetes:core/v1:PersistentVolume"
 VOLUME_CLAIM: Final = "kubernetes:core/v1:PersistentVolumeClaim"

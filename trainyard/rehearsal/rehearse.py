@@ -1,4 +1,4 @@
-"""`rehearse`: a whole stack, run twice offline, checked, and told as data."""
+"""`rehearse`: a whole stack, run offline as it is previewed and as it is made, checked, and told as data."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from trainyard.recorded.kinds import without_wrong_kinds
 from trainyard.recorded.model import Finding, RecordedResource, masked
 from trainyard.rehearsal.engine.failures import exception_chain
 from trainyard.rehearsal.engine.loop import rare_collections
-from trainyard.rehearsal.engine.program import run_program
+from trainyard.rehearsal.engine.program import run_program, run_program_once
 from trainyard.rehearsal.engine.project import StackConfig, StandIn, read_stack
 from trainyard.rehearsal.engine.recorder import Deployment, Recording
 from trainyard.rehearsal.findings import broken, ordered, refused
@@ -134,20 +134,8 @@ def rehearse(
         secret_keys=sorted(config.secret_keys),
         stack_outputs=stack_outputs or {},
     )
-    recordings: dict[str, Recording] = {}
-    captured = Captured()
-    for phase, preview in (("preview", True), ("known", False)):
-        before = time.perf_counter()
-        with rehearsing(config.file), capturing() as heard:
-            recordings[phase] = run_program(config, deployment, preview=preview, timeout_seconds=timeout_seconds)
-        seconds[phase] = time.perf_counter() - before
-        _raise_settings_errors(config, recordings[phase])
-        captured = heard if heard.plan else captured
-        if recordings[phase].hang is not None:
-            recordings.setdefault("known", Recording(preview=False))
-            break
+    preview_run, known_run, captured = _recorded(config, deployment, timeout_seconds, seconds)
     before = time.perf_counter()
-    preview_run, known_run = recordings["preview"], recordings["known"]
     best = known_run if known_run.resources else preview_run
     findings = refused(config, captured.plan, preview_run, known_run, best)
     seconds["refusals"] = time.perf_counter() - before
@@ -176,6 +164,39 @@ def rehearse(
         }
         | dict(config.state),
     )
+
+
+def _recorded(
+    config: StackConfig, deployment: Deployment, timeout_seconds: float, seconds: dict[str, float]
+) -> tuple[Recording, Recording, Captured]:
+    """What a first preview and a run with everything known record, and what the program published.
+
+    The program runs once for both where that can be (`two_views`), else for each. A preview that hangs is all there is.
+    """
+    before = time.perf_counter()
+    with rehearsing(config.file), capturing() as captured:
+        known, preview = run_program_once(config, deployment, timeout_seconds=timeout_seconds)
+    seconds["known"] = time.perf_counter() - before
+    if known is not None:
+        _raise_settings_errors(config, known)
+        if preview is not None:
+            return preview, known, captured
+    found = {True: preview, False: known}
+    for is_preview, phase in ((True, "preview"), (False, "known")):
+        recording = found.get(is_preview)
+        if recording is None:
+            before = time.perf_counter()
+            with rehearsing(config.file), capturing() as heard:
+                recording = run_program(config, deployment, preview=is_preview, timeout_seconds=timeout_seconds)
+            seconds[phase] = seconds.get(phase, 0.0) + time.perf_counter() - before
+            _raise_settings_errors(config, recording)
+            captured = heard if heard.plan else captured
+            found[is_preview] = recording
+        if recording.hang is not None and is_preview:
+            return recording, Recording(preview=False), captured
+    preview, known = found[True], found[False]
+    assert preview is not None and known is not None
+    return preview, known, captured
 
 
 def _raise_settings_errors(config: StackConfig, recording: Recording) -> None:

@@ -28,8 +28,6 @@ NOT_ON_GCP: Final = {
     "audit.container_logs": "GKE collects what containers write, and logRetentionDays says how long it is kept",
     "audit.break_glass": "an owner of the project is the way in, and giving that right sets off an alarm",
     "images.cache_logins": "images.cache needs no login on Google Cloud",
-    "storage.lustre": "there is no Managed Lustre in an environment on Google Cloud yet",
-    "storage.shared_file_system": "there is no Filestore in an environment on Google Cloud yet",
     "mlflow.database.restore_from": "Cloud SQL restores into an instance that is there",
     "scheduler.scale_down_after_minutes": "GKE's autoscaler takes empty nodes away when it wants to",
     "scheduler.dry_capacity_minutes": "what keeps dry capacity out of the queues reads the Cluster Autoscaler of EKS",

@@ -45,6 +45,7 @@ from trainyard.settings.operations import (
 from trainyard.settings.people import Team
 from trainyard.settings.pools import CpuPool, GpuPool, SystemNodes
 from trainyard.settings.principals import principal_checks
+from trainyard.settings.shared_network import shared_network_checks
 from trainyard.settings.types import (
     PRIVATE,
     Cidr,
@@ -211,6 +212,7 @@ def cross_checks(settings: Settings) -> Iterator[Problem]:
     if settings.cloud == "aws":  # elsewhere it is not read, and says so
         yield from api_access_checks(settings.api_access)
     yield from existing_network_checks(settings)
+    yield from shared_network_checks(settings)
     yield from way_out_checks(settings)
     yield from _address_checks(settings)
     for name, whose in ((SYSTEM_POOL, "the platform's own pods"), (CPU_POOL, "people's pods without GPUs")):

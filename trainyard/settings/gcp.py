@@ -6,6 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from trainyard.settings.shared_network import SharedNetwork
+from trainyard.settings.tpus import TpuPool
 from trainyard.settings.types import Model, Name, PublicCidr, StandIn, TextLikeNumber, matching
 
 
@@ -101,12 +103,36 @@ class Gcp(Model):
             "read there; no cache by default, and none has a price in the catalogue"
         ),
     )
+    shared_files_gib: int | None = Field(
+        default=None,
+        ge=1024,
+        le=102_400,
+        description="size of the shared file system (Filestore), GiB; it is paid for whether it is used or not",
+    )
+    network_project: (
+        Annotated[
+            str,
+            matching(
+                r"[a-z][a-z0-9-]{4,28}[a-z0-9]",
+                "must be a project's id: 6 to 30 of a-z, 0-9 and -, a letter first, no - last",
+            ),
+        ]
+        | None
+    ) = Field(default=None, description="id of the host project, where the network is a Shared VPC's")
+    shared_network: SharedNetwork | None = Field(
+        default=None, description="the Shared VPC that nodes stand in, in place of a network of the environment's own"
+    )
     fast_network: Literal["dranet", "networks"] | None = Field(
         default=None,
         description=(
             "how pods get the RDMA interfaces of A3 Ultra and A4: dranet, by claims, of which GKE sets up everything "
             "(the default); networks, by annotations, over networks of the stack's own"
         ),
+    )
+    tpu_pools: dict[Name, TpuPool] = Field(
+        default={},
+        max_length=10,
+        description="pools of TPU slices by name, beside the GPU pools: no profile has one",
     )
     database_tier: (
         Annotated[str, matching(r"db-custom-[0-9]{1,2}-[0-9]{4,6}", "must look like db-custom-2-7680 (CPUs, MiB)")]

@@ -13,7 +13,7 @@ from trainyard.settings.types import Cores, Date, Days, Image, Label, Memory, Mo
 
 
 class Lustre(Model):
-    """The fast data tier: a Lustre file system linked to the data bucket."""
+    """The fast tier: a Lustre file system, on AWS linked to the data bucket."""
 
     enabled: bool | None = Field(
         default=None, description="whether there is one; a size, a throughput or a zone asks for it"

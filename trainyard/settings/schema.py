@@ -129,7 +129,7 @@ def leaves(value: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, Any]
     """The settings of an example by their paths, blocks apart; a name that its author gives, and an index, are `*`."""
     for key, item in value.items():
         here = f"{path}.{key}" if path else key
-        if here in ("gpuPools", "aws.existingNetwork.zones"):
+        if here in ("gpuPools", "gcp.tpuPools", "aws.existingNetwork.zones"):
             for pool in item.values():
                 yield from leaves(pool, f"{here}.*")
         elif isinstance(item, dict) and here not in (

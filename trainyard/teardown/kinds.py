@@ -25,6 +25,8 @@ GCP_BUCKET: Final = "gcp:storage/bucket:Bucket"
 GCP_FOLDER: Final = "gcp:storage/managedFolder:ManagedFolder"
 GCP_KEY: Final = "gcp:kms/cryptoKey:CryptoKey"
 GCP_DATABASE: Final = "gcp:sql/databaseInstance:DatabaseInstance"
+GCP_FILES: Final = "gcp:filestore/instance:Instance"
+GCP_LUSTRE: Final = "gcp:lustre/instance:Instance"
 GCP_TEMPLATE: Final = "gcp:colab/runtimeTemplate:RuntimeTemplate"
 GCP_ACCOUNT: Final = "gcp:serviceaccount/account:Account"
 GCP_CLUSTER: Final = "gcp:container/cluster:Cluster"
@@ -32,7 +34,7 @@ GCP_CLUSTER: Final = "gcp:container/cluster:Cluster"
 KEYS: Final = (KEY, GCP_KEY)
 """A key goes with what it opens."""
 
-COPIED: Final = (DATABASE, LUSTRE, GCP_DATABASE)
+COPIED: Final = (DATABASE, LUSTRE, GCP_DATABASE, GCP_FILES)
 """What stays as a copy: the thing itself stands in the network that goes."""
 
 PARTS: Final = ("gcp:sql/database:Database", "gcp:sql/user:User")
@@ -48,6 +50,7 @@ GROUP_OF: Final[tuple[tuple[str, Group], ...]] = (
     ("aws:sagemaker/modelPackageGroup", "artifacts"),
     (DOMAIN, "homes"),
     ("aws:efs/", "homes"),
+    ("gcp:filestore/", "homes"),
     ("gcp:sql/", "tracking"),
     ("gcp:vertex/", "tracking"),
 )
@@ -77,5 +80,6 @@ GIVEN_UP: Final[Mapping[str, Mapping[str, Any]]] = {
     GCP_KEY: {"deletionPolicy": "DELETE"},
     GCP_DATABASE: {"deletionProtection": False},
     GCP_CLUSTER: {"deletionProtection": False},
+    GCP_FILES: {"deletionProtectionEnabled": False},
 }
 """What a provider has to find in the state to delete what is not to stay."""

@@ -23,6 +23,8 @@ from trainyard.teardown.kinds import (
     DATABASE,
     DOMAIN,
     GCP_DATABASE,
+    GCP_FILES,
+    GCP_LUSTRE,
     GIVEN_UP,
     GROUP_OF,
     GROUPS,
@@ -167,6 +169,11 @@ def _chosen(state: State, keep: Sequence[Group]) -> tuple[dict[str, Kept], list[
         elif each["type"] == GCP_DATABASE:
             stays[each["urn"]] = Kept("Cloud SQL backup", (str(each.get("id")),), f"--keep {group}")
             _set(each, {"deletionProtection": False})
+        elif each["type"] == GCP_FILES:
+            stays[each["urn"]] = Kept("Filestore backup", (backup_of(each),), f"--keep {group}")
+            _set(each, {"deletionProtectionEnabled": False})
+        elif each["type"] == GCP_LUSTRE:  # stands in the network that goes, and Managed Lustre makes no copy
+            lost.append(f"{_told(each)}: scratch space, of which there is no copy")
         elif each["type"] == LUSTRE:  # stands in the network that goes: its files are in the bucket, or in a backup
             if not any(_names(each, link) for link in state.of(LUSTRE_LINK)):
                 _set(each, {"skipFinalBackup": False})
@@ -217,6 +224,11 @@ def _is_record(resource: Mapping[str, Any]) -> bool:
     """Whether it is a bucket whose objects are locked, and that the program itself leaves where it is."""
     inputs = resource.get("inputs") or {}
     return resource["type"] == BUCKET and bool(resource.get("retainOnDelete")) and bool(inputs.get("objectLockEnabled"))
+
+
+def backup_of(share: Mapping[str, Any]) -> str:
+    """Name of the backup that the end of an environment leaves of a share of Filestore."""
+    return f"{str(share.get('id')).rpartition('/')[2]}-end"
 
 
 def _snapshot(resource: Mapping[str, Any]) -> Kept:

@@ -1,10 +1,17 @@
-"""Google Cloud's buckets as sources of volumes, by Cloud Storage FUSE.
+"""Google Cloud's storage as sources of volumes: buckets by Cloud Storage FUSE, Managed Lustre and Filestore.
 
 - `data`: read only, by the mount and not by the pod's good will; all of them, or the team's own part.
 - `checkpoints`: the team's own folder of the checkpoints bucket.
+- `scratch`, where the environment has Managed Lustre: the team's own folder of it, fast, writable and on no bucket.
+- `home`, where the environment has Filestore: the team's own directory for code and notebooks, in every zone.
 
-Access is that of the pod's own service account. GKE mounts through a container beside the pod's own, which the
-annotation `gke-gcsfuse/volumes` asks for (`plan.gcp.make.FUSE_ANNOTATIONS`).
+The last two are mounted from the team's folder on, by the node: a pod sees nothing above it, and the folder has to be
+there (`folders.py`). Lustre's driver mounts whatever stands behind the address as `filesystem`, a folder below it too,
+and refuses a second volume of one such text on a node: a team's folder is a text of its own. Two mounts of the whole
+file system it refuses (lustre-csi-driver, pkg/csi_driver/node.go, read 2026-11-26; Google documents the name alone).
+
+Access to buckets is that of the pod's own service account. GKE mounts through a container beside the pod's own, which
+the annotation `gke-gcsfuse/volumes` asks for (`plan.gcp.make.FUSE_ANNOTATIONS`).
 
 Each is tuned by one of Google's profiles, a StorageClass that GKE brings from 1.35.1-gke.1616000: names of objects are
 kept and fetched ahead, and a cache of files is sized by what the node has. GKE counts the objects of a folder first,
@@ -18,12 +25,22 @@ nobody overwrites and wrong of checkpoints, whose newest is often told by a file
 checkpoints asks Cloud Storage each time (`metadata-cache:ttl-secs:0`): other nodes write there too.
 """
 
-from typing import Final, TypedDict
+from collections.abc import Mapping
+from typing import Final, NotRequired, TypedDict
 
 import pulumi
 
 from trainyard.components.k8s.volumes import VolumeSourceArgs
-from trainyard.conventions import CHECKPOINTS_CLAIM, DATA_CLAIM, data_prefix, team_prefix
+from trainyard.conventions import (
+    CHECKPOINTS_CLAIM,
+    DATA_CLAIM,
+    HOME_CLAIM,
+    SCRATCH_CLAIM,
+    data_prefix,
+    scratch_prefix,
+    team_prefix,
+)
+from trainyard.conventions.gcp import FILESTORE_DRIVER, LUSTRE_DRIVER
 
 DRIVER = "gcsfuse.csi.storage.gke.io"
 
@@ -36,8 +53,30 @@ NOMINAL_CAPACITY_GIB = 1024
 """Capacity that Kubernetes is told of every bucket; nothing measures it, and it never changes."""
 
 
+class LustreVolumeArgs(TypedDict):
+    """A file system of Managed Lustre, as pods mount it."""
+
+    instance: pulumi.Input[str]
+    """PROJECT/ZONE/INSTANCE."""
+    address: pulumi.Input[str]
+    """Address that clients mount from."""
+    filesystem: str
+    """Name of the file system."""
+
+
+class FilestoreVolumeArgs(TypedDict):
+    """A share of Filestore, as pods mount it."""
+
+    instance: pulumi.Input[str]
+    """REGION/INSTANCE."""
+    address: pulumi.Input[str]
+    """Address that nodes mount from."""
+    share: str
+    """Name of the share."""
+
+
 class BucketVolumesArgs(TypedDict):
-    """The buckets of an environment, as far as pods mount them."""
+    """The storage of an environment, as far as pods mount it."""
 
     data_bucket: pulumi.Input[str]
     """Name of the data bucket."""
@@ -45,6 +84,10 @@ class BucketVolumesArgs(TypedDict):
     """Whether a team sees its own part of the data, below its `data_prefix`, instead of all of them."""
     checkpoints_bucket: pulumi.Input[str]
     """Name of the checkpoints bucket."""
+    lustre: NotRequired[LustreVolumeArgs]
+    """The file system of scratch space. Default: there is none, and no claim `scratch`."""
+    shared: NotRequired[FilestoreVolumeArgs]
+    """The shared file system. Default: there is none, and no claim `home`."""
 
 
 def team_volumes(team: str, storage: BucketVolumesArgs) -> dict[str, VolumeSourceArgs]:
@@ -55,7 +98,64 @@ def team_volumes(team: str, storage: BucketVolumesArgs) -> dict[str, VolumeSourc
         storage["checkpoints_bucket"], team_prefix(team), "ReadWriteMany", "metadata-cache:ttl-secs:0"
     )
     data["storage_class"], checkpoints["storage_class"] = TRAINING_PROFILE, CHECKPOINTING_PROFILE
-    return {DATA_CLAIM: data, CHECKPOINTS_CLAIM: checkpoints}
+    volumes = {DATA_CLAIM: data, CHECKPOINTS_CLAIM: checkpoints}
+    if "lustre" in storage:
+        volumes[SCRATCH_CLAIM] = _shared(
+            lustre_source(storage["lustre"], f"{team}-{SCRATCH_CLAIM}", scratch_folder(team))
+        )
+    if "shared" in storage:
+        volumes[HOME_CLAIM] = _shared(filestore_source(storage["shared"], f"{team}-{HOME_CLAIM}", home_folder(team)))
+    return volumes
+
+
+def scratch_folder(team: str) -> str:
+    """Where a team's scratch space is in the file system: no slash at either end."""
+    return scratch_prefix(team).rstrip("/")
+
+
+def home_folder(team: str) -> str:
+    """Where a team's home is in the share: no slash at either end."""
+    return team_prefix(team).rstrip("/")
+
+
+class SourceArgs(TypedDict):
+    """What a driver mounts a file system by."""
+
+    driver: str
+    """Name of the driver."""
+    handle: pulumi.Input[str]
+    """What the driver knows the volume by."""
+    attributes: Mapping[str, pulumi.Input[str]]
+    """What it mounts."""
+
+
+def lustre_source(lustre: LustreVolumeArgs, handle: str, below: str = "") -> SourceArgs:
+    """The file system, or a folder of it. Kubernetes wants a handle of its own for every volume; `handle` ends it."""
+    path = f"{lustre['filesystem']}/{below}" if below else lustre["filesystem"]
+    return {
+        "driver": LUSTRE_DRIVER,
+        "handle": pulumi.Output.concat(lustre["instance"], f"/{handle}"),
+        "attributes": {"ip": lustre["address"], "filesystem": path},
+    }
+
+
+def filestore_source(shared: FilestoreVolumeArgs, handle: str, below: str = "") -> SourceArgs:
+    """The share, or a directory of it; `handle` ends the volume's own handle, as for Lustre."""
+    path = f"{shared['share']}/{below}" if below else shared["share"]
+    return {
+        "driver": FILESTORE_DRIVER,
+        "handle": pulumi.Output.concat("modeInstance/", shared["instance"], f"/{shared['share']}-{handle}"),
+        "attributes": {"ip": shared["address"], "volume": path},
+    }
+
+
+def _shared(source: SourceArgs) -> VolumeSourceArgs:
+    return {
+        **source,
+        "mount_options": [],
+        "access_mode": "ReadWriteMany",
+        "capacity_gib": NOMINAL_CAPACITY_GIB,
+    }
 
 
 def ingest_volume(storage: BucketVolumesArgs) -> VolumeSourceArgs:

@@ -19,10 +19,18 @@ from trainyard.components.gcp.google_apis import GoogleApis
 from trainyard.components.gcp.image_cache import RemoteImages
 from trainyard.components.gcp.network import VpcNetwork, VpcNetworkArgs
 from trainyard.components.gcp.services import ProjectServices
+from trainyard.components.gcp.shared_network import AnyVpc, SharedVpc, SharedVpcArgs
 from trainyard.plan.gcp.parts import GcpPlan
 from trainyard.plan.parts import Plan
 from trainyard.stacks.environment.gcp.cluster import Shared, make_ground
-from trainyard.stacks.environment.gcp.storage import after, make_database, make_keys, make_record, make_storage
+from trainyard.stacks.environment.gcp.storage import (
+    after,
+    make_database,
+    make_files,
+    make_keys,
+    make_record,
+    make_storage,
+)
 from trainyard.stacks.environment.ground import Foundation
 
 SERVICES: Final = (
@@ -63,7 +71,7 @@ def build(plan: Plan[GcpPlan]) -> Foundation:
     )
     gcp = pulumi.ResourceOptions(providers=[provider, pulumi_random.Provider("random-gcp")])
     services = _services(plan, gcp)
-    network = _network(plan, after(gcp, services.ready))
+    network = _network(plan, services, after(gcp, services.ready))
     apis = None
     if own.control_planes:
         apis = GoogleApis(
@@ -72,11 +80,13 @@ def build(plan: Plan[GcpPlan]) -> Foundation:
     keys = make_keys(plan, services, gcp)
     make_record(plan, keys, services, gcp)
     storage = make_storage(plan, network, keys, services, gcp)
+    files = make_files(plan, network, keys, services, storage, gcp)
     database = make_database(plan, network, keys, gcp)
     budget = _budget(plan, after(gcp, services.ready))
     fabric = _fabric(plan, after(gcp, services.ready))
     images = _images(plan, keys, after(gcp, [*services.ready, *keys.granted["platform"]]))
-    shared = Shared(network, keys, storage, database, services.ready, [*(apis.ready if apis else []), *images], fabric)
+    ready = [*(apis.ready if apis else []), *images]
+    shared = Shared(network, keys, storage, files, database, services.ready, ready, fabric)
     training = _managed(plan, shared, gcp)
     return Foundation(
         clusters={planned.name: make_ground(plan, planned, shared, gcp) for planned in plan.clusters},
@@ -102,7 +112,9 @@ def _services(plan: Plan[GcpPlan], gcp: pulumi.ResourceOptions) -> ProjectServic
         *(OF_MANAGED if managed else ()),
         *billed,
     ]
+    used += [*(["lustre"] if own.lustre else ()), *(["file"] if own.shared_files else ())]
     agents = [*AGENTS, *(AGENTS_OF_CLUSTERS if clusters else ()), *(AGENTS_OF_MANAGED if managed else ())]
+    agents += [*(["lustre"] if own.lustre else ()), *(["file"] if own.shared_files else ())]
     if own.image_cache and not managed:
         agents.append("artifactregistry")
     return ProjectServices("services", {"services": used, "agents": agents}, gcp)
@@ -121,8 +133,19 @@ def _managed(plan: Plan[GcpPlan], shared: Shared, gcp: pulumi.ResourceOptions) -
     return made.outputs
 
 
-def _network(plan: Plan[GcpPlan], opts: pulumi.ResourceOptions) -> VpcNetwork:
-    own = plan.ground.network
+def _network(plan: Plan[GcpPlan], services: ProjectServices, opts: pulumi.ResourceOptions) -> AnyVpc:
+    own, shared = plan.ground.network, plan.ground.network.shared
+    if shared is not None:
+        given: SharedVpcArgs = {
+            "host_project": shared.project,
+            "region": plan.ground.region,
+            "network": shared.network,
+            "subnetwork": shared.subnetwork,
+        }
+        if shared.rights_by_stack:
+            agent = services.agent_emails["container"]
+            given["rights"] = {"project_number": plan.ground.project_number, "gke_agent_email": agent}
+        return SharedVpc("network", given, opts)
     args: VpcNetworkArgs = {"region": plan.ground.region, "node_cidr": own.node_cidr, "nat": own.nat}
     if plan.ground.control_planes:
         private = IPv4Network(own.private_services_cidr)

@@ -18,11 +18,12 @@ from trainyard.components.gcp.database import CloudSqlDatabase
 from trainyard.components.gcp.encryption import ProjectKeys
 from trainyard.components.gcp.fabric_networks import FabricNetworks
 from trainyard.components.gcp.gpu_nodes import GkeNodePools, GkePoolArgs
-from trainyard.components.gcp.network import VpcNetwork
 from trainyard.components.gcp.on_cluster.block_storage import DiskStorage
 from trainyard.components.gcp.on_cluster.pod_networks import PodNetworkArgs, PodNetworks
 from trainyard.components.gcp.on_cluster.volumes import ingest_volume, team_volumes
+from trainyard.components.gcp.shared_network import AnyVpc
 from trainyard.components.gcp.storage import GcsStorageTiers
+from trainyard.components.gcp.tpu_nodes import TpuSlices
 from trainyard.components.k8s.network_rules import AddressesArgs
 from trainyard.components.k8s.teams import SubjectArgs
 from trainyard.conventions import CHECKPOINTS_CLAIM, CPU_NODES, SYSTEM_NODES, gpu_node_labels
@@ -40,8 +41,17 @@ from trainyard.plan.gcp.market import accelerator
 from trainyard.plan.gcp.parts import GcpNetworkPlan, GcpPlan
 from trainyard.plan.parts import ClusterPlan, NodeGroupPlan, Plan, PoolPlan
 from trainyard.stacks.environment.gcp.identities import identity, people, pod_identities
-from trainyard.stacks.environment.gcp.storage import ARTIFACTS_PREFIX, after, mlflow_database, mounted, uri
-from trainyard.stacks.environment.ground import Ground, resource_prefix
+from trainyard.stacks.environment.gcp.storage import (
+    ARTIFACTS_PREFIX,
+    Files,
+    after,
+    make_folders,
+    mlflow_database,
+    mounted,
+    uri,
+)
+from trainyard.stacks.environment.gcp.tpus import jobs_of_slices, tpu_node_pools
+from trainyard.stacks.environment.ground import Ground, Slices, resource_prefix
 
 LONGEST_ACCOUNT_ID = 30
 
@@ -50,9 +60,10 @@ LONGEST_ACCOUNT_ID = 30
 class Shared:
     """What all clusters of the environment use."""
 
-    network: VpcNetwork
+    network: AnyVpc
     keys: ProjectKeys
     storage: GcsStorageTiers
+    files: Files
     database: CloudSqlDatabase | None
     services: Sequence[pulumi.Resource]
     """What everything waits for that asks an API of the project's."""
@@ -82,6 +93,7 @@ def make_ground(plan: Plan[GcpPlan], planned: ClusterPlan, shared: Shared, gcp: 
         },
         after(gcp, cluster.nodes_wait_for),
     )
+    slices = _slices(prefix, own, cluster, shared, gcp)
     identities = pod_identities(plan, planned, cluster, storage, gcp)
     people(plan, planned, gcp)
     kubeconfig = pulumi.Output.json_dumps(
@@ -94,7 +106,8 @@ def make_ground(plan: Plan[GcpPlan], planned: ClusterPlan, shared: Shared, gcp: 
         opts=pulumi.ResourceOptions(depends_on=list(cluster.ready)),
     )
     asked_for = _pod_networks(prefix, shared.fabric, kubernetes)
-    volumes = mounted(plan, storage)
+    volumes = mounted(plan, storage, shared.files)
+    folders = make_folders(prefix, plan, planned, volumes, pulumi.ResourceOptions(providers=[kubernetes]))
     watched = planned.monitoring is not None
     if watched:
         _tell(plan, planned, shared, cluster, gcp)
@@ -137,10 +150,11 @@ def make_ground(plan: Plan[GcpPlan], planned: ClusterPlan, shared: Shared, gcp: 
             }
             for name, hours in own.run_hours
         },
+        slices=slices,
         unrationed_resources=[],
         autoscaled_groups={},
         node_images={group.name: cluster.version for group in planned.node_groups},
-        jobs_wait_for=[*shared.ready, *asked_for],
+        jobs_wait_for=[*shared.ready, *asked_for, *folders],
         block_storage_class=disks.storage_class,
         alerts_by_log=watched,
         gpu_exporter={"namespace": DCGM_PODS[0], "labels": {"app.kubernetes.io/name": DCGM_PODS[1]}},
@@ -149,6 +163,27 @@ def make_ground(plan: Plan[GcpPlan], planned: ClusterPlan, shared: Shared, gcp: 
         subjects={team.name: [_subject(principal) for principal in team.principals] for team in plan.core.teams},
         ingest_subjects=[_subject(principal) for principal in plan.core.storage.ingest_principals],
     )
+
+
+def _slices(
+    prefix: str, own: GcpPlan, cluster: GkeCluster, shared: Shared, gcp: pulumi.ResourceOptions
+) -> list[Slices]:
+    """Makes the TPU slices, where there are some, and says what jobs know of them."""
+    if not own.tpu_pools:
+        return []
+    made = TpuSlices(
+        f"{prefix}tpu-slices",
+        {
+            "cluster_id": cluster.cluster_id,
+            "region": own.region,
+            "node_account_email": cluster.node_account_email,
+            "key_id": shared.keys.key_ids["platform"],
+            "labels": dict(own.labels),
+            "pools": [args for pool in own.tpu_pools for args in tpu_node_pools(pool)],
+        },
+        after(gcp, cluster.nodes_wait_for),
+    )
+    return [jobs_of_slices(pool, made, cluster.version) for pool in own.tpu_pools]
 
 
 def _tell(
@@ -181,7 +216,7 @@ def addresses(network: GcpNetworkPlan) -> AddressesArgs:
     """The service `kubernetes` has the first address of its range (Kubernetes, "Service ClusterIP allocation"); the
     metadata server resolves names and says who a pod is."""
     return {
-        "own": [network.cidr],
+        "own": list(network.cidrs),
         "nodes": [network.node_cidr],
         "services": network.service_cidr,
         "control_plane": [network.control_plane_cidr],
@@ -227,6 +262,12 @@ def _cluster(plan: Plan[GcpPlan], planned: ClusterPlan, shared: Shared) -> GkeCl
         }
     if control_plane.api_networks:
         args["ip_endpoint_cidrs"] = dict(control_plane.api_networks)
+    if own.network.shared is not None:
+        args["pod_range"], args["service_range"] = own.network.shared.pod_range, own.network.shared.service_range
+    if own.lustre is not None:
+        args["lustre"] = True
+    if own.shared_files is not None:
+        args["shared_files"] = True
     if own.authenticator_group is not None:
         args["authenticator_group"] = own.authenticator_group
     return args

@@ -17,7 +17,7 @@ from trainyard.components.gcp.managed.ceilings import ClosedQuotas
 from trainyard.components.gcp.managed.editors import EditorMachineArgs, EditorTemplates
 from trainyard.components.gcp.managed.identities import CustomCodeAgent, CustomCodeAgentArgs, ManagedIdentities
 from trainyard.components.gcp.managed.tracking import Experiments
-from trainyard.components.gcp.network import VpcNetwork
+from trainyard.components.gcp.shared_network import AnyVpc
 from trainyard.components.gcp.storage import GcsStorageTiers
 from trainyard.conventions import SMOKE_PREFIX
 from trainyard.conventions.gcp import VERTEX_ACCELERATORS, vertex_gpu
@@ -44,7 +44,7 @@ class Managed:
 def make_managed(
     plan: Plan[GcpPlan],
     planned: ManagedPlan,
-    network: VpcNetwork,
+    network: AnyVpc,
     storage: GcsStorageTiers,
     keys: ProjectKeys,
     services: Sequence[pulumi.Resource],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import TypedDict
 
 import pulumi
@@ -10,15 +11,24 @@ import pulumi
 from trainyard.components.gcp.buckets import GcsNetworksArgs
 from trainyard.components.gcp.database import DATABASE, USER, CloudSqlDatabase
 from trainyard.components.gcp.encryption import ProjectKeys
-from trainyard.components.gcp.network import VpcNetwork
-from trainyard.components.gcp.on_cluster.volumes import BucketVolumesArgs
+from trainyard.components.gcp.lustre import FILESYSTEM, ManagedLustre
+from trainyard.components.gcp.on_cluster.folders import FileSystemTopArgs, SharedFolders
+from trainyard.components.gcp.on_cluster.volumes import (
+    BucketVolumesArgs,
+    filestore_source,
+    home_folder,
+    lustre_source,
+    scratch_folder,
+)
 from trainyard.components.gcp.record import ProjectRecord, RecordAlarms
 from trainyard.components.gcp.services import ProjectServices
+from trainyard.components.gcp.shared_files import SHARE, FilestoreShare
+from trainyard.components.gcp.shared_network import AnyVpc
 from trainyard.components.gcp.storage import GcsDataCacheArgs, GcsStorageTiers, GcsStorageTiersArgs
 from trainyard.components.k8s.mlflow_args import MlflowDatabaseArgs
-from trainyard.conventions import tracking_database
+from trainyard.conventions import HOME_CLAIM, SCRATCH_CLAIM, tracking_database
 from trainyard.plan.gcp.parts import GcpPlan
-from trainyard.plan.parts import Plan
+from trainyard.plan.parts import ClusterPlan, Plan
 
 ARTIFACTS_PREFIX = "mlflow"
 """Folder of MLflow's artifacts in the artifacts bucket."""
@@ -42,7 +52,11 @@ def make_keys(plan: Plan[GcpPlan], services: ProjectServices, gcp: pulumi.Resour
     storage = f"serviceAccount:service-{number}@gs-project-accounts.iam.gserviceaccount.com"
     disks = f"serviceAccount:service-{number}@compute-system.iam.gserviceaccount.com"
     members: dict[str, dict[str, pulumi.Input[str]]] = {
-        "data": {"storage": storage},
+        "data": {
+            "storage": storage,
+            **({"lustre": agent("lustre")} if own.lustre else {}),
+            **({"files": agent("file")} if own.shared_files else {}),
+        },
         "checkpoints": {"storage": storage},
         "tracking": {
             "storage": storage,
@@ -96,7 +110,7 @@ def make_record(plan: Plan[GcpPlan], keys: ProjectKeys, services: ProjectService
 
 
 def make_storage(
-    plan: Plan[GcpPlan], network: VpcNetwork, keys: ProjectKeys, services: ProjectServices, gcp: pulumi.ResourceOptions
+    plan: Plan[GcpPlan], network: AnyVpc, keys: ProjectKeys, services: ProjectServices, gcp: pulumi.ResourceOptions
 ) -> GcsStorageTiers:
     """Makes the storage tiers."""
     tiers = plan.core.storage
@@ -131,7 +145,7 @@ class _Reached(TypedDict, total=False):
     counter_email: pulumi.Input[str]
 
 
-def _reached(own: GcpPlan, network: VpcNetwork, services: ProjectServices) -> _Reached:
+def _reached(own: GcpPlan, network: AnyVpc, services: ProjectServices) -> _Reached:
     """From where the tiers are reached, what is kept of the data beside the nodes, and who counts for their pods."""
     found: _Reached = {}
     if own.control_planes:
@@ -147,8 +161,91 @@ def _reached(own: GcpPlan, network: VpcNetwork, services: ProjectServices) -> _R
     return found
 
 
+@dataclass(frozen=True)
+class Files:
+    """The file systems that teams share, where the plan has them."""
+
+    lustre: ManagedLustre | None
+    shared: FilestoreShare | None
+
+
+class _LetIn(TypedDict, total=False):
+    private_services_cidr: pulumi.Input[str]
+
+
+def make_files(
+    plan: Plan[GcpPlan],
+    network: AnyVpc,
+    keys: ProjectKeys,
+    services: ProjectServices,
+    storage: GcsStorageTiers,
+    gcp: pulumi.ResourceOptions,
+) -> Files:
+    """Managed Lustre and Filestore, as the plan has them."""
+    own, found = plan.ground, Files(None, None)
+    opts = after(gcp, [*network.private, *keys.granted["data"]])
+    if own.lustre is not None:
+        let_in: _LetIn = {}
+        if own.network.shared is None:
+            let_in["private_services_cidr"] = own.network.private_services_cidr
+        lustre = ManagedLustre(
+            f"{plan.core.name}-lustre",
+            {
+                **let_in,
+                "instance_id": f"{plan.core.name}-lustre",
+                "zone": own.lustre.zone,
+                "network_id": network.network_id,
+                "client_cidrs": [own.network.node_cidr],
+                "key_id": keys.key_ids["data"],
+                "capacity_gib": own.lustre.capacity_gib,
+                "throughput_mbps_per_tib": own.lustre.throughput_mbps_per_tib,
+                "imports": {"bucket": storage.data_bucket, "agent_email": services.agent_emails["lustre"]},
+                "labels": dict(own.labels),
+                "protect": plan.core.protect,
+            },
+            opts,
+        )
+        found = replace(found, lustre=lustre)
+    if own.shared_files is not None:
+        shared = FilestoreShare(
+            f"{plan.core.name}-shared",
+            {
+                "region": own.region,
+                "project": own.project,
+                "network_id": network.network_id,
+                "client_cidrs": [own.network.node_cidr],
+                "key_id": keys.key_ids["data"],
+                "capacity_gib": own.shared_files.capacity_gib,
+                "labels": dict(own.labels),
+                "protect": plan.core.protect,
+            },
+            opts,
+        )
+        found = replace(found, shared=shared)
+    return found
+
+
+def make_folders(
+    prefix: str, plan: Plan[GcpPlan], planned: ClusterPlan, volumes: BucketVolumesArgs, opts: pulumi.ResourceOptions
+) -> list[pulumi.Resource]:
+    """The folders that the teams mount; what a job with a volume waits for."""
+    tops: list[FileSystemTopArgs] = []
+    teams = [team.name for team in planned.teams]
+    if "lustre" in volumes:
+        source = lustre_source(volumes["lustre"], SCRATCH_CLAIM)
+        tops.append({**source, "name": "scratch", "folders": [scratch_folder(team) for team in teams]})
+    if "shared" in volumes:
+        source = filestore_source(volumes["shared"], HOME_CLAIM)
+        tops.append({**source, "name": "home", "folders": [home_folder(team) for team in teams]})
+    if not tops:
+        return []
+    # The smallest of the platform's images with Python.
+    image = plan.core.pins.image("mlflow")
+    return SharedFolders(f"{prefix}folders", {"image": image, "file_systems": tops}, opts).ready
+
+
 def make_database(
-    plan: Plan[GcpPlan], network: VpcNetwork, keys: ProjectKeys, gcp: pulumi.ResourceOptions
+    plan: Plan[GcpPlan], network: AnyVpc, keys: ProjectKeys, gcp: pulumi.ResourceOptions
 ) -> CloudSqlDatabase | None:
     """PostgreSQL for MLflow, where the plan has a server."""
     own = plan.ground.database
@@ -196,13 +293,22 @@ def mlflow_database(plan: Plan[GcpPlan], database: CloudSqlDatabase | None) -> M
     }
 
 
-def mounted(plan: Plan[GcpPlan], storage: GcsStorageTiers) -> BucketVolumesArgs:
+def mounted(plan: Plan[GcpPlan], storage: GcsStorageTiers, files: Files) -> BucketVolumesArgs:
     """The storage tiers as far as pods mount them."""
-    return {
+    volumes: BucketVolumesArgs = {
         "data_bucket": storage.data_bucket,
         "data_per_team": plan.core.storage.data_access == "team",
         "checkpoints_bucket": storage.checkpoints_bucket,
     }
+    if files.lustre is not None:
+        volumes["lustre"] = {
+            "instance": files.lustre.instance,
+            "address": files.lustre.address,
+            "filesystem": FILESYSTEM,
+        }
+    if files.shared is not None:
+        volumes["shared"] = {"instance": files.shared.instance, "address": files.shared.address, "share": SHARE}
+    return volumes
 
 
 def uri(bucket: pulumi.Output[str]) -> pulumi.Output[str]:

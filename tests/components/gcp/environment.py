@@ -15,9 +15,11 @@ from trainyard.components.gcp.database import CloudSqlDatabase
 from trainyard.components.gcp.encryption import ProjectKeys
 from trainyard.components.gcp.gpu_nodes import GkeNodePools, GkePoolArgs
 from trainyard.components.gcp.identity import PodIdentity
+from trainyard.components.gcp.lustre import ManagedLustre
 from trainyard.components.gcp.network import VpcNetwork
 from trainyard.components.gcp.record import ProjectRecord, RecordAlarms
 from trainyard.components.gcp.services import ProjectServices
+from trainyard.components.gcp.shared_files import FilestoreShare
 from trainyard.components.gcp.storage import GcsStorageTiers
 
 PROJECT, NUMBER, REGION = "acme-ml", "123456789012", "europe-west4"
@@ -105,8 +107,10 @@ def program() -> None:
                 "secretmanager",
                 "cloudkms",
                 "logging",
+                "lustre",
+                "file",
             ],
-            "agents": ["sqladmin", "container", "secretmanager", "logging"],
+            "agents": ["sqladmin", "container", "secretmanager", "logging", "lustre", "file"],
         },
         made_by,
     )
@@ -119,18 +123,21 @@ def program() -> None:
             "service_cidr": "10.32.0.0/20",
             "control_plane_cidr": CONTROL_PLANE,
             "private_services_prefix": 22,
+            "private_services_address": "10.0.16.0",
         },
         after(services.ready),
     )
     storage_agent = f"serviceAccount:service-{NUMBER}@gs-project-accounts.iam.gserviceaccount.com"
     sql_agent = services.agent_emails["sqladmin"].apply(lambda email: f"serviceAccount:{email}")
+    lustre_agent = services.agent_emails["lustre"].apply(lambda email: f"serviceAccount:{email}")
+    file_agent = services.agent_emails["file"].apply(lambda email: f"serviceAccount:{email}")
     log_agent = services.agent_emails["logging"].apply(lambda email: f"serviceAccount:{email}")
     keys = ProjectKeys(
         "acme-demo",
         {
             "location": REGION,
             "members": {
-                "data": {"storage": storage_agent},
+                "data": {"storage": storage_agent, "lustre": lustre_agent, "files": file_agent},
                 "tracking": {"storage": storage_agent, "sql": sql_agent},
                 "platform": {},
                 "record": {"storage": storage_agent, "logging": log_agent},
@@ -172,6 +179,37 @@ def program() -> None:
             "pools": POOLS,
         },
         after(cluster.nodes_wait_for),
+    )
+    inside = after([*network.private, *keys.granted["data"]])
+    ManagedLustre(
+        "acme-demo-lustre",
+        {
+            "instance_id": "acme-demo-lustre",
+            "zone": "europe-west4-a",
+            "network_id": network.network_id,
+            "private_services_cidr": "10.0.16.0/22",
+            "client_cidrs": ["10.0.0.0/20"],
+            "key_id": keys.key_ids["data"],
+            "capacity_gib": 18_000,
+            "throughput_mbps_per_tib": 500,
+            "labels": LABELS,
+            "protect": True,
+        },
+        inside,
+    )
+    FilestoreShare(
+        "acme-demo-shared",
+        {
+            "region": REGION,
+            "project": PROJECT,
+            "network_id": network.network_id,
+            "client_cidrs": ["10.0.0.0/20"],
+            "key_id": keys.key_ids["data"],
+            "capacity_gib": 1024,
+            "labels": LABELS,
+            "protect": True,
+        },
+        inside,
     )
     tiers = GcsStorageTiers(
         "acme-demo",

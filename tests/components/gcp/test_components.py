@@ -17,10 +17,13 @@ from trainyard.components.gcp.database import CloudSqlDatabase, bundle
 from trainyard.components.gcp.encryption import ProjectKeys
 from trainyard.components.gcp.gpu_nodes import check_pool
 from trainyard.components.gcp.identity import PodIdentity
+from trainyard.components.gcp.lustre import ManagedLustre
 from trainyard.components.gcp.network import VpcNetwork
 from trainyard.components.gcp.nodes import check_account_id
+from trainyard.components.gcp.on_cluster.folders import SharedFolders
 from trainyard.components.gcp.record import ProjectRecord
 from trainyard.components.gcp.services import ProjectServices
+from trainyard.components.gcp.shared_files import FilestoreShare
 from trainyard.conventions import gpu_node_labels
 from trainyard.recorded.model import Secret, leaves
 
@@ -56,7 +59,7 @@ def test_nodes_have_no_address_of_the_internet_and_the_api_is_guarded_by_iam(mad
 
 
 def test_only_the_control_plane_calls_webhooks(made: Recording) -> None:
-    rule = made.one("gcp:compute/firewall:Firewall").inputs
+    rule = made.one("gcp:compute/firewall:Firewall", "network-webhooks").inputs
     assert rule["sourceRanges"] == [CONTROL_PLANE]
     assert "9443" in rule["allows"][0]["ports"]
 
@@ -266,6 +269,45 @@ def test_an_account_has_an_id_that_google_takes(id_: str) -> None:
         check_account_id(id_)
 
 
+def test_file_systems_wait_for_their_connection_and_their_key_and_only_nodes_are_believed(made: Recording) -> None:
+    lustre = made.one("gcp:lustre/instance:Instance", "acme-demo-lustre").inputs
+    assert lustre["accessRulesOptions"]["defaultSquashMode"] == "ROOT_SQUASH"
+    assert [rule["ipAddressRanges"] for rule in lustre["accessRulesOptions"]["accessRules"]] == [["10.0.0.0/20"]]
+    assert "kmsKey" in lustre and lustre["labels"] == LABELS
+    share = made.one("gcp:filestore/instance:Instance", "acme-demo-shared").inputs
+    assert [option["ipRanges"] for option in share["fileShares"]["nfsExportOptions"]] == [["10.0.0.0/20"]]
+    assert "kmsKeyName" in share and share["deletionProtectionEnabled"] is True and share["labels"] == LABELS
+    for type_, name, agent in (
+        ("gcp:lustre/instance:Instance", "acme-demo-lustre", "acme-demo-data-lustre"),
+        ("gcp:filestore/instance:Instance", "acme-demo-shared", "acme-demo-data-files"),
+    ):
+        assert {"network-private-services", agent} <= before(made, type_, name)
+    servers = made.one("gcp:compute/firewall:Firewall", "acme-demo-lustre-servers").inputs
+    assert servers["sourceRanges"] == ["10.0.16.0/22"] and servers["allows"] == [{"protocol": "tcp", "ports": ["988"]}]
+
+
+LUSTRE: dict[str, Any] = {
+    "instance_id": "acme-lustre",
+    "zone": f"{REGION}-a",
+    "network_id": "projects/p/global/networks/n",
+    "private_services_cidr": "10.0.16.0/20",
+    "client_cidrs": ["10.0.0.0/20"],
+    "key_id": "k",
+    "capacity_gib": 18_000,
+    "throughput_mbps_per_tib": 500,
+    "labels": {},
+    "protect": True,
+}
+SHARE: dict[str, Any] = {
+    "region": REGION,
+    "project": "p",
+    "network_id": "projects/p/global/networks/n",
+    "client_cidrs": ["10.0.0.0/20"],
+    "key_id": "k",
+    "capacity_gib": 1024,
+    "labels": {},
+    "protect": True,
+}
 BUCKET_ARGS: dict[str, Any] = {
     "location": REGION,
     "lifecycle_rules": [{"abort_uploads_days": 7}],
@@ -306,6 +348,12 @@ IDENTITY: dict[str, Any] = {
     "rights": [RIGHT],
 }
 IMPOSSIBLE: list[tuple[Any, dict[str, Any], dict[str, Any], str]] = [
+    (ManagedLustre, LUSTRE, {"capacity_gib": 9000}, "in steps of 18,000"),
+    (ManagedLustre, LUSTRE, {"throughput_mbps_per_tib": 400}, "one of 125"),
+    (ManagedLustre, LUSTRE, {"client_cidrs": []}, "got none"),
+    (FilestoreShare, SHARE, {"capacity_gib": 64}, "100 to 102,400"),
+    (FilestoreShare, SHARE, {"client_cidrs": []}, "nobody could mount it"),
+    (SharedFolders, {"image": "i", "file_systems": []}, {}, "at least one"),
     (GcsBucket, BUCKET_ARGS, {"soft_delete_days": 3}, "0, or 7 to 90"),
     (GcsBucket, BUCKET_ARGS, {"lifecycle_rules": []}, "billed for ever"),
     (CloudSqlDatabase, DATABASE, {"tier": "db-custom-3-7680"}, "even number"),

@@ -14,8 +14,7 @@ def queue(**changes: Any) -> cr.Manifest:
     arguments: dict[str, Any] = {
         "cohort_name": "gpus",
         "namespace_labels": {"ml.platform/team": "vision"},
-        "resource": "nvidia.com/gpu",
-        "quotas": [("reserved", 16), ("spot", 0)],
+        "quotas": {"nvidia.com/gpu": [("reserved", 16), ("spot", 0)]},
         "when_can_borrow": "TryNextFlavor",
         "weight": 16,
     }
@@ -32,11 +31,22 @@ MANIFESTS: dict[str, cr.Manifest] = {
     "cohort": cr.cohort("gpus"),
     "queue": queue(),
     "queue that borrows first": queue(when_can_borrow="MayStopSearch"),
-    "queue without quota": queue(quotas=[]),
+    "queue without quota": queue(quotas={"nvidia.com/gpu": []}),
+    "queue of GPUs and TPU chips": queue(
+        quotas={"nvidia.com/gpu": [("spot", 8)], "google.com/tpu": [("v6e-spot", 16)]}
+    ),
     "local queue": cr.local_queue("default", "team-vision", "vision"),
     "priority": cr.workload_priority_class("production", 1000, "For customers."),
     "runtime": cr.cluster_training_runtime(
         "torch-distributed", pod={"containers": [{"name": "node", "image": "i@sha256:0"}]}, max_restarts=3
+    ),
+    "runtime of a TPU slice": cr.cluster_training_runtime(
+        "tpu-v6e",
+        pod={"containers": [{"name": "node", "image": "i@sha256:0"}]},
+        max_restarts=3,
+        nodes=4,
+        framework="jax",
+        alone_in="cloud.google.com/gke-nodepool",
     ),
 }
 

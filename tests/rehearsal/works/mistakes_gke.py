@@ -10,6 +10,7 @@ from trainyard.recorded.node_groups import GKE_NODE_POOL
 from trainyard.recorded.types import DEPLOYMENT, JOB
 
 STACK = "demo-gcp"
+SLICE = "tpu-slices-v6e-on-demand-1"
 
 
 def pool(name: str, path: str, value: Any) -> Any:
@@ -131,5 +132,35 @@ MISTAKES = [
             put(f"{POD}.containers[0].resources.requests.hugepages-2Mi", "5Gi"),
             put(f"{POD}.containers[0].resources.limits.hugepages-2Mi", "5Gi"),
         ),
+    ),
+    *(
+        Mistake(name, what, change, NO_NODE, stack="large-gcp")
+        for name, what, change in (
+            (
+                "a slice of another topology",
+                "the slice's node pool has another topology than its flavor and its jobs name",
+                pool(SLICE, "placementPolicy.tpuTopology", "2x4"),
+            ),
+            (
+                "machines with a chip each",
+                "the slice is of the machine with one TPU chip, its jobs ask for four a machine",
+                pool(SLICE, "nodeConfig.machineType", "ct6e-standard-1t"),
+            ),
+            (
+                "another generation of TPUs",
+                "the slice is of v5e, its jobs ask for v6e by label",
+                pool(SLICE, "nodeConfig.machineType", "ct5lp-hightpu-4t"),
+            ),
+            (
+                "labels of a slice gone",
+                "the slice's node pool says nothing of the pool that it is of",
+                pool(SLICE, "nodeConfig.labels", {}),
+            ),
+            (
+                "more chips than a machine has",
+                "the proof asks for all chips of the slice in each of its pods",
+                edit(JOB, f"smoke-{SLICE.removeprefix('tpu-slices-')}-job", requests(0, **{"google.com/tpu": "16"})),
+            ),
+        )
     ),
 ]

@@ -6,10 +6,9 @@ import math
 from collections.abc import Sequence
 
 from trainyard.plan.aws.parts import LUSTRE_FIRST_STEPS, LUSTRE_STEP, LUSTRE_THROUGHPUTS, LustrePlan
-from trainyard.plan.context import LOCKED, Context
+from trainyard.plan.context import Context
+from trainyard.plan.lustre import LUSTRE, lustre_zone, wants_lustre
 from trainyard.plan.parts import PoolPlan
-
-_LUSTRE = "storage.lustre"
 
 
 def plan_shared_file_system(context: Context) -> bool:
@@ -21,38 +20,16 @@ def plan_shared_file_system(context: Context) -> bool:
 def plan_lustre(zones: Sequence[str], pools: Sequence[PoolPlan], context: Context) -> LustrePlan | None:
     """The fast data tier, in the zone of the nodes that read it; None where there is none."""
     own, ledger, kept = context.settings.storage.lustre, context.ledger, context.lock.lustre
-    if not _wanted(context):
+    if not wants_lustre(context):
         return None
     capacity = _capacity(own.capacity_gib, kept.capacity_gib if kept else None, context)
-    path = f"{_LUSTRE}.throughput_mbps_per_tib"
-    throughput = int(context.take(path, f"{_LUSTRE}.throughputMbpsPerTib", own.throughput_mbps_per_tib))
+    path = f"{LUSTRE}.throughput_mbps_per_tib"
+    throughput = int(context.take(path, f"{LUSTRE}.throughputMbpsPerTib", own.throughput_mbps_per_tib))
     if throughput not in LUSTRE_THROUGHPUTS:
         allowed = ", ".join(map(str, LUSTRE_THROUGHPUTS))
-        ledger.problem(f"{_LUSTRE}.throughputMbpsPerTib", throughput, f"must be one of {allowed} MB/s per TiB")
+        ledger.problem(f"{LUSTRE}.throughputMbpsPerTib", throughput, f"must be one of {allowed} MB/s per TiB")
         throughput = LUSTRE_THROUGHPUTS[0]
-    if kept is not None and kept.zone is not None:
-        if own.zone is not None and own.zone != kept.zone:
-            context.contradiction(f"{_LUSTRE}.zone", own.zone, kept.zone, "lustre.zone")
-        return LustrePlan(capacity, throughput, ledger.decide(f"{_LUSTRE}.zone", kept.zone, LOCKED))
-    near = next((pool.node_groups[0].zones[0] for pool in pools if pool.node.fabric and pool.node_groups), zones[0])
-    zone = own.zone if own.zone in zones and own.zone is not None else near
-    why = (
-        f"setting {_LUSTRE}.zone"
-        if own.zone is not None
-        else "the zone of the first pool with a fabric, else the first: reads stay in it"
-    )
-    return LustrePlan(capacity, throughput, ledger.decide(f"{_LUSTRE}.zone", zone, why))
-
-
-def _wanted(context: Context) -> bool:
-    """Whether there is a file system: what the stack file says of one asks for it."""
-    own, kept = context.settings.storage.lustre, context.lock.lustre
-    said = {"capacityGib": own.capacity_gib, "throughputMbpsPerTib": own.throughput_mbps_per_tib, "zone": own.zone}
-    asked = next((key for key, value in said.items() if value is not None), None)
-    key = f"{_LUSTRE}.enabled"
-    if own.enabled is None and kept is None and asked is not None:
-        return context.ledger.decide(key, True, f"setting {_LUSTRE}.{asked}")
-    return context.keep(key, key, own.enabled, None if kept is None else True, "lustre")
+    return LustrePlan(capacity, throughput, lustre_zone(zones, pools, context))
 
 
 def _capacity(given: int | None, kept: int | None, context: Context) -> int:
@@ -60,19 +37,19 @@ def _capacity(given: int | None, kept: int | None, context: Context) -> int:
 
     A size that the lock keeps follows no team: it grows when somebody wants it to, and never shrinks.
     """
-    path, ledger = f"{_LUSTRE}.capacity_gib", context.ledger
+    path, ledger = f"{LUSTRE}.capacity_gib", context.ledger
     if kept is not None:
-        return context.keep(path, f"{_LUSTRE}.capacityGib", given, kept, "lustre.capacityGib")
+        return context.keep(path, f"{LUSTRE}.capacityGib", given, kept, "lustre.capacityGib")
     if given is None:
         wanted, smallest = context.grown(path), LUSTRE_FIRST_STEPS[0]
         capacity = smallest if wanted <= smallest else math.ceil(wanted / LUSTRE_STEP) * LUSTRE_STEP
         return ledger.decide(path, capacity, context.source(path))
-    ledger.decide(path, given, f"setting {_LUSTRE}.capacityGib")
+    ledger.decide(path, given, f"setting {LUSTRE}.capacityGib")
     if given in LUSTRE_FIRST_STEPS or (given >= LUSTRE_STEP and given % LUSTRE_STEP == 0):
         return given
     below = max(LUSTRE_FIRST_STEPS[0], given // LUSTRE_STEP * LUSTRE_STEP)
     above = max(LUSTRE_STEP, math.ceil(given / LUSTRE_STEP) * LUSTRE_STEP) if given > 1200 else 1200
     steps = " and ".join(str(step) for step in dict.fromkeys((below, above)))
     allowed = "FSx for Lustre is sold in 1200, 2400 and multiples of 2400 GiB"
-    ledger.problem(f"{_LUSTRE}.capacityGib", given, allowed, f"nearest: {steps}")
+    ledger.problem(f"{LUSTRE}.capacityGib", given, allowed, f"nearest: {steps}")
     return LUSTRE_STEP

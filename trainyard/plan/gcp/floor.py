@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from trainyard.catalog import gcp as catalog
 from trainyard.conventions import HOURS_A_MONTH
 from trainyard.plan.context import Context
-from trainyard.plan.gcp.parts import KEY_CLASSES, CloudSqlPlan, GcpPlan
+from trainyard.plan.gcp.parts import KEY_CLASSES, CloudSqlPlan, GcpPlan, TpuPoolPlan
 from trainyard.plan.parts import CpuNodesPlan, FloorItem, IdleFloor, MonitoringPlan, PoolPlan
 
 MOST_BILLED_VMS = 32
@@ -42,11 +42,11 @@ def plan_floor(
     standing = system_nodes.min_nodes + (cpu_pool.min_nodes if cpu_pool is not None else 0)
     items = [
         _item("GKE control plane", 1, HOURS_A_MONTH, "gke.control-plane", region),
-        _item(f"NAT ({standing} nodes)", min(standing, MOST_BILLED_VMS), HOURS_A_MONTH, "nat", region),
-        _item("public address of the NAT", 1, HOURS_A_MONTH, "public-ipv4", region),
+        *(_nat(standing, region) if ground.network.shared is None else ()),
         *_cpu_nodes("system nodes", system_nodes, "systemNodes", region),
         *(_cpu_nodes("CPU pool", cpu_pool, "cpuPool", region) if cpu_pool is not None and cpu_pool.min_nodes else ()),
         *_pools(pools, region),
+        *_slices(ground.tpu_pools, region),
         _item("zone of Google's own names", 1, 1, "dns.zone", region),
         _item("encryption keys", len(KEY_CLASSES), 1, "kms.key-version", region),
     ]
@@ -58,6 +58,7 @@ def plan_floor(
             _item(f"volume of Prometheus ({size} GiB)", size, 1, "disk.pd-balanced", region, "monitoring.storageGib"),
             _item("alert policies", ALERT_POLICIES, 1, "monitoring.alert-condition", region, "monitoring.enabled"),
         ]
+    items += _file_systems(ground, region)
     if mlflow and ground.database is not None:
         items += _database(ground.database, region)
     if ground.managed is not None:
@@ -132,6 +133,32 @@ def _pools(pools: Sequence[PoolPlan], region: str) -> Iterator[FloorItem]:
             elif group.min_nodes:
                 what = f"{group.name}: {group.min_nodes} {type_} at least"
                 yield _machines(what, group.min_nodes, type_, setting, region)
+
+
+def _slices(pools: Sequence[TpuPoolPlan], region: str) -> Iterator[FloorItem]:
+    for pool in pools:
+        for each in pool.capacities:
+            if each.reservation is not None:  # billed from its creation, used or not
+                count, setting = each.slices * pool.hosts, f"gcp.tpuPools.{pool.name}.reserved"
+                what = f"{each.name}: reservation of {count} {pool.instance_type}"
+                yield _machines(what, count, pool.instance_type, setting, region)
+
+
+def _nat(nodes: int, region: str) -> Iterator[FloorItem]:
+    """The way out, which is the host project's where the network is."""
+    yield _item(f"NAT ({nodes} nodes)", min(nodes, MOST_BILLED_VMS), HOURS_A_MONTH, "nat", region)
+    yield _item("public address of the NAT", 1, HOURS_A_MONTH, "public-ipv4", region)
+
+
+def _file_systems(ground: GcpPlan, region: str) -> Iterator[FloorItem]:
+    """What is paid for by its size, whether anybody uses it or not."""
+    lustre, shared = ground.lustre, ground.shared_files
+    if lustre is not None:
+        size, key = lustre.capacity_gib, f"lustre.{lustre.throughput_mbps_per_tib}"
+        yield _item(f"Managed Lustre ({size} GiB)", size, 1, key, region, "storage.lustre.enabled")
+    if shared is not None:
+        size = shared.capacity_gib
+        yield _item(f"Filestore ({size} GiB)", size, 1, "filestore.regional", region, "storage.sharedFileSystem")
 
 
 def _database(database: CloudSqlPlan, region: str) -> list[FloorItem]:

@@ -14,10 +14,12 @@ from trainyard.plan.gcp.floor import plan_floor
 from trainyard.plan.gcp.image_cache import cached, plan_image_cache
 from trainyard.plan.gcp.market import GcpMarket
 from trainyard.plan.gcp.network import check_addresses, plan_fabric_networks, plan_network
-from trainyard.plan.gcp.parts import BillingPlan, DataCachePlan, GcpPlan
+from trainyard.plan.gcp.parts import BillingPlan, DataCachePlan, GcpPlan, TpuPoolPlan
 from trainyard.plan.gcp.placement import choose_zones, local_ssds, place, run_hours
 from trainyard.plan.gcp.record import plan_record
 from trainyard.plan.gcp.resource_prices import node_hour_usd, volume_gib_month_usd
+from trainyard.plan.gcp.storage import plan_lustre, plan_shared_files
+from trainyard.plan.gcp.tpus import plan_tpus
 from trainyard.plan.gcp.training import plan_managed_beside
 from trainyard.plan.idle_jobs import plan_idle_jobs
 from trainyard.plan.mirrors import mirrored
@@ -58,22 +60,28 @@ def plan_gcp(
     network, version = plan_network(context), kubernetes_version(context)
     system_nodes, cpu_pool = plan_system_nodes(zones, context), plan_cpu_pool(zones, context)
     pools = tuple(pool for draft in drafts if (pool := place(draft, zones, context)) is not None)
-    check_addresses(network, pools, [system_nodes, *([cpu_pool] if cpu_pool else [])], context)
     monitoring = plan_monitoring(context)
     check_system_nodes(system_nodes, mlflow, monitoring, context)
     scheduling = plan_scheduling(pools, context)
     weights, source = weights_of(teams)
+    cache = plan_image_cache(name, context)
+
+    def pulled_as(image: str) -> str:
+        return cached(mirrored(image, settings.images.mirrors), cache)
+
+    tpu_pools = plan_tpus(teams, weights, zones, pulled_as, context)
+    check_addresses(network, pools, tpu_pools, [system_nodes, *([cpu_pool] if cpu_pool else [])], context)
     queues = plan_queues(teams, weights, source, pools, scheduling, context, room=cpu_room(cpu_pool))
     project = settings.gcp.project or UNKNOWN_PROJECT
-    cache = plan_image_cache(name, context)
+    lustre, shared_files = plan_lustre(zones, pools, context), plan_shared_files(context)
     smoke = plan_smoke(
         pools,
         queues,
         version,
-        mounts=training_mounts(scratch=False, home=False),
+        mounts=training_mounts(scratch=lustre is not None, home=shared_files is not None),
         environment=(("GOOGLE_CLOUD_PROJECT", project),),
         pod_annotations=FUSE_ANNOTATIONS,
-        pulled_as=lambda image: cached(mirrored(image, context.settings.images.mirrors), cache),
+        pulled_as=pulled_as,
         context=context,
     )
     ground = GcpPlan(
@@ -87,10 +95,13 @@ def plan_gcp(
         fabric_networks=plan_fabric_networks(network, pools, context),
         control_planes=(plan_control_plane(name, context),),
         bucket_networks=_bucket_networks(context),
-        data_cache=_data_cache(pools, context),
+        data_cache=_data_cache(pools, tpu_pools, context),
+        lustre=lustre,
+        shared_files=shared_files,
         image_cache=cache,
         database=plan_database(context),
         record=plan_record(context),
+        tpu_pools=tpu_pools,
         run_hours=run_hours(drafts, context),
         local_ssds=local_ssds(drafts, context),
         authenticator_group=_group(context),
@@ -153,15 +164,16 @@ def _bucket_networks(context: Context) -> tuple[tuple[str, str], ...] | None:
     return tuple(sorted((name, str(cidr)) for name, cidr in given.items()))
 
 
-def _data_cache(pools: Sequence[PoolPlan], context: Context) -> DataCachePlan | None:
+def _data_cache(pools: Sequence[PoolPlan], tpu_pools: Sequence[TpuPoolPlan], context: Context) -> DataCachePlan | None:
     """Caches in the zones of the nodes with GPUs, where the stack file wants them."""
     hours, ledger = context.settings.gcp.data_cache_hours, context.ledger
     if hours is None:
         ledger.decide("storage.data_cache", None, "off unless gcp.dataCacheHours: it pays where data are read again")
         return None
-    zones = tuple(sorted({zone for pool in pools for group in pool.node_groups for zone in group.zones}))
+    of_gpus = {zone for pool in pools for group in pool.node_groups for zone in group.zones}
+    zones = tuple(sorted(of_gpus | {pool.zone for pool in tpu_pools}))
     return DataCachePlan(
-        zones=ledger.decide("storage.data_cache.zones", zones, "those of the GPU pools"),
+        zones=ledger.decide("storage.data_cache.zones", zones, "those of the GPU pools and TPU slices"),
         hours=ledger.decide("storage.data_cache.hours", hours, "setting gcp.dataCacheHours"),
     )
 

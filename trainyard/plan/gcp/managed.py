@@ -27,7 +27,9 @@ from trainyard.settings.people import Team
 
 OF_A_CLUSTER: Final = (
     "gcp.releaseChannel", "gcp.apiNetworks", "gcp.databaseTier", "gcp.dataCacheHours", "gcp.fastNetwork",
+    "gcp.tpuPools",
     "network.egress", "monitoring.enabled", "monitoring.alerts",
+    "gcp.networkProject", "gcp.sharedNetwork",
     "gcp.bucketNetworks",  # jobs stand in a network of Google's, which no list of networks lets by
 )  # fmt: skip
 """Settings that say something of a cluster on Google Cloud, besides those of every cloud."""
@@ -59,9 +61,12 @@ def plan_managed_gcp(
         fabric_networks=None,
         bucket_networks=None,
         data_cache=None,
+        lustre=None,
+        shared_files=None,
         image_cache=None,
         database=None,
         record=plan_record(context),
+        tpu_pools=(),
         run_hours=(),
         local_ssds=(),
         authenticator_group=None,

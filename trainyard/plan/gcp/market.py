@@ -8,19 +8,17 @@ from dataclasses import dataclass
 
 from trainyard.catalog import gcp as catalog
 from trainyard.catalog.gcp import GcpInstance
-from trainyard.conventions.gcp import DRANET_FAMILIES, GIB_TUNERS, GKE_ACCELERATORS
+from trainyard.conventions.gcp import DRANET_FAMILIES, GIB_TUNERS, GKE_ACCELERATORS, TPU_FAMILIES
 from trainyard.plan.context import LOCKED, Context
 from trainyard.problems import nearest
 from trainyard.settings.pools import FlexStart, GpuPool, Reserved
 
-_RESERVATION = re.compile(
+RESERVATION_FORM = re.compile(
     r"(projects/[a-z][a-z0-9-]{4,28}[a-z0-9]/reservations/)?[a-z]([-a-z0-9]{0,61}[a-z0-9])?"
     r"(/reservationBlocks/[a-z]([-a-z0-9]{0,61}[a-z0-9])?)?"
 )
-
-
-_TPU_FAMILIES = ("ct5lp-", "ct5p-", "ct6e-", "tpu7x-")
-"""Machines with TPUs and no GPU (cluster-toolkit, 2026-06-25)."""
+RESERVATION_WORDS = "must be NAME, projects/PROJECT/reservations/NAME, or that with /reservationBlocks/BLOCK"
+"""How a reservation that is used by name is spelt, and how that is told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,12 +88,9 @@ class GcpMarket:
         region, ledger = self.context.region, self.context.ledger
         known = [item.type for item in catalog.instances()]
         here = ", ".join(item.type for item in _sold_in(region))
-        if type_.startswith(_TPU_FAMILIES):
-            allowed = (
-                "is a slice of TPUs: a pool's queue, images and smoke job are of NVIDIA's GPUs, and there are no pools "
-                "of TPUs here"
-            )
-            ledger.problem(key, type_, allowed, f"{region} sells {here}")
+        if type_.startswith(TPU_FAMILIES):
+            allowed = "has TPU chips and no GPU: a pool of slices is one of gcp.tpuPools"
+            ledger.problem(key, type_, allowed, f"GPU machines in {region}: {here}")
             return None
         if type_ not in known:
             hint = nearest(type_, known) or f"{region} sells {here}"
@@ -157,9 +152,9 @@ class GcpMarket:
     def check_reservation(self, key: str, reserved: Reserved, item: GcpInstance | None) -> None:
         """The name of a reservation that is used by name, or of a block of one."""
         del item
-        if not _RESERVATION.fullmatch(reserved.reservation_id):
-            allowed = "must be NAME, projects/PROJECT/reservations/NAME, or that with /reservationBlocks/BLOCK"
-            self.context.ledger.problem(f"{key}.reserved.reservationId", reserved.reservation_id, allowed)
+        if not RESERVATION_FORM.fullmatch(reserved.reservation_id):
+            where = f"{key}.reserved.reservationId"
+            self.context.ledger.problem(where, reserved.reservation_id, RESERVATION_WORDS)
         given = {"start": reserved.start, "end": reserved.end, "lastStartHours": reserved.last_start_hours}
         for name, value in {"kind": reserved.kind if reserved.kind != "odcr" else None, **given}.items():
             if value is not None:

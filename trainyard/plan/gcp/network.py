@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from ipaddress import IPv4Network
 
 from trainyard.plan.context import Context
-from trainyard.plan.gcp.parts import FabricNetworksPlan, GcpNetworkPlan
+from trainyard.plan.gcp.parts import FabricNetworksPlan, GcpNetworkPlan, TpuPoolPlan
+from trainyard.plan.gcp.shared_network import check_own_network, plan_shared_network
 from trainyard.plan.lock import LockedNetwork
 from trainyard.plan.parts import CpuNodesPlan, PoolPlan
+from trainyard.settings.shared_network import KEY
 from trainyard.settings.types import PRIVATE, SPECIAL
 
 LARGEST_PREFIX, SMALLEST_PREFIX = 12, 18
@@ -28,6 +30,10 @@ def plan_network(context: Context, *, nat: bool = True) -> GcpNetworkPlan:
     The second half are pods. Of the first quarter the first part are nodes, the second the database's, and the third
     begins with the control plane's; the rest is free. `nat` says whether there is a way out to the internet.
     """
+    shared = context.settings.gcp.shared_network
+    if shared is not None:
+        return plan_shared_network(shared, context)
+    check_own_network(context)
     own, ledger = context.settings.network, context.ledger
     kept, key = context.lock.network or LockedNetwork(), "network.serviceCidr"
     cidr = context.keep("gcp.network.cidr", "network.cidr", own.cidr, kept.cidr, "network.cidr", key="network.cidr")
@@ -71,14 +77,21 @@ def plan_network(context: Context, *, nat: bool = True) -> GcpNetworkPlan:
 
 
 def check_addresses(
-    network: GcpNetworkPlan, pools: Sequence[PoolPlan], without_gpus: Sequence[CpuNodesPlan], context: Context
+    network: GcpNetworkPlan,
+    pools: Sequence[PoolPlan],
+    tpu_pools: Sequence[TpuPoolPlan],
+    without_gpus: Sequence[CpuNodesPlan],
+    context: Context,
 ) -> None:
     """The pods' range must hold a part for every node that there may be: it grows by no change."""
     need = sum(group.max_nodes for pool in pools for group in pool.node_groups)
-    need += sum(nodes.max_nodes for nodes in without_gpus)
+    need += sum(pool.most_machines for pool in tpu_pools) + sum(nodes.max_nodes for nodes in without_gpus)
     have = 2 ** (PODS_OF_A_NODE_PREFIX - IPv4Network(network.pod_cidr).prefixlen)
     if need > have:
         allowed = f"too small: {need} nodes at most need a /24 of pods each, {network.pod_cidr} has {have}"
+        if network.shared is not None:
+            context.ledger.problem(f"{KEY}.podCidr", network.pod_cidr, allowed, "take a larger range, or fewer nodes")
+            return
         context.ledger.problem("network.cidr", network.cidr, allowed, f"take a larger range, up to /{LARGEST_PREFIX}")
 
 

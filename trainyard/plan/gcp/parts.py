@@ -6,10 +6,33 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from trainyard.conventions import Capacity
+
 KEY_CLASSES = ("data", "checkpoints", "tracking", "platform", "record")
 """What has a key of Cloud KMS of its own."""
 
 ReleaseChannel = Literal["RAPID", "REGULAR", "STABLE", "EXTENDED"]
+
+
+@dataclass(frozen=True, slots=True)
+class SharedNetworkPlan:
+    """A Shared VPC that the nodes stand in: names in the host project."""
+
+    project: str
+    network: str
+    subnetwork: str
+    pod_range: str
+    service_range: str
+    rights_by_stack: bool  # whether the stack gives Google's accounts their rights there
+    further_cidrs: tuple[str, ...]  # what else it reaches
+
+    def network_id(self) -> str:
+        """As every input takes it."""
+        return f"projects/{self.project}/global/networks/{self.network}"
+
+    def subnetwork_id(self, region: str) -> str:
+        """As every input takes it."""
+        return f"projects/{self.project}/regions/{region}/subnetworks/{self.subnetwork}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +46,15 @@ class GcpNetworkPlan:
     private_services_cidr: str  # the database's, in a network of Google's
     control_plane_cidr: str  # a /28
     nat: bool  # whether what stands in it has a way out to the internet
+    shared: SharedNetworkPlan | None = None  # None: the network is the environment's own
+
+    @property
+    def cidrs(self) -> tuple[str, ...]:
+        """All that is of the network and nobody else's, but the services."""
+        if self.shared is None:
+            return (self.cidr,)
+        own = (self.node_cidr, self.pod_cidr, self.private_services_cidr, self.control_plane_cidr)
+        return (*own, *self.shared.further_cidrs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +82,22 @@ class DataCachePlan:
 
     zones: tuple[str, ...]
     hours: int  # that something is kept after it was read
+
+
+@dataclass(frozen=True, slots=True)
+class GcpLustrePlan:
+    """Managed Lustre: the teams' scratch space, in one zone."""
+
+    capacity_gib: int
+    throughput_mbps_per_tib: int
+    zone: str
+
+
+@dataclass(frozen=True, slots=True)
+class FilestorePlan:
+    """Filestore, of the regional tier: home directories and code."""
+
+    capacity_gib: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +176,53 @@ class ManagedPlan:
 
 
 @dataclass(frozen=True, slots=True)
+class TpuCapacityPlan:
+    """Slices of a pool that are had in one way: a flavor of the queues, and one or more node pools."""
+
+    name: str  # slices-spot: the flavor's
+    capacity: Capacity
+    slices: int  # at most
+    node_pools: tuple[str, ...]  # names: one a slice where a slice has several machines
+    nodes_of_pool: int  # at most, of each node pool
+    reservation: str | None  # its name, where the slices are bought already
+    max_hours: int | None  # after which a slice of flex-start is taken away
+    owners: tuple[tuple[str, int], ...]  # slices by team, where it owns some
+    proof_team: str | None  # for whom each slice is proven; None: nothing proves it
+
+
+@dataclass(frozen=True, slots=True)
+class TpuPoolPlan:
+    """Slices of TPU chips of one kind, in one zone."""
+
+    name: str
+    purpose: str  # one line for people
+    instance_type: str  # ct6e-standard-4t
+    accelerator: str  # tpu-v6e-slice
+    topology: str  # 4x4
+    hosts: int  # machines of a slice
+    chips_of_host: int
+    vcpus: int  # of a machine
+    memory_gib: float
+    job_cpu: int  # cores that a pod of the pool's runtime requests, which takes a machine whole
+    job_memory_gib: int
+    zone: str
+    image: str  # of the runtime
+    root_disk_gib: int
+    usd_per_hour: float | None  # of a machine on demand; None: the catalogue has no price
+    capacities: tuple[TpuCapacityPlan, ...]
+
+    @property
+    def chips_of_slice(self) -> int:
+        """Chips of a slice, which a job takes all."""
+        return self.hosts * self.chips_of_host
+
+    @property
+    def most_machines(self) -> int:
+        """Machines of all slices together."""
+        return self.hosts * sum(each.slices for each in self.capacities)
+
+
+@dataclass(frozen=True, slots=True)
 class GcpPlan:
     """The ground on Google Cloud: a project's region with what the clusters share there."""
 
@@ -142,9 +237,12 @@ class GcpPlan:
     control_planes: tuple[GkePlan, ...]  # one a cluster
     bucket_networks: tuple[tuple[str, str], ...] | None  # public ones besides the VPC; None: from everywhere
     data_cache: DataCachePlan | None
+    lustre: GcpLustrePlan | None
+    shared_files: FilestorePlan | None
     image_cache: ImageCachePlan | None  # None: images come from where they are published
     database: CloudSqlPlan | None  # None: nothing of the environment needs one
     record: RecordPlan
+    tpu_pools: tuple[TpuPoolPlan, ...]  # slices of TPU chips, beside the GPU pools
     run_hours: tuple[tuple[str, int], ...]  # after which nodes of flex-start are taken away, by node group
     local_ssds: tuple[tuple[str, int], ...]  # of a node, by pool, where the stack file gives their number
     authenticator_group: str | None  # below which groups of Google's are groups of RBAC
@@ -160,6 +258,11 @@ class GcpPlan:
         """What a stack's lock keeps of the ground. A zone has no subnet of its own here: its slot is its number."""
         del clusters
         return {
-            "network": {"cidr": self.network.cidr, "serviceCidr": self.network.service_cidr},
+            "network": {
+                "cidr": self.network.cidr,
+                "serviceCidr": self.network.service_cidr,
+                **({"id": shared.subnetwork_id(self.region)} if (shared := self.network.shared) else {}),
+            },
             "zones": [{"name": zone, "slot": slot} for slot, zone in enumerate(self.zones)],
+            "lustre": {"zone": self.lustre.zone, "capacityGib": self.lustre.capacity_gib} if self.lustre else None,
         }

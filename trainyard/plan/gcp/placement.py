@@ -39,6 +39,8 @@ def choose_zones(drafts: Sequence[PoolDraft[GcpInstance]], context: Context) -> 
     ]
     pins += [(f"{draft.key}.zone", draft.zone) for draft in drafts if draft.zone is not None]
     pins += [("network.zones", zone) for zone in asked or ()]
+    lustre = context.settings.storage.lustre.zone
+    pins += [("storage.lustre.zone", lustre)] if lustre is not None else []
     for key, zone in pins:
         if zone not in usable:
             allowed = f"no zone of {context.region}; it has {', '.join(usable)}"

@@ -26,6 +26,8 @@ def check(subject: GcpSubject) -> Lines:
                     told = f"{what} ({cidr}) overlaps {text}, which shall reach the API: no answer finds its way back"
                     remedy = "choose another network.cidr; name this one in network.reservedCidrs"
                     yield _line(name, Answer.FAILS, told, remedy)
+    if plan.shared is not None:
+        return  # its ranges are the host's, who keeps them apart
     project = f"--project={ground.project}"
     ours = _own(subject)
     networks = [each for each in ask("compute", "networks", "list", project) or () if each["name"] not in ours]

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from trainyard.account.gcp import CannotAskError, NobodyError, ask, said
 from trainyard.account.marks import marks_of
-from trainyard.preflight.gcp import addresses, capacity, endpoint, quotas, rights
+from trainyard.preflight.gcp import addresses, capacity, endpoint, quotas, rights, shared_network
 from trainyard.preflight.gcp.subject import GcpSubject
 from trainyard.preflight.model import Answer, Line, Lines, Subject, lines_of
 
@@ -163,6 +163,7 @@ QUESTIONS: Final[tuple[tuple[str, str, Callable[[GcpSubject], Lines]], ...]] = (
     ("offerings", "whether the zones have the machines", machines),
     (capacity.NAME, "whether what is reserved is there", capacity.check),
     (rights.NAME, "whether the identity may make it", rights.check),
+    (shared_network.NAME, "whether a Shared VPC is as the stack says", shared_network.check),
     (addresses.NAME, "whether addresses clash", addresses.check),
     ("versions", "whether the version is offered", versions),
     ("already there", "whether something of a name is there already", taken),

@@ -57,6 +57,10 @@ def check(subject: GcpSubject) -> Lines:
         told = f"{count} are needed at most; their quota is one of Cloud Quotas, by family"
         command = f"gcloud beta quotas info list --service=compute.googleapis.com --project={ground.project}"
         yield line(name, Answer.UNKNOWN, told, "look up GPUS-PER-GPU-FAMILY-per-project-region", command)
+    for name, count in _chips(subject).items():
+        told = f"{count} chips are needed at most; their quota is one of Cloud Quotas, by family"
+        command = f"gcloud beta quotas info list --service=compute.googleapis.com --project={ground.project}"
+        yield line(name, Answer.UNKNOWN, told, "look up TPUS-PER-TPU-FAMILY-per-project-region", command)
     region = ask("compute", "regions", "describe", ground.region, f"--project={ground.project}")
     cpus = _cpus(subject, region)
     yield from _against(region, {**needs, **cpus}, ground.region, ground.project)
@@ -118,6 +122,16 @@ def increase(metric: str, value: float, where: str, project_id: str) -> str:
         f" --quota-id={metric.replace('_', '-')}-{scope} --preferred-value={value:g}"
         + ("" if where == EVERYWHERE else f" --dimensions=region={where}")
     )
+
+
+def _chips(subject: GcpSubject) -> dict[str, int]:
+    """TPU chips of all slices at their most, by how they are had and generation; those of a reservation are used."""
+    found: dict[str, int] = defaultdict(int)
+    for pool in subject.plan.ground.tpu_pools:
+        for each in pool.capacities:
+            if each.capacity != "reserved":
+                found[f"{each.capacity} {pool.accelerator}"] += each.slices * pool.chips_of_slice
+    return found
 
 
 def _gpus(subject: GcpSubject) -> Iterator[tuple[NodeGroupPlan, str, int]]:

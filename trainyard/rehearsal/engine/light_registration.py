@@ -8,15 +8,18 @@ components, hooks, transforms), or one property (assets, resources as values, ob
 from __future__ import annotations
 
 import asyncio
+import enum
 import functools
+import sys
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Protocol, get_args, get_origin
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Any, NamedTuple, Protocol, get_args, get_origin
 
 import pulumi
 from google.protobuf import struct_pb2  # type: ignore[import-untyped]
 from pulumi import _types as sdk_types
-from pulumi.output import Unknown, _OutputData
+from pulumi.output import Unknown
 from pulumi.runtime import _depends_on, rpc, settings
 from pulumi.runtime import resource as sdk_resource
 from pulumi.runtime import resource_cycle_breaker as cycles
@@ -24,9 +27,11 @@ from pulumi.runtime.settings import SETTINGS
 
 from trainyard.recorded.model import UNKNOWN, Secret
 from trainyard.rehearsal.engine import wire
-from trainyard.rehearsal.engine.light_outputs import PLAIN, Answers, UnusualError, data_of, has_unknowns, track
+from trainyard.rehearsal.engine.light_outputs import Answers, Found, UnusualError, Value, data_of, has_unknowns, track
+from trainyard.rehearsal.engine.two_views import PLAIN, Data, Twofold, Views, known_of, preview_of, twofold
 
 _register_resource = sdk_resource.register_resource
+_register_resource_outputs = sdk_resource.register_resource_outputs
 
 
 @dataclass(slots=True)
@@ -55,18 +60,25 @@ class Registration:
 
 @dataclass(frozen=True, slots=True)
 class Registered:
-    """The engine's answer; an empty `id` is unknown."""
+    """The engine's answer; an empty `id` is unknown. `at_preview`: a preview's, where a run is for both views."""
 
     urn: str
     id: str
     outputs: Mapping[str, Any]
+    at_preview: Registered | None = None
 
 
 class Registry(Protocol):
     """A monitor that takes registrations without the wire."""
 
-    def register(self, asked: Registration) -> Registered:
-        """Registers a resource."""
+    views: Views | None
+
+    def register(self, asked: Registration, at_preview: Registration) -> Registered:
+        """Registers a resource, as this run and as a preview asks for it; both are one where they do not differ."""
+        ...
+
+    def register_outputs(self, urn: str, outputs: Mapping[str, Any], at_preview: Mapping[str, Any]) -> None:
+        """Takes down the outputs of a component or of the stack."""
         ...
 
 
@@ -118,7 +130,7 @@ def register_resource(
         return
     own = [_output(res, "urn")]
     if custom:
-        own.append(_output(res, "id"))
+        own.append(_output(res, "id", _ProviderId if isinstance(res, pulumi.ProviderResource) else pulumi.Output))
     answers = Answers(res)
     for prop in props:
         if prop != "urn" and not (prop == "id" and custom):
@@ -130,9 +142,18 @@ def register_resource(
     task.add_done_callback(functools.partial(_keep_first, manager))
 
 
-def _output(res: pulumi.Resource, name: str) -> asyncio.Future[Any]:
+class _ProviderId(pulumi.Output[Any]):
+    """The id of a provider, which the SDK itself reads where it asks a data source, for nothing but to name it."""
+
+    def future(self, with_unknowns: bool | None = None) -> Awaitable[Any]:  # type: ignore[override]
+        if sys._getframe(1).f_globals.get("__name__") == "pulumi.runtime.invoke":
+            return _told(self)
+        return super().future(with_unknowns)
+
+
+def _output(res: pulumi.Resource, name: str, kind: type[pulumi.Output[Any]] = pulumi.Output) -> asyncio.Future[Any]:
     """Makes the output for the URN or the id."""
-    output: pulumi.Output[Any] = object.__new__(pulumi.Output)
+    output: pulumi.Output[Any] = object.__new__(kind)
     output._data = asyncio.Future()
     track(output)
     res.__dict__[name] = output
@@ -165,7 +186,7 @@ async def do_register(asked: _Asked, own: list[asyncio.Future[Any]], answers: An
     res, ty, name = asked.res, asked.type_, asked.name
     try:
         try:
-            registration, unusual = await _prepared(asked)
+            registration, at_preview, unusual = await _prepared(asked)
         except ValueError as error:
             raise ValueError(
                 f"While processing resource: {name!r}, type: {ty!r}\nValueError has risen: {error}"
@@ -174,24 +195,34 @@ async def do_register(asked: _Asked, own: list[asyncio.Future[Any]], answers: An
             raise AssertionError(
                 f"While processing resource: {name!r}, type {ty!r}\nAssertionError has risen: {error}"
             ) from error
-        found = asked.monitor.register(registration)
+        found = asked.monitor.register(registration, at_preview)
     except Exception as error:
         for future in own:
             future.set_exception(error)
         answers.fail(error)
         raise
     own[0].set_result(data_of({res}, found.urn, True, False))
+    views, then = asked.monitor.views, found.at_preview
     if asked.custom:
-        own[1].set_result(data_of({res}, found.id, bool(found.id), False))
+        data = data_of({res}, found.id, bool(found.id), False)
+        if views is not None and then is not None and then.id != found.id:
+            data = twofold(views, data, data_of({res}, then.id, bool(then.id), False))
+        own[1].set_result(data)
     try:
-        _resolve(asked, registration.inputs, found.outputs, unusual, answers)
+        preview = bool(SETTINGS.dry_run) if views is None else False
+        outputs = _resolved(asked, registration.inputs, found.outputs, unusual, preview=preview)
+        if then is None:
+            answers.come(outputs, preview=preview)
+        else:
+            of_preview = functools.partial(_resolved, asked, at_preview.inputs, then.outputs, unusual, preview=True)
+            answers.come(outputs, preview=preview, views=views, at_preview=of_preview)
     except Exception as error:
         answers.fail(error)
         raise
 
 
-async def _prepared(asked: _Asked) -> tuple[Registration, Mapping[str, Any]]:
-    """The registration, and the wire form of those properties that the SDK had to write."""
+async def _prepared(asked: _Asked) -> tuple[Registration, Registration, Mapping[str, Any]]:
+    """The registration, the one of a preview, and the wire form of those properties that the SDK had to write."""
     res, options = asked.res, asked.opts
     dependencies: set[str] = set()
     if options.depends_on is not None:
@@ -200,7 +231,7 @@ async def _prepared(asked: _Asked) -> tuple[Registration, Mapping[str, Any]]:
             plain = type(listed) is list and all(isinstance(item, pulumi.Resource) for item in listed)
             explicit: Any = dict.fromkeys(listed) if plain else await _depends_on._resolve_depends_on(listed)
             dependencies.update(await _urns(explicit, res))
-    inputs, by_property, unusual = await _inputs(asked)
+    properties = await _inputs(asked)
     parent = options.parent
     if parent is None and asked.type_ != "pulumi:pulumi:Stack":
         parent = settings.get_root_resource()
@@ -208,54 +239,71 @@ async def _prepared(asked: _Asked) -> tuple[Registration, Mapping[str, Any]]:
     provider = ""
     if asked.custom:
         if options.provider is not None:
-            provider = await _reference(options.provider)
+            provider = await reference(options.provider)
     else:
         for each in sdk_resource.convert_providers(options.provider, options.providers).values():
-            await _reference(each)
-    property_dependencies = {}
-    for key, resources in by_property.items():
-        urns = await _urns(dict.fromkeys(resources), res) if resources else []
-        dependencies.update(urns)
-        property_dependencies[key] = urns
+            await reference(each)
+    property_dependencies = {
+        key: await _urns(dict.fromkeys(resources), res) if resources else []
+        for key, resources in properties.waits.items()
+    }
     translated = functools.partial(_translated, asked)
     timeouts = options.custom_timeouts
-    return (
-        Registration(
-            type=asked.type_,
-            name=asked.name,
-            parent=parent_urn or "",
-            custom=asked.custom,
-            inputs=inputs,
-            provider=provider,
-            dependencies=dependencies,
-            property_dependencies=property_dependencies,
-            protect=bool(options.protect),
-            ignore_changes=translated(options.ignore_changes),
-            replace_on_changes=translated(options.replace_on_changes),
-            aliases=await sdk_resource.prepare_aliases(res, options, True) if options.aliases else (),
-            delete_before_replace=bool(options.delete_before_replace),
-            retain_on_delete=bool(options.retain_on_delete),
-            custom_timeouts=sdk_resource._create_custom_timeouts(timeouts) if timeouts is not None else None,
-            additional_secret_outputs=sdk_resource._translate_additional_secret_outputs(
-                res, asked.args_class, options.additional_secret_outputs
-            )
-            or (),
-        ),
-        unusual,
+    registration = Registration(
+        type=asked.type_,
+        name=asked.name,
+        parent=parent_urn or "",
+        custom=asked.custom,
+        inputs=properties.inputs,
+        provider=provider,
+        dependencies=dependencies.union(*property_dependencies.values()),
+        property_dependencies=property_dependencies,
+        protect=bool(options.protect),
+        ignore_changes=translated(options.ignore_changes),
+        replace_on_changes=translated(options.replace_on_changes),
+        aliases=await sdk_resource.prepare_aliases(res, options, True) if options.aliases else (),
+        delete_before_replace=bool(options.delete_before_replace),
+        retain_on_delete=bool(options.retain_on_delete),
+        custom_timeouts=sdk_resource._create_custom_timeouts(timeouts) if timeouts is not None else None,
+        additional_secret_outputs=sdk_resource._translate_additional_secret_outputs(
+            res, asked.args_class, options.additional_secret_outputs
+        )
+        or (),
     )
+    at_preview = registration
+    if properties.differing:
+        inputs, then = dict(properties.inputs), dict(property_dependencies)
+        one_wait = True
+        for key, (value, resources) in properties.differing.items():
+            if value is None:
+                inputs.pop(key, None)
+                then.pop(key, None)
+                one_wait = False
+                continue
+            inputs[key] = value
+            if resources != properties.waits.get(key):
+                then[key] = await _urns(dict.fromkeys(resources), res)
+                one_wait = False
+        at_preview = replace(registration, inputs=inputs)
+        if not one_wait:
+            at_preview.property_dependencies, at_preview.dependencies = then, dependencies.union(*then.values())
+    if asked.monitor.views is not None and provider and options.provider is not None:
+        at_preview = replace(at_preview, provider=await reference(options.provider, preview_of))
+    return registration, at_preview, properties.unusual
 
 
 def _translated(asked: _Asked, names: list[str] | None) -> Iterable[str]:
     return sdk_resource._translate_ignore_changes(asked.res, asked.args_class, names) or ()
 
 
-async def _reference(provider: pulumi.ProviderResource) -> str:
-    return f"{await _told(provider.urn)}::{await _told(provider.id) or rpc.UNKNOWN}"
+async def reference(provider: pulumi.ProviderResource, view: Callable[[Data], Data] = known_of) -> str:
+    """A provider as a registration names it."""
+    return f"{await _told(provider.urn)}::{await _told(provider.id, view) or rpc.UNKNOWN}"
 
 
-async def _told(output: pulumi.Output[Any]) -> Any:
+async def _told(output: pulumi.Output[Any], view: Callable[[Data], Data] = known_of) -> Any:
     """`Output.future`: the value, None where it holds unknowns."""
-    data = await output._data
+    data = view(await output._data)
     return data.value if data.is_known or not has_unknowns(data.value) else None
 
 
@@ -279,20 +327,48 @@ async def _urns(resources: Iterable[Any], waiting: pulumi.Resource) -> list[str]
                 left.extend(each._childResources)
             else:
                 found[each] = None
-    urns = [await _told(resource.urn) for resource in found]
-    return [urn for urn in urns if urn]
+    urns = []
+    for resource in found:
+        data = resource.urn._data  # known in both views alike, and mostly there
+        if urn := data.result().value if data.done() else await _told(resource.urn):
+            urns.append(urn)
+    return urns
 
 
 class _PendingError(Exception):
     """An output that is not there yet."""
 
-    def __init__(self, data: asyncio.Future[_OutputData[Any]]) -> None:
+    def __init__(self, data: asyncio.Future[Data]) -> None:
         super().__init__()
         self.data = data
 
 
-async def _inputs(asked: _Asked) -> tuple[dict[str, Any], dict[str, list[pulumi.Resource]], dict[str, Any]]:
-    """Inputs as they are recorded, what each waits for, and the wire form of what the SDK had to write."""
+class _Resources(list[pulumi.Resource]):
+    """The resources that a value waits for, as it is read for one view."""
+
+    __slots__ = ("is_preview", "views")
+
+    def __init__(self, *, is_preview: bool = False) -> None:
+        super().__init__()
+        self.is_preview = is_preview
+        self.views: Views | None = None  # where something in the value has two
+
+
+@dataclass(slots=True)
+class _Properties:
+    """Properties as they are recorded."""
+
+    inputs: dict[str, Any] = field(default_factory=dict)
+    waits: dict[str, list[pulumi.Resource]] = field(default_factory=dict)
+    unusual: dict[str, Any] = field(default_factory=dict)  # the wire form of what the SDK had to write
+    differing: dict[str, tuple[Any, list[pulumi.Resource]]] = field(default_factory=dict)  # as a preview has them
+
+
+_Write = Callable[[Any, Any, dict[str, list[pulumi.Resource]]], Awaitable[struct_pb2.Struct]]
+
+
+async def _inputs(asked: _Asked) -> _Properties:
+    """The inputs of a resource."""
     res, cls = asked.res, asked.args_class
     translate: Callable[[str], str] | None = None
     if cls is None:
@@ -303,16 +379,31 @@ async def _inputs(asked: _Asked) -> tuple[dict[str, Any], dict[str, list[pulumi.
         types: Mapping[str, type] = {}
     else:
         names, types = sdk_types.input_type_py_to_pulumi_names(cls), sdk_types.input_type_types(cls)
-    found: dict[str, Any] = {}
-    waits: dict[str, list[pulumi.Resource]] = {}
-    unusual: dict[str, Any] = {}
-    for key in asked.props:
-        value = asked.props[key]
+
+    def write(key: Any, value: Any, waits: dict[str, list[pulumi.Resource]]) -> Awaitable[struct_pb2.Struct]:
+        return rpc.serialize_properties(
+            {key: value}, waits, res, None if cls is not None else res.translate_input_property, cls
+        )
+
+    return await properties_of(asked.props, write, translate, names, types)
+
+
+async def properties_of(
+    props: Mapping[str, Any],
+    write: _Write,
+    translate: Callable[[str], str] | None = None,
+    names: Mapping[str, str] = MappingProxyType({}),
+    types: Mapping[str, type] = MappingProxyType({}),
+) -> _Properties:
+    """Properties in both views; `write` is how the SDK writes one that is unusual."""
+    made = _Properties()
+    for key in props:
+        value = props[key]
         if value is None:
             continue
         name = (names.get(key) or key) if translate is None else translate(key)
         while True:
-            resources: list[pulumi.Resource] = []
+            resources = _Resources()
             try:
                 if type(key) is not str:
                     raise UnusualError
@@ -326,22 +417,22 @@ async def _inputs(asked: _Asked) -> tuple[dict[str, Any], dict[str, list[pulumi.
             except (ValueError, AssertionError) as error:
                 raise _of_input(key, value, error) from error
             except (UnusualError, RecursionError):
-                struct = await rpc.serialize_properties(
-                    {key: value},
-                    waits,
-                    res,
-                    None if cls is not None else res.translate_input_property,
-                    cls,
-                )
+                struct = await write(key, value, made.waits)
                 if name in struct.fields:
-                    unusual[name] = struct.fields[name]
-                    found[name] = wire.decode(struct.fields[name])
+                    made.unusual[name] = struct.fields[name]
+                    made.inputs[name] = wire.decode(struct.fields[name])
                 break
             if plain is not None:
-                found[name] = plain
-                waits[name] = resources
+                made.inputs[name] = plain
+                made.waits[name] = resources
+            if resources.views is not None:
+                at_preview = _Resources(is_preview=True)
+                try:
+                    made.differing[name] = _plain(value, at_preview, translate, types.get(name)), at_preview
+                except Exception:
+                    resources.views.doubt("an input is unusual at a preview")
             break
-    return found, waits, unusual
+    return made
 
 
 def _of_input(key: Any, value: Any, error: ValueError | AssertionError) -> Exception:
@@ -355,7 +446,7 @@ _LARGEST = 2**53
 """Whole numbers are sent as 64-bit floats, which are exact up to here."""
 
 
-def _plain(value: Any, resources: list[pulumi.Resource], translate: Callable[[str], str] | None, cls: Any) -> Any:
+def _plain(value: Any, resources: _Resources, translate: Callable[[str], str] | None, cls: Any) -> Any:
     """`serialize_property`, and what the recorder would read of it."""
     kind = type(value)
     if kind in PLAIN:
@@ -417,29 +508,35 @@ def _getters(cls: type) -> tuple[tuple[str, Callable[[Any], Any]], ...]:
 
 
 def _plain_output(
-    future: asyncio.Future[_OutputData[Any]],
-    resources: list[pulumi.Resource],
+    future: asyncio.Future[Data],
+    resources: _Resources,
     translate: Callable[[str], str] | None,
     cls: Any,
 ) -> Any:
     if not future.done():
         raise _PendingError(future)
     data = future.result()
+    if type(data) is Twofold:
+        resources.views = data.views
+        data = data.preview if resources.is_preview else data.known
     resources.extend(data.resources)
-    inside: list[pulumi.Resource] = []
+    inside = _Resources(is_preview=resources.is_preview)
     value = None
     if data.is_known or not has_unknowns(data.value):
         value = _plain(data.value, inside, translate, cls)
     if inside:
         resources.extend(inside)
         data.resources.update(inside)
+    if inside.views is not None:
+        inside.views.doubt("an output holds outputs")  # whose resources would become those of both views
+        resources.views = inside.views
     if not data.is_known:
         value = UNKNOWN
     return (value if isinstance(value, Secret) else Secret(value)) if data.is_secret else value
 
 
 def _plain_dict(
-    value: Mapping[Any, Any], resources: list[pulumi.Resource], translate: Callable[[str], str] | None, cls: Any
+    value: Mapping[Any, Any], resources: _Resources, translate: Callable[[str], str] | None, cls: Any
 ) -> Any:
     names: Mapping[str, str] | None = None
     types: Mapping[str, Any] = {}
@@ -482,48 +579,123 @@ def _values_class(cls: Any) -> tuple[bool, Any]:
 _MAPPINGS = [dict, get_origin(Mapping[str, Any])]
 
 
-def _resolve(
+def _resolved(
     asked: _Asked,
     inputs: Mapping[str, Any],
     outputs: Mapping[str, Any],
     unusual: Mapping[str, Any],
-    answers: Answers,
-) -> None:
-    """`resolve_outputs`, of an answer that names no dependencies: each output is of the resource alone."""
+    *,
+    preview: bool,
+) -> Mapping[str, Found]:
+    """`resolve_outputs`, of an answer that names no dependencies: each output is of the resource alone.
+
+    Each by its name, with whether it is secret.
+    """
     res = asked.res
     types = sdk_types.resource_types(type(res))
     by_type = asked.args_class is not None
     names = sdk_types.resource_pulumi_to_py_names(type(res)) if by_type else {}
     translate = _same if by_type else res.translate_output_property
-    preview = bool(SETTINGS.dry_run)
-    found: dict[str, Any] = {}
+    found: dict[str, Found] = {}
 
-    def put(key: str, name: str, value: Any, **options: Any) -> None:
+    def read(key: str, name: str, value: Any, written: Mapping[str, Any], unknown: Any, **options: Any) -> Value:
+        value = _given(key, value, written, unknown)
         cls = types.get(key)
         if type(value) not in PLAIN or (cls is not None and cls not in PLAIN):
             path = rpc._Path(name, resource=res._name)
             value = rpc.translate_output_properties(value, translate, cls, by_type, path=path, **options)
         elif cls is int and type(value) is float:
             value = int(value)
-        found[name] = value
+        return (value["value"], True) if type(value) is dict and rpc.is_rpc_secret(value) else (value, False)
+
+    def put(key: str, value: Any, name: str, written: Mapping[str, Any], unknown: Any, **options: Any) -> None:
+        # Read when somebody asks, where that cannot fail.
+        later = key not in written and _fits(value, types.get(key))
+        reading = functools.partial(read, key, name, value, written, unknown, **options)
+        found[name] = reading if later else reading()
 
     for key, value in outputs.items():
-        given = _given(key, value, unusual if inputs.get(key) is value else {}, unknown=_UNKNOWN)
-        if given is not None:
-            put(key, (names.get(key) or key) if by_type else translate(key), given)
+        if value is not None:
+            written = unusual if inputs.get(key) is value else {}
+            put(key, value, (names.get(key) or key) if by_type else translate(key), written, _UNKNOWN)
     if not preview or SETTINGS.legacy_apply_enabled:
         unknown = _UNKNOWN if preview else None
         for key, value in inputs.items():
             name = (names.get(key) or key) if by_type else translate(key)
             if name not in found:
-                put(key, name, _given(key, value, unusual, unknown), return_none_on_dict_type_mismatch=True)
-    answers.come(
-        {
-            key: (value["value"], True) if type(value) is dict and rpc.is_rpc_secret(value) else (value, False)
-            for key, value in found.items()
-        },
-        preview=preview,
-    )
+                put(key, value, name, unusual, unknown, return_none_on_dict_type_mismatch=True)
+    return found
+
+
+class _Shape(NamedTuple):
+    """What `translate_output_properties` takes for an annotation without an error."""
+
+    plain: bool = True
+    is_dict: bool = False
+    types: Mapping[str, Any] = MappingProxyType({})  # of a dict's values by key, or
+    every: Any = None  # of all of them
+    is_list: bool = False
+    item: Any = None
+
+
+@functools.cache
+def _shape(cls: Any) -> _Shape:
+    cls = sdk_types.unwrap_optional_type(cls) if cls else None
+    if cls is None or cls is Any:
+        return _Shape(is_dict=True, is_list=True)
+    if sdk_types.is_discriminated_union(cls) or (isinstance(cls, type) and issubclass(cls, enum.Enum)):
+        return _Shape(plain=False)
+    if sdk_types.is_output_type(cls):
+        return _Shape(is_dict=True, types=sdk_types.output_type_types(cls))
+    is_mapping, every = _values_class(cls)
+    if is_mapping:
+        return _Shape(is_dict=True, every=every)
+    try:
+        return _Shape(is_list=True, item=_item_class(cls))
+    except UnusualError:
+        return _Shape()
+
+
+def _fits(value: Any, cls: Any) -> bool:
+    """Whether a recorded value is sure to be read as `cls` without an error."""
+    kind = type(value)
+    if cls is None and kind in PLAIN:
+        return True
+    shape = _shape(cls)
+    if kind in PLAIN or value is UNKNOWN:
+        return shape.plain
+    if kind is dict:
+        return shape.is_dict and all(_fits(item, shape.types.get(key, shape.every)) for key, item in value.items())
+    return kind is list and shape.is_list and all(_fits(item, shape.item) for item in value)
+
+
+def register_resource_outputs(res: pulumi.Resource, outputs: Any) -> None:
+    """Stands for the SDK's function of this name, and leaves to it what is unusual."""
+    monitor = SETTINGS.monitor
+    if not hasattr(monitor, "register_outputs") or not isinstance(outputs or {}, Mapping):
+        _register_resource_outputs(res, outputs)
+        return
+    manager = SETTINGS.rpc_manager
+    task = asyncio.ensure_future(do_register_outputs(res, outputs or {}, monitor))
+    manager.rpcs.append(task)
+    task.add_done_callback(functools.partial(_keep_first, manager))
+
+
+async def do_register_outputs(res: pulumi.Resource, outputs: Mapping[str, Any], monitor: Registry) -> None:
+    """What the SDK's function of this name does."""
+    urn = await _told(res.urn)
+    made = await properties_of(outputs, _write_output)
+    at_preview: dict[str, Any] = dict(made.inputs)
+    for key, (value, _) in made.differing.items():
+        if value is None:
+            at_preview.pop(key, None)
+        else:
+            at_preview[key] = value
+    monitor.register_outputs(urn, made.inputs, at_preview)
+
+
+def _write_output(key: Any, value: Any, waits: dict[str, list[pulumi.Resource]]) -> Awaitable[struct_pb2.Struct]:
+    return rpc.serialize_properties({key: value}, waits)
 
 
 def _same(name: str) -> str:
@@ -538,10 +710,10 @@ def _given(key: str, value: Any, unusual: Mapping[str, Any], unknown: Unknown | 
     if key in unusual:
         struct = struct_pb2.Struct(fields={key: unusual[key]})
         return rpc.deserialize_property(struct[key], unknown is not None)
-    return _for_program(value, unknown)
+    return for_program(value, unknown)
 
 
-def _for_program(value: Any, unknown: Unknown | None) -> Any:
+def for_program(value: Any, unknown: Unknown | None) -> Any:
     """`deserialize_property` of a recorded value: numbers are floats, secrets go as far up as lists do."""
     kind = type(value)
     if kind is int:
@@ -551,18 +723,18 @@ def _for_program(value: Any, unknown: Unknown | None) -> Any:
     if value is UNKNOWN:
         return unknown
     if isinstance(value, Secret):
-        return rpc.wrap_rpc_secret(_for_program(value.value, unknown))
+        return rpc.wrap_rpc_secret(for_program(value.value, unknown))
     if isinstance(value, Mapping):
         found = {}
         secret = False
         for key, item in value.items():
-            given = _for_program(item, unknown)
+            given = for_program(item, unknown)
             if given is not None:
                 if type(given) is dict and rpc.is_rpc_secret(given):
                     secret, given = True, given["value"]
                 found[key] = given
         return rpc.wrap_rpc_secret(found) if secret else found
-    items = [_for_program(item, unknown) for item in value]
+    items = [for_program(item, unknown) for item in value]
     if any(map(rpc.is_rpc_secret, items)):
         return rpc.wrap_rpc_secret([rpc.unwrap_rpc_secret(item) for item in items])
     return items

@@ -28,9 +28,9 @@ from pulumi.runtime import resource_cycle_breaker as cycles
 from pulumi.runtime import rpc
 from pulumi.runtime.proto import source_pb2
 
-from trainyard.rehearsal.engine import light_outputs, light_registration
-from trainyard.rehearsal.engine.light_outputs import PLAIN
+from trainyard.rehearsal.engine import light_invokes, light_outputs, light_registration
 from trainyard.rehearsal.engine.light_registration import WAITED_FOR
+from trainyard.rehearsal.engine.two_views import PLAIN
 
 _create_urn = sdk_resource.create_urn
 _declare_dependency = cycles.declare_dependency
@@ -150,6 +150,7 @@ _LIGHTER: tuple[tuple[Any, str, Any], ...] = (
     (sdk_resource, "_get_stack_trace", source_pb2.StackTrace),  # of every constructor, for the engine's messages
     (log, "debug", lambda *_, **__: None),  # four messages a resource, which the recorder drops
     *light_outputs.REPLACED,
+    *light_invokes.REPLACED,
     (pulumi.ResourceOptions, "_copy", _copy),
     (rpc, "transfer_properties", _transfer),
     (sdk_resource, "create_urn", _urn),
@@ -159,6 +160,8 @@ _LIGHTER: tuple[tuple[Any, str, Any], ...] = (
     (rpc, "contains_unknowns", light_outputs.has_unknowns),
     (sdk_resource, "register_resource", light_registration.register_resource),
     (pulumi.resource, "register_resource", light_registration.register_resource),
+    (sdk_resource, "register_resource_outputs", light_registration.register_resource_outputs),
+    (pulumi.resource, "register_resource_outputs", light_registration.register_resource_outputs),
     (rpc, "serialize_property", _serialize),
     (rpc, "deserialize_property", _deserialize),
     (rpc, "translate_output_properties", _translate),

@@ -16,6 +16,7 @@ from typing import Any
 from trainyard.recorded.model import UNKNOWN, Secret, Unknown, bare, has_unknown
 from trainyard.rehearsal.engine import synthesised
 from trainyard.rehearsal.engine.sdk_types import FieldType, OutputField, input_class, input_fields, output_fields
+from trainyard.rehearsal.engine.two_views import PLAIN
 
 AUTONAMED = "pulumi.com/autonamed"
 
@@ -28,6 +29,28 @@ class Answer:
     inputs: Mapping[str, Any]
     outputs: Mapping[str, Any]
     from_check: tuple[str, ...] = ()
+    checked: Checked | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What Check makes of one resource, and what is synthesised of it whatever the view."""
+
+    given: Mapping[str, Any]
+    provider: ProviderState | None
+    subject: synthesised.Subject
+    identity: str
+    special: Mapping[str, Any]
+    from_check: tuple[str, ...]
+
+    def serves(self, given: Mapping[str, Any], provider: ProviderState | None) -> bool:
+        """Whether Check makes the same of it for these inputs and this provider."""
+        mine = self.provider
+        if given is not self.given or (mine is None) is not (provider is None):
+            return False
+        if mine is None or provider is None or mine is provider:
+            return True
+        return mine.place == provider.place and mine.default_tags == provider.default_tags
 
 
 @dataclass(slots=True)
@@ -75,23 +98,32 @@ def answer(
     provider: ProviderState | None,
     *,
     preview: bool,
+    beside: Checked | None = None,
 ) -> Answer:
-    """What Check and Create answer for one custom resource."""
+    """What Check and Create answer for one custom resource.
+
+    `beside` is what Check made of it in the other view of the same run.
+    """
     if type_.startswith("pulumi:providers:"):
         subject = synthesised.Subject(type_, name, inputs, synthesised.Place())
         return Answer(UNKNOWN if preview else synthesised.identity(subject), inputs, inputs)
     if preview and provider is not None and not provider.configured:
         return Answer(UNKNOWN, inputs, {})
-    place = provider.place if provider is not None else synthesised.Place()
-    region = inputs.get("region")
-    if isinstance(region, str) and type_.startswith("aws:"):
-        place = synthesised.Place(place.account, region)
-    checked, from_check = check(type_, name, urn, inputs, cls, provider)
-    subject = synthesised.Subject(type_, name, checked, place)
-    identity = synthesised.identity(subject)
+    checked = beside if beside is not None and beside.serves(inputs, provider) else None
+    if checked is None:
+        place = provider.place if provider is not None else synthesised.Place()
+        region = inputs.get("region")
+        if isinstance(region, str) and type_.startswith("aws:"):
+            place = synthesised.Place(place.account, region)
+        after, from_check = check(type_, name, urn, inputs, cls, provider)
+        subject = synthesised.Subject(type_, name, after, place)
+        identity = synthesised.identity(subject)
+        special = synthesised.special(subject, identity)
+        checked = Checked(inputs, provider, subject, identity, special, from_check)
+    subject = checked.subject
     if preview:
-        return Answer(UNKNOWN, checked, _preview_outputs(subject, identity, cls), from_check)
-    return Answer(identity, checked, _known_outputs(subject, identity, cls), from_check)
+        return Answer(UNKNOWN, subject.inputs, _preview_outputs(checked, cls), checked.from_check, checked)
+    return Answer(checked.identity, subject.inputs, _known_outputs(checked, cls), checked.from_check, checked)
 
 
 def check(
@@ -160,6 +192,8 @@ def merged(given: Any, made: Any) -> Any:
     """`made` under `given`: what the program gave stays, at every depth; lists are merged item by item."""
     if given is None:
         return made
+    if made is None:
+        return given
     if isinstance(given, Secret):
         return Secret(merged(given.value, bare(made)))
     if isinstance(given, Mapping) and isinstance(made, Mapping):
@@ -169,10 +203,11 @@ def merged(given: Any, made: Any) -> Any:
     return given
 
 
-def _preview_outputs(subject: synthesised.Subject, identity: str, cls: type | None) -> Mapping[str, Any]:
+def _preview_outputs(checked: Checked, cls: type | None) -> Mapping[str, Any]:
     """The inputs, and unknowns for the computed parts of the blocks that were given."""
+    subject = checked.subject
     outputs = dict(subject.inputs)
-    for key, made in synthesised.special(subject, identity).items():
+    for key, made in checked.special.items():
         if isinstance(outputs.get(key), (Mapping, list)):
             outputs[key] = merged(outputs[key], synthesised.unknown_like(made))
     return _with_unknown_parts(outputs, subject, output_fields(cls) if cls is not None else {})
@@ -191,14 +226,15 @@ def _with_unknown_parts(
 ) -> dict[str, Any]:
     """With unknowns for the computed parts of the blocks that were given."""
     for key, value in outputs.items():
-        if key in fields and isinstance(value, (Mapping, list)):
+        if type(value) not in PLAIN and key in fields and isinstance(value, (Mapping, list)):
             outputs[key] = _completed(value, fields[key].type, subject, key, preview=True)
     return outputs
 
 
-def _known_outputs(subject: synthesised.Subject, identity: str, cls: type | None) -> Mapping[str, Any]:
+def _known_outputs(checked: Checked, cls: type | None) -> Mapping[str, Any]:
     """The inputs, the special outputs of the type, and a plausible value for every output that is always there."""
-    outputs = dict(merged(subject.inputs, synthesised.special(subject, identity)))
+    subject, identity = checked.subject, checked.identity
+    outputs = dict(merged(subject.inputs, checked.special))
     if subject.type.startswith("kubernetes:") and isinstance(outputs.get("metadata"), Mapping):
         outputs["metadata"] = {"uid": subject.uuid, **outputs["metadata"]}
     if cls is None:
@@ -212,7 +248,7 @@ def _known_outputs(subject: synthesised.Subject, identity: str, cls: type | None
                 made = plausible(key, output.type, subject)
                 if made is not None:
                     outputs[key] = made
-        elif isinstance(value, (Mapping, list)):
+        elif type(value) not in PLAIN and isinstance(value, (Mapping, list)):
             outputs[key] = _completed(value, output.type, subject, key, preview=False)
     return outputs
 
@@ -229,7 +265,7 @@ def _completed(value: Any, type_: FieldType, subject: synthesised.Subject, key: 
         if present is None:
             if nested.certain:
                 completed[name] = UNKNOWN if preview else plausible(name, nested.type, subject)
-        elif isinstance(present, (Mapping, list)):
+        elif type(present) not in PLAIN and isinstance(present, (Mapping, list)):
             completed[name] = _completed(present, nested.type, subject, name, preview=preview)
     return completed
 

@@ -6,12 +6,12 @@ import os
 import runpy
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from trainyard.rehearsal.engine.project import StackConfig
-from trainyard.rehearsal.engine.recorder import Deployment, Recording, record
+from trainyard.rehearsal.engine.recorder import Deployment, Recording, record, record_both
 from trainyard.rehearsal.engine.sdk_imports import piecewise_imports
 
 _one_at_a_time = threading.Lock()
@@ -19,6 +19,20 @@ _one_at_a_time = threading.Lock()
 
 def run_program(config: StackConfig, deployment: Deployment, *, preview: bool, timeout_seconds: float) -> Recording:
     """Records one run; runs in other threads wait, since working directory and imports are the process's."""
+    with _program_of(config) as program:
+        return record(program, preview=preview, deployment=deployment, timeout_seconds=timeout_seconds)
+
+
+def run_program_once(
+    config: StackConfig, deployment: Deployment, *, timeout_seconds: float
+) -> tuple[Recording | None, Recording | None]:
+    """What is recorded with everything known, and what a first preview would: `record_both`, as `run_program` runs."""
+    with _program_of(config) as program:
+        return record_both(program, deployment=deployment, timeout_seconds=timeout_seconds)
+
+
+@contextmanager
+def _program_of(config: StackConfig) -> Iterator[Callable[[], None]]:
     main = config.main if config.main.is_dir() else config.main.parent
     file = main / "__main__.py" if config.main.is_dir() else config.main
 
@@ -26,7 +40,7 @@ def run_program(config: StackConfig, deployment: Deployment, *, preview: bool, t
         runpy.run_path(str(file), run_name="__main__")
 
     with _one_at_a_time, _as_the_engine_starts(main), piecewise_imports():
-        return record(program, preview=preview, deployment=deployment, timeout_seconds=timeout_seconds)
+        yield program
 
 
 @contextmanager

@@ -14,7 +14,7 @@ import threading
 import traceback
 import types
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pulumi
@@ -23,13 +23,14 @@ from pulumi.runtime import Settings, configure, register_stack_transformation, r
 from pulumi.runtime.proto import engine_pb2, resource_pb2
 
 from trainyard.recorded.model import UNKNOWN, Alias, RecordedResource, secret_paths
-from trainyard.rehearsal.engine import outputs, wire
+from trainyard.rehearsal.engine import light_outputs, outputs, wire
 from trainyard.rehearsal.engine.invokes import invoke
 from trainyard.rehearsal.engine.light_registration import Registered, Registration
 from trainyard.rehearsal.engine.light_sdk import light_sdk
 from trainyard.rehearsal.engine.loop import InlineLoop, output_strings_raise, rare_collections, settled
 from trainyard.rehearsal.engine.sdk_types import resource_class
 from trainyard.rehearsal.engine.synthesised import Place
+from trainyard.rehearsal.engine.two_views import DryRun, Views
 
 _FEATURES = (
     *("SECRETS", "RESOURCE_REFERENCES", "ALIAS_SPECS", "REPLACEMENT_TRIGGER", "DELETED_WITH", "REPLACE_WITH"),
@@ -100,13 +101,16 @@ class ProgramExitError(Exception):
 class _Engine:
     """The engine's logging service."""
 
-    def __init__(self, recording: Recording) -> None:
+    def __init__(self, recording: Recording, views: Views | None) -> None:
         self._recording = recording
+        self._views = views
 
     def Log(self, request: Any) -> Any:  # noqa: N802 (the protocol's name)
         if request.severity >= engine_pb2.WARNING:
             severity = "warning" if request.severity == engine_pb2.WARNING else "error"
             self._recording.messages.append((severity, request.message))
+            if self._views is not None:
+                self._views.happens("a message is logged")
         return empty_pb2.Empty()
 
 
@@ -119,10 +123,21 @@ def _default_providers(config: Mapping[str, Any]) -> dict[str, outputs.ProviderS
     return {package: outputs.ProviderState.of(package, inputs) for package, inputs in told.items()}
 
 
+@dataclass(frozen=True, slots=True)
+class _Beside:
+    """One registration with everything known, which that of a preview stands beside."""
+
+    asked: Registration
+    recorded: RecordedResource
+    checked: outputs.Checked | None
+
+
 class _Monitor:
     """The engine's resource monitor: answers registrations as Check and Create would, and records them."""
 
-    def __init__(self, recording: Recording, deployment: Deployment) -> None:
+    def __init__(self, recording: Recording, deployment: Deployment, preview: _Monitor | None = None) -> None:
+        self.views = Views() if preview is not None else None
+        self._preview = preview  # what records the view of a preview, where one run is for both
         project, stack = deployment.project, deployment.stack
         self.recording = recording
         self._prefix = f"urn:pulumi:{stack}::{project}::"
@@ -132,6 +147,7 @@ class _Monitor:
         self._providers: dict[str, outputs.ProviderState] = {}
         self._components: dict[str, str] = {}  # URN -> "environment/network"
         self._registered_outputs: set[str] = set()
+        self._last: _Beside | None = None
 
     def urn(self, parent: str, type_: str, name: str) -> str:
         """The URN as the engine builds it: the chain of the parents' types, without the stack, then the name."""
@@ -139,8 +155,14 @@ class _Monitor:
             return f"{self._prefix}{type_}::{name}"
         return f"{self._prefix}{parent.split('::')[2]}${type_}::{name}"
 
-    def register(self, asked: Registration) -> Registered:
+    def register(self, asked: Registration, at_preview: Registration) -> Registered:
         """Answers a registration in plain values, which the wire does not carry."""
+        found = self._registered(asked)
+        if self._preview is None:
+            return found
+        return replace(found, at_preview=self._preview._registered(at_preview, self._last))
+
+    def _registered(self, asked: Registration, beside: _Beside | None = None) -> Registered:
         if asked.type == STACK_TYPE:
             return Registered(self._stack_urn, "", {})
         urn = self.urn(asked.parent, asked.type, asked.name)
@@ -148,21 +170,28 @@ class _Monitor:
         if not asked.custom:
             around = self._components.get(asked.parent, "")
             self._components[urn] = f"{around}/{asked.name}" if around else asked.name
-            self._record(asked, urn, outputs.Answer(UNKNOWN, inputs, inputs))
+            self._record(asked, urn, outputs.Answer(UNKNOWN, inputs, inputs), beside)
             return Registered(urn, "", inputs)
         provider = self._provider_of(asked)
         cls = self._class_of(asked.type)
-        made = outputs.answer(asked.type, asked.name, urn, inputs, cls, provider, preview=self.recording.preview)
+        checked = beside.checked if beside is not None else None
+        preview = self.recording.preview
+        made = outputs.answer(asked.type, asked.name, urn, inputs, cls, provider, preview=preview, beside=checked)
         is_provider = asked.type.startswith("pulumi:providers:")
         if is_provider:
             package = asked.type.rsplit(":", 1)[1]
             self._providers[urn] = outputs.ProviderState.of(package, inputs)
-        self._record(asked, urn, made)
+        self._record(asked, urn, made, beside)
         # Of a provider to be made the engine answers the raw mark, which `apply` runs with.
         identity = made.id if isinstance(made.id, str) else wire.UNKNOWN_MARK if is_provider else ""
         return Registered(urn, identity, made.outputs)
 
+    def _over_the_wire(self, what: str) -> None:
+        if self.views is not None:
+            self.views.doubt(f"{what} goes over the wire")
+
     def RegisterResource(self, request: Any) -> Any:  # noqa: N802
+        self._over_the_wire("a registration")
         asked = Registration(
             type=request.type,
             name=request.name,
@@ -183,7 +212,7 @@ class _Monitor:
             additional_secret_outputs=request.additionalSecretOutputs,
             transformed=bool(request.transforms),
         )
-        found = self.register(asked)
+        found = self._registered(asked)
         response = resource_pb2.RegisterResourceResponse(urn=found.urn, id=found.id)
         if request.type == STACK_TYPE:
             return response
@@ -215,37 +244,46 @@ class _Monitor:
             "provider": request.provider,
         }
 
-    def _record(self, asked: Registration, urn: str, made: outputs.Answer) -> None:
+    def _record(self, asked: Registration, urn: str, made: outputs.Answer, beside: _Beside | None = None) -> None:
         if asked.transformed:
             self.recording.transformed.append(urn)
+        like = beside.recorded if beside is not None else None  # where both views have one, one is kept
+        waits = asked.property_dependencies
+        one_wait = beside is not None and waits is beside.asked.property_dependencies
         timeouts = asked.custom_timeouts
-        self.recording.resources.append(
-            RecordedResource(
-                **self._about(asked, urn),
-                custom=asked.custom,
-                inputs=made.inputs,
-                secret_paths=secret_paths(made.inputs),
-                dependencies=tuple(sorted(asked.dependencies)),
-                property_dependencies={
-                    key: tuple(sorted(urns)) for key, urns in sorted(asked.property_dependencies.items())
-                },
-                protect=asked.protect,
-                ignore_changes=tuple(asked.ignore_changes),
-                replace_on_changes=tuple(asked.replace_on_changes),
-                aliases=(*(_alias(item) for item in asked.aliases), *(Alias(urn=urn) for urn in asked.alias_urns)),
-                delete_before_replace=asked.delete_before_replace,
-                retain_on_delete=asked.retain_on_delete,
-                custom_timeouts={key: getattr(timeouts, key) for key in _TIMEOUTS if getattr(timeouts, key)}
-                if timeouts is not None
-                else {},
-                additional_secret_outputs=tuple(asked.additional_secret_outputs),
-                id=made.id if asked.custom else None,
-                outputs=made.outputs,
-                from_check=made.from_check,
-            )
+        recorded = RecordedResource(
+            **self._about(asked, urn),
+            custom=asked.custom,
+            inputs=made.inputs,
+            secret_paths=like.secret_paths
+            if like is not None and like.inputs is made.inputs
+            else secret_paths(made.inputs),
+            dependencies=like.dependencies if like is not None and one_wait else tuple(sorted(asked.dependencies)),
+            property_dependencies=like.property_dependencies
+            if like is not None and one_wait
+            else {key: tuple(sorted(urns)) for key, urns in sorted(waits.items())},
+            protect=asked.protect,
+            ignore_changes=tuple(asked.ignore_changes),
+            replace_on_changes=tuple(asked.replace_on_changes),
+            aliases=like.aliases
+            if like is not None
+            else (*(_alias(item) for item in asked.aliases), *(Alias(urn=urn) for urn in asked.alias_urns)),
+            delete_before_replace=asked.delete_before_replace,
+            retain_on_delete=asked.retain_on_delete,
+            custom_timeouts={key: getattr(timeouts, key) for key in _TIMEOUTS if getattr(timeouts, key)}
+            if timeouts is not None
+            else {},
+            additional_secret_outputs=tuple(asked.additional_secret_outputs),
+            id=made.id if asked.custom else None,
+            outputs=made.outputs,
+            from_check=made.from_check,
         )
+        self.recording.resources.append(recorded)
+        if self._preview is not None:
+            self._last = _Beside(asked, recorded, made.checked)
 
     def ReadResource(self, request: Any) -> Any:  # noqa: N802
+        self._over_the_wire("a resource that is looked up")
         urn = self.urn(request.parent, request.type, request.name)
         given = wire.decode_struct(request.properties)
         if request.type == STACK_REFERENCE:
@@ -265,7 +303,17 @@ class _Monitor:
         wire.encode_fields(made, response.properties)
         return response
 
+    def invoke(self, token: str, arguments: Mapping[str, Any], provider: str) -> tuple[Mapping[str, Any], bool]:
+        """The answer of a data source, and whether its provider is configured at a preview."""
+        asked = resource_pb2.ResourceInvokeRequest(tok=token, provider=provider)
+        state, then = self._provider_of(asked), self._preview._provider_of(asked) if self._preview is not None else None
+        place = state.place if state is not None else Place()
+        return invoke(token, arguments, place), then is None or then.configured
+
     def Invoke(self, request: Any) -> Any:  # noqa: N802
+        then = self._preview._provider_of(request) if self._preview is not None else None
+        if self.views is not None and then is not None and not then.configured:
+            self.views.doubt("a data source of a provider that a preview does not know")
         response = resource_pb2.ResourceInvokeResponse()
         provider = self._provider_of(request)
         if provider is not None and not provider.configured and self.recording.preview:
@@ -277,15 +325,25 @@ class _Monitor:
         return response
 
     def RegisterResourceOutputs(self, request: Any) -> Any:  # noqa: N802
-        if request.urn in self._registered_outputs:
-            self.recording.outputs_registered_twice.append(request.urn)
-        self._registered_outputs.add(request.urn)
-        found = wire.decode_struct(request.outputs)
-        if request.urn == self._stack_urn:
+        self._over_the_wire("outputs of a component")
+        self._take_outputs(request.urn, wire.decode_struct(request.outputs))
+        return empty_pb2.Empty()
+
+    def register_outputs(self, urn: str, outputs: Mapping[str, Any], at_preview: Mapping[str, Any]) -> None:
+        """Takes down the outputs of a component or of the stack, in plain values."""
+        self._take_outputs(urn, outputs)
+        if self.views is not None and self._preview is not None:
+            self.views.happens("outputs are registered")
+            self._preview._take_outputs(urn, at_preview)
+
+    def _take_outputs(self, urn: str, found: Mapping[str, Any]) -> None:
+        if urn in self._registered_outputs:
+            self.recording.outputs_registered_twice.append(urn)
+        self._registered_outputs.add(urn)
+        if urn == self._stack_urn:
             self.recording.stack_outputs.update(found)
         else:
-            self.recording.component_outputs[request.urn] = found
-        return empty_pb2.Empty()
+            self.recording.component_outputs[urn] = dict(found)
 
     def ExistsResource(self, request: Any) -> Any:  # noqa: N802, ARG002
         return resource_pb2.ExistsResourceResponse(exists=False)
@@ -358,6 +416,47 @@ def record(
     """
     deployment = deployment or Deployment()
     recording = Recording(preview=preview)
+    _run(program, _Monitor(recording, deployment), deployment, preview, timeout_seconds)
+    return recording
+
+
+def record_both(
+    program: Callable[[], object], *, deployment: Deployment | None = None, timeout_seconds: float = 120.0
+) -> tuple[Recording | None, Recording | None]:
+    """Runs `program` once with everything known: what that run records, and what a first preview would.
+
+    None where a run of its own has to tell (`two_views`): of the preview, or of both; and of what is known where the
+    program hangs for both.
+    """
+    deployment = deployment or Deployment()
+    known, preview = Recording(preview=False), Recording(preview=True)
+    preview.classes = known.classes  # by type: what the one has found serves the other
+    monitor = _Monitor(known, deployment, _Monitor(preview, deployment))
+    views = monitor.views
+    assert views is not None
+    stuck = _run(program, monitor, deployment, DryRun(views), timeout_seconds)
+    if stuck is not None and not views.reason and not _in_an_apply(stuck):
+        preview.hang = known.hang  # in the program itself, which both runs go through alike
+        return None, preview
+    if known.error is not None or known.hang is not None or views.reason:
+        return None if views.spoiled else known, None
+    preview.classes = dict(known.classes)
+    preview.wrong_providers = list(known.wrong_providers)
+    preview.constructed = list(known.constructed)
+    preview.messages = list(known.messages)
+    return known, preview
+
+
+def _run(
+    program: Callable[[], object],
+    monitor: _Monitor,
+    deployment: Deployment,
+    dry_run: bool | DryRun,
+    timeout_seconds: float,
+) -> types.FrameType | None:
+    """Runs `program`; the frame that it is at, where it never ends."""
+    recording = monitor.recording
+    asked: Any = dry_run
 
     async def run() -> None:
         set_all_config(dict(deployment.config), list(deployment.secret_keys))
@@ -365,16 +464,16 @@ def record(
             Settings(
                 project=deployment.project,
                 stack=deployment.stack,
-                monitor=_Monitor(recording, deployment),
-                engine=_Engine(recording),
-                dry_run=preview,
+                monitor=monitor,
+                engine=_Engine(recording, monitor.views),
+                dry_run=asked,
                 organization=deployment.organization,
                 root_directory=deployment.root_directory,
             )
         )
 
         def call() -> Awaitable[None]:
-            register_stack_transformation(_watch(recording))
+            register_stack_transformation(_watch(recording, monitor.views))
             try:
                 program()
             except SystemExit as error:  # would end the event loop before it has finished what is under way
@@ -402,16 +501,28 @@ def record(
         worker.start()
         worker.join(timeout_seconds + 1)
     if worker.is_alive():
-        recording.hang = _where(sys._current_frames().get(frames.get("ident", 0)))
-    return recording
+        stuck = sys._current_frames().get(frames.get("ident", 0))
+        recording.hang = _where(stuck)
+        return stuck
+    return None
 
 
-def _watch(recording: Recording) -> Callable[[pulumi.ResourceTransformationArgs], None]:
+def _in_an_apply(frame: types.FrameType | None) -> bool:
+    while frame is not None:
+        if frame.f_globals.get("__name__") == light_outputs.__name__:
+            return True
+        frame = frame.f_back
+    return False
+
+
+def _watch(recording: Recording, views: Views | None) -> Callable[[pulumi.ResourceTransformationArgs], None]:
     """Looks at every resource as it is constructed: its class, and the providers it was handed."""
 
     paths: dict[pulumi.Resource, str] = {}
 
     def look(arguments: pulumi.ResourceTransformationArgs) -> None:
+        if views is not None:
+            views.happens("a resource is made")
         type_, name, options = arguments.type_, arguments.name, arguments.opts
         around = paths.get(options.parent, "") if options.parent is not None else ""
         recording.constructed.append(Constructed(type_, name, around, *_made_at()))

@@ -28,6 +28,7 @@ from trainyard.rehearsal.refusals.gcp import clusters as gcp_clusters
 from trainyard.rehearsal.refusals.gcp import compute as gcp_compute
 from trainyard.rehearsal.refusals.gcp import container as gcp_container
 from trainyard.rehearsal.refusals.gcp import databases as gcp_databases
+from trainyard.rehearsal.refusals.gcp import files as gcp_files
 from trainyard.rehearsal.refusals.gcp import forms as gcp_forms
 from trainyard.rehearsal.refusals.gcp import names as gcp_names
 from trainyard.rehearsal.refusals.gcp import networks as gcp_networks
@@ -37,7 +38,9 @@ from trainyard.rehearsal.refusals.gcp import services as gcp_services
 from trainyard.rehearsal.refusals.gcp import storage as gcp_storage
 from trainyard.rehearsal.refusals.gcp import stored as gcp_stored
 from trainyard.rehearsal.refusals.gcp import together as gcp_together
+from trainyard.rehearsal.refusals.gcp import tpus as gcp_tpus
 from trainyard.rehearsal.refusals.gcp import values as gcp_values
+from trainyard.rehearsal.refusals.gcp import vertex as gcp_vertex
 from trainyard.rehearsal.refusals.gcp import watching as gcp_watching
 from trainyard.rehearsal.refusals.kubernetes import check as kubernetes
 from trainyard.rehearsal.refusals.rules import EVERY_TYPE, by_type
@@ -63,12 +66,15 @@ RULES: Final = by_type(
         gcp_container,
         gcp_together,
         gcp_storage,
+        gcp_files,
         gcp_services,
         gcp_clusters,
         gcp_nodes,
+        gcp_tpus,
         gcp_networks,
         gcp_databases,
         gcp_stored,
+        gcp_vertex,
         gcp_watching,
         gcp_rights,
         gcp_forms,

@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from trainyard.account.gcp import CannotAskError, ask, is_absence, said
 from trainyard.teardown.cloud import LiftError, Say
-from trainyard.teardown.kinds import GCP_ACCOUNT, GCP_DATABASE, GCP_TEMPLATE, Group
-from trainyard.teardown.state import State
+from trainyard.teardown.kinds import GCP_ACCOUNT, GCP_DATABASE, GCP_FILES, GCP_TEMPLATE, Group
+from trainyard.teardown.state import State, backup_of
 
 BACKUP_SECONDS: Final = 3600
 """How long a backup may take: Cloud SQL writes only what changed since the last one."""
@@ -53,7 +53,7 @@ class GcpEnd:
                     self._said("colab", "runtimes", "delete", str(editor["name"]), *place, seconds=CHANGE_SECONDS)
 
     def unprotect(self, state: State, keep: Sequence[Group], say: Say) -> None:
-        """Databases; one that is to stay leaves a backup behind, and one that is not leaves none."""
+        """Databases and shared files; one that is to stay leaves a backup behind, and one that is not leaves none."""
         for each in state.of(GCP_DATABASE):
             name = str(each["id"])
             found = self._database(name)
@@ -79,6 +79,24 @@ class GcpEnd:
                 say(f"lifting the protection of database {name}")
                 self._sql("instances", "patch", name, *wanted, seconds=CHANGE_SECONDS)
 
+        for each in state.of(GCP_FILES):
+            name, region = str(each["id"]).rpartition("/")[2], str(each["inputs"]["location"])
+            if self._asked("filestore", "instances", "describe", name, f"--location={region}") is None:
+                continue
+            if "homes" in keep:
+                say(f"backing up shared files {name}")
+                self._said(
+                    "filestore", "backups", "create", backup_of(each), f"--region={region}", f"--instance={name}",
+                    f"--instance-location={region}", f"--file-share={each['inputs']['fileShares']['name']}",
+                    f"--project={self.project}", seconds=BACKUP_SECONDS,
+                )  # fmt: skip
+            if each["inputs"].get("deletionProtectionEnabled"):
+                say(f"lifting the protection of shared files {name}")
+                self._said(
+                    "filestore", "instances", "update", name, f"--location={region}", "--no-deletion-protection",
+                    f"--project={self.project}", seconds=CHANGE_SECONDS,
+                )  # fmt: skip
+
     def sweep(self, _state: State, _say: Say) -> int:
         """None: what GKE's controllers make goes with its Service or claim, and the proof tells what did not."""
         return 0
@@ -88,8 +106,12 @@ class GcpEnd:
         return 0
 
     def _database(self, name: str) -> dict[str, Any] | None:
+        return self._asked("sql", "instances", "describe", name)
+
+    def _asked(self, *command: str) -> dict[str, Any] | None:
+        """What gcloud answers; None where it says that there is no such thing."""
         try:
-            found: dict[str, Any] = ask("sql", "instances", "describe", name, f"--project={self.project}")
+            found: dict[str, Any] = ask(*command, f"--project={self.project}")
         except CannotAskError as error:
             if is_absence(error):
                 return None

@@ -63,6 +63,7 @@ _REGIONAL: Final = {
     "gcp:secretmanager/regionalSecret:RegionalSecret": "location",
     "gcp:cloudrunv2/service:Service": "location",
     "gcp:cloudrunv2/job:Job": "location",
+    "gcp:colab/runtimeTemplate:RuntimeTemplate": "location",
     "gcp:compute/subnetwork:Subnetwork": "region",
     "gcp:compute/router:Router": "region",
     "gcp:compute/routerNat:RouterNat": "region",

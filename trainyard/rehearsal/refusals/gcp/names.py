@@ -27,7 +27,8 @@ class _Name:
     automatic: bool = True  # whether Pulumi makes one where none is given
 
 
-_COMPUTE = _Name("name", r"[a-z]([-a-z0-9]{0,61}[a-z0-9])?", "1 to 63 of a-z, 0-9 and '-', a letter first, no '-' last")
+_PLAIN: Final = r"[a-z]([-a-z0-9]{0,61}[a-z0-9])?"
+_COMPUTE = _Name("name", _PLAIN, "1 to 63 of a-z, 0-9 and '-', a letter first, no '-' last")
 _GKE = _Name("name", r"[a-z]([-a-z0-9]{0,38}[a-z0-9])?", "at most 40 of a-z, 0-9 and '-', a letter first, no '-' last")
 _KEY = "1 to 63 letters, digits, '_' and '-'"
 
@@ -68,6 +69,12 @@ _NAMES: Final = {
     ),
     "gcp:lustre/instance:Instance": _Name(
         "instanceId", r"[a-z]([-a-z0-9]{0,61}[a-z0-9])?", "1 to 63 of a-z, 0-9 and '-'", automatic=False
+    ),
+    "gcp:artifactregistry/repository:Repository": _Name(
+        "repositoryId", _PLAIN, "1 to 63 of a-z, 0-9 and '-', a letter first, no '-' last", automatic=False
+    ),
+    "gcp:vertex/aiMetadataStore:AiMetadataStore": _Name(
+        "name", r"[a-z0-9][a-z0-9-]{0,127}", "1 to 128 of a-z, 0-9 and '-', no '-' first", automatic=False
     ),
     "gcp:bigquery/dataset:Dataset": _Name(
         "datasetId", r"[A-Za-z0-9_]{1,1024}", "letters, digits and '_'", automatic=False

@@ -80,7 +80,7 @@ def node_pool(view: View) -> None:
     """What a node is made of, and how many there may be."""
     _pods(view, "maxPodsPerNode")
     _disk(view)
-    _machine(view, "nodeConfig.machineType")
+    machine_type(view, "nodeConfig.machineType")
     _image(view)
     _gpus(view)
     _labels(view)
@@ -88,7 +88,6 @@ def node_pool(view: View) -> None:
     _reservation(view)
     _local_ssds(view)
     _kubelet(view)
-    _tpu(view)
     _of_cluster(view)
     if view.flag("queuedProvisioning.enabled"):
         for key in ("spot", "preemptible"):
@@ -163,7 +162,8 @@ def _disk(view: View) -> None:
             view.error("gke-disk", path, show(size), allowed="10 to 65536 GB")
 
 
-def _machine(view: View, path: str) -> None:
+def machine_type(view: View, path: str) -> None:
+    """A machine type that there is: of a known family, one of its sizes."""
     machine = view.text(path)
     if machine is None:
         return
@@ -327,23 +327,9 @@ def _kubelet(view: View) -> None:
         view.error("gke-kubelet", path, show(period), allowed="like 100ms: 1ms to 1s")
 
 
-def _tpu(view: View) -> None:
-    topology = view.text("placementPolicy.tpuTopology")
-    if topology is None:
-        return
-    path, machine = "placementPolicy.tpuTopology", view.text("nodeConfig.machineType") or ""
-    if not re.fullmatch(r"\d+x\d+(x\d+)?", topology):
-        view.error("gke-tpu", path, show(topology), allowed="like 4x4, or 2x2x2")
-        return
-    flat = machine.startswith(("ct5lp-", "ct6e-"))
-    solid = machine.startswith(("ct4p-", "ct5p-", "tpu7x-"))
-    if (flat and topology.count("x") == 2) or (solid and topology.count("x") == 1):
-        view.error("gke-tpu", path, f"{topology} of {machine}", allowed="two numbers" if flat else "three numbers")
-
-
 def reservation(view: View) -> None:
     """What a reservation holds: a machine that exists."""
-    _machine(view, "specificReservation.instanceProperties.machineType")
+    machine_type(view, "specificReservation.instanceProperties.machineType")
 
 
 def machine(view: View) -> None:
@@ -353,7 +339,7 @@ def machine(view: View) -> None:
 
 def _machine_of_instance(view: View, machine: Any) -> None:
     if isinstance(machine, str) and "/" not in machine:
-        _machine(view, "machineType")
+        machine_type(view, "machineType")
 
 
 RULES: Rules = {

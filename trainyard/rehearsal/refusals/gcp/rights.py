@@ -17,7 +17,7 @@ from trainyard.problems import nearest
 from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.refusals.rules import EVERY_TYPE, Rules
 
-_GRANTS: Final = re.compile(r"gcp:\w+/\w+:\w*(IAM|Iam)(Member|Binding)")
+_GRANTS: Final = re.compile(r"gcp:\w+/\w+:\w*(IAM|Iam)(Member|Binding|MemberRemove)")
 _MEMBER: Final = re.compile(
     r"(user|serviceAccount|group|deleted:\w+):[^\s:@]+@[^\s:@]+\.\S+"
     r"|serviceAccount:[^/\s]+\.svc\.id\.goog\[[^/\]]+/[^/\]]+\]"

@@ -12,6 +12,7 @@ from typing import Final
 from trainyard.problems import nearest
 from trainyard.recorded.read import as_number
 from trainyard.rehearsal.context import View, show
+from trainyard.rehearsal.refusals.gcp.order import waits_for
 from trainyard.rehearsal.refusals.gcp.values import services
 from trainyard.rehearsal.refusals.rules import Rules
 
@@ -87,23 +88,10 @@ def _network(view: View) -> None:
     network = view.referred(f"{base}.privateNetwork", "gcp:compute/network:Network")
     for found in view.stack.of_type("gcp:servicenetworking/connection:Connection"):
         peered = found.referred("network", "gcp:compute/network:Network")
-        if network is not None and peered is network and found.resource.urn not in _waits_for(view):
+        if network is not None and peered is network and found.resource.urn not in waits_for(view):
             path = f"{base}.privateNetwork"
             allowed = f"depends_on {found.name}"
             view.error("gcp-sql-peering", path, "does not wait for the private connection", allowed=allowed)
-
-
-def _waits_for(view: View) -> set[str]:
-    """Everything that has to be there before a resource is made, by URN."""
-    by_urn = {resource.urn: resource for resource in view.stack.resources.all}
-    found: set[str] = set()
-    left = list(view.resource.dependencies)
-    while left:
-        urn = left.pop()
-        if urn not in found:
-            found.add(urn)
-            left += by_urn[urn].dependencies if urn in by_urn else ()
-    return found
 
 
 def _key(view: View) -> None:

@@ -1,4 +1,4 @@
-"""Buckets, Managed Lustre, Filestore and keys.
+"""Buckets and keys.
 
 Source: validators of the provider (terraform-provider-google-beta, 2026-08-21) and Google's documentation as read
 2026-11.
@@ -12,7 +12,6 @@ from typing import Any, Final
 
 from trainyard.problems import nearest
 from trainyard.recorded.read import as_number
-from trainyard.recorded.types import FILESTORE, GCP_LUSTRE
 from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.refusals.rules import Rules
 
@@ -23,14 +22,6 @@ CLASSES: Final = (
 """Storage classes; the last three are older (terraform-provider-google-beta, 2026-08-21)."""
 CRYPTO_KEY: Final = "gcp:kms/cryptoKey:CryptoKey"
 KEY_RING: Final = "gcp:kms/keyRing:KeyRing"
-
-_LUSTRE_STEPS: Final[Mapping[int, tuple[int, int, int, int]]] = {
-    1000: (9_000, 1_530_000, 72_000, 10_008_000),
-    500: (18_000, 3_060_000, 144_000, 20_016_000),
-    250: (36_000, 6_120_000, 288_000, 40_032_000),
-    125: (72_000, 12_240_000, 72_000, 12_240_000),
-}
-"""MB/s a TiB to: the smallest size and step, GiB; how far that step goes; the step from there on; the largest size."""
 
 
 def bucket(view: View) -> None:
@@ -95,53 +86,6 @@ def _lifecycle(view: View, path: str, rule: Mapping[str, Any]) -> None:
             view.error("gcs-lifecycle", f"{path}.condition.age", "0 is not sent", allowed="sendAgeIfZero beside it")
 
 
-def lustre(view: View) -> None:
-    """Sizes go in steps that depend on the throughput."""
-    throughput, size = view.number("perUnitStorageThroughput"), view.number("capacityGib")
-    if throughput is not None and throughput not in _LUSTRE_STEPS:
-        allowed = ", ".join(str(key) for key in _LUSTRE_STEPS)
-        view.error("gcp-lustre", "perUnitStorageThroughput", show(throughput), allowed=f"{allowed} MB/s a TiB")
-    elif throughput is not None and size is not None:
-        step, until, larger, most = _LUSTRE_STEPS[int(throughput)]
-        fits = (step <= size <= until and size % step == 0) or (until < size <= most and size % larger == 0)
-        if not fits:
-            more = f", then by {larger:,} to {most:,}" if most > until else ""
-            allowed = f"{step:,} to {until:,} GiB in steps of {step:,}{more}"
-            view.error("gcp-lustre", "capacityGib", show(size), allowed=allowed)
-    system = view.text("filesystem")
-    if system is not None and not re.fullmatch(r"[A-Za-z][A-Za-z0-9]{0,7}", system):
-        view.error("gcp-lustre", "filesystem", show(system), allowed="at most 8 letters and digits, a letter first")
-    location = view.text("location")
-    if location is not None and not re.fullmatch(r"[a-z]+-[a-z]+\d+-[a-z0-9]+", location):
-        view.error("gcp-lustre", "location", show(location), allowed="a zone, like us-central1-a")
-
-
-_FILESTORE_GIB: Final[Mapping[str, tuple[int, int]]] = {
-    "BASIC_HDD": (1024, 65_433),
-    "BASIC_SSD": (2560, 65_433),
-    "ZONAL": (1024, 102_400),
-    "ENTERPRISE": (1024, 10_240),
-}
-"""Sizes of a tier, GiB: 1 to 63.9 TiB, 2.5 to 63.9, 1 to 100, 1 to 10."""
-
-
-def filestore(view: View) -> None:
-    """One share, with a name and a size that the tier takes."""
-    tier, shares = view.text("tier"), view.mapping("fileShares")
-    name, size = shares.get("name"), as_number(shares.get("capacityGb"))
-    longest = 16 if tier is not None and tier.startswith("BASIC") else 63
-    if isinstance(name, str) and not re.fullmatch(rf"[a-z][a-z0-9_]{{0,{longest - 1}}}", name):
-        allowed = f"at most {longest} of a-z, 0-9 and '_', a letter first"
-        view.error("gcp-filestore", "fileShares.name", show(name), allowed=allowed)
-    low, high = _FILESTORE_GIB.get(tier or "", (0, 10**9))
-    if size is not None and not low <= size <= high:
-        view.error("gcp-filestore", "fileShares.capacityGb", show(size), allowed=f"{low} to {high} GiB for {tier}")
-    if tier == "ZONAL" and size is not None and low <= size <= high:
-        step = 256 if size < 10_240 else 2560
-        if size % step:
-            view.error("gcp-filestore", "fileShares.capacityGb", show(size), allowed=f"steps of {step} GiB")
-
-
 def crypto_key(view: View) -> None:
     """Rotation in seconds, at least a day; only keys that encrypt rotate by themselves."""
     period = view.text("rotationPeriod")
@@ -156,4 +100,4 @@ def crypto_key(view: View) -> None:
             view.error("gcp-key-rotation", "purpose", show(view.value("purpose")), allowed=allowed)
 
 
-RULES: Rules = {bucket: (BUCKET,), lustre: (GCP_LUSTRE,), filestore: (FILESTORE,), crypto_key: (CRYPTO_KEY,)}
+RULES: Rules = {bucket: (BUCKET,), crypto_key: (CRYPTO_KEY,)}

@@ -80,6 +80,42 @@ def cluster(view: View) -> None:
     _webhooks(view)
 
 
+_SUBNET: Final = re.compile(r"projects/([^/]+)/regions/([^/]+)/subnetworks/[^/]+$")
+_NETWORK: Final = re.compile(r"projects/([^/]+)/global/networks/[^/]+$")
+
+
+def shared_network(view: View) -> None:
+    """A cluster in another project's subnet: a network of the same project, the region, and ranges that are there.
+
+    Source: GKE, "Set up clusters with Shared VPC", as generally known in 2026-11.
+    """
+    subnet, network = _SUBNET.search(view.text("subnetwork") or ""), _NETWORK.search(view.text("network") or "")
+    own = view.text("project") or _project_of(view)
+    if subnet is None or own is None or view.referred("subnetwork", SUBNETWORK) is not None:
+        return
+    rule, location = "gke-shared-network", view.text("location") or ""
+    if network is not None and network[1] != subnet[1]:
+        words = f"a subnet of project {subnet[1]}; the network is of {network[1]}"
+        view.error(rule, "subnetwork", words, allowed=f"a subnet of project {network[1]}")
+    elif subnet[1] == own:
+        return
+    elif location and not (location == subnet[2] or location.startswith(f"{subnet[2]}-")):
+        view.error(rule, "subnetwork", f"a subnet of {subnet[2]}; the cluster is in {location}", allowed=location)
+    elif not view.is_unknown("ipAllocationPolicy"):
+        for what in ("cluster", "services"):
+            path = f"ipAllocationPolicy.{what}SecondaryRangeName"
+            if view.lacks(path) and view.value("networkingMode") != "ROUTES":
+                words = f"is missing: GKE adds no range to a subnet of {subnet[1]}, another project"
+                view.error(rule, path, words, allowed="the name of a secondary range that the subnet has")
+
+
+def _project_of(view: View) -> str | None:
+    """The project of the recording's one provider of Google Cloud."""
+    projects = {each.inputs.get("project") for each in view.stack.providers.all if each.type == "pulumi:providers:gcp"}
+    found = projects.pop() if len(projects) == 1 else None
+    return found if isinstance(found, str) else None
+
+
 def _control_plane(view: View, subnet: View) -> None:
     path = "privateClusterConfig.masterIpv4CidrBlock"
     own = _network(view.text(path))
@@ -153,7 +189,7 @@ def node_pool(view: View) -> None:
                 view.error("gke-fast-network", path, words, allowed=f"{DRANET_LABEL}: 'true'")
     _further_networks(view)
     machine = view.text("nodeConfig.machineType")
-    if machine is None or machine not in {item.type for item in catalog.instances()}:
+    if machine is None or machine not in {item.type for item in (*catalog.instances(), *catalog.tpus())}:
         return
     for index, zone in enumerate(view.entries("nodeLocations")):
         region = zone.rpartition("-")[0] if isinstance(zone, str) else ""
@@ -309,6 +345,7 @@ def _network(text: str | None) -> ipaddress.IPv4Network | None:
 RULES: Rules = {
     region_of_nat: (NAT,),
     cluster: (CLUSTER,),
+    shared_network: (CLUSTER,),
     node_pool: (NODE_POOL,),
     fast_network_rule: (FIREWALL,),
     ip_filter: (BUCKET,),

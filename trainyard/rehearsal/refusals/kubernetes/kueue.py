@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from trainyard.conventions import GPU_RESOURCE
+from trainyard.conventions import ACCELERATORS, GPU_RESOURCE
 from trainyard.problems import nearest
 from trainyard.recorded.model import UNKNOWN, RecordedResource
 from trainyard.recorded.node_groups import EKS_NODE_GROUP, NodeGroup, gpu_model
@@ -218,31 +218,42 @@ def _taints(group: NodeGroup) -> list[dict[str, str]]:
 
 
 def _quotas(stack: Stack, of_flavor: Mapping[str, list[NodeGroup] | None]) -> None:
-    """Quota of all queues together against the GPUs that the flavor's node groups can hold."""
-    totals: dict[str, float] = {}
-    last: dict[str, tuple[View, str]] = {}
+    """Quota of all queues together against the GPUs, or TPU chips, that the flavor's node groups can hold."""
+    totals: dict[tuple[str, str], float] = {}
+    last: dict[tuple[str, str], tuple[View, str]] = {}
     for queue in (*stack.of_type(CLUSTER_QUEUE), *stack.of_type(COHORT)):
         for path, _ in queue.items("spec.resourceGroups"):
             for here, flavor in queue.items(f"{path}.flavors"):
                 for at, resource in queue.items(f"{here}.resources"):
                     amount, name = quantity(resource.get("nominalQuota")), flavor.get("name")
-                    if resource.get("name") == GPU_RESOURCE and isinstance(name, str) and amount is not None:
-                        totals[name] = totals.get(name, 0) + amount
-                        last[name] = (queue, f"{at}.nominalQuota")
-    for name, total in totals.items():
+                    counted = resource.get("name")
+                    if counted in ACCELERATORS and isinstance(name, str) and amount is not None:
+                        key = (name, str(counted))
+                        totals[key] = totals.get(key, 0) + amount
+                        last[key] = (queue, f"{at}.nominalQuota")
+    for (name, counted), total in totals.items():
         groups = of_flavor.get(name)
-        held = [gpus for group in groups or [] if (gpus := _gpus(group)) is not None]
+        held = [most for group in groups or [] if (most := _held(group, counted)) is not None]
         if not groups or len(held) < len(groups):
             continue
         most = sum(held)
         if total > most:
-            view, path = last[name]
+            view, path = last[name, counted]
+            what = "GPUs" if counted == GPU_RESOURCE else "TPU chips"
             view.error(
                 "kueue-quota-nodes",
                 path,
-                f"flavor {name} has a quota of {total:g} GPUs in all, its nodes hold {most:g}",
+                f"flavor {name} has a quota of {total:g} {what} in all, its nodes hold {most:g}",
                 allowed=f"at most {most:g} over all queues",
             )
+
+
+def _held(group: NodeGroup, counted: str) -> float | None:
+    """What the node group tells pods of at most, of one resource; None where that is not known for sure."""
+    if counted == GPU_RESOURCE:
+        return _gpus(group)
+    chips = group.tpu_chips_per_node * group.max_nodes
+    return float(chips) if chips else None
 
 
 def _gpus(group: NodeGroup) -> float | None:

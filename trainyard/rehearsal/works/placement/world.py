@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
-from trainyard.conventions import GPU_RESOURCE
+from trainyard.conventions import GPU_RESOURCE, TPU_RESOURCE
 from trainyard.recorded.model import UNKNOWN, RecordedResource, bare
 from trainyard.recorded.read import follow
 from trainyard.recorded.resources import Resources
@@ -34,8 +34,8 @@ _OF_DAEMONS: Final = tuple(
 _PLUGINS: Final = "device-plugins"
 """In the path of the kubelet's socket that every device plugin mounts."""
 
-_KNOWN_DOMAINS: Final = ("nvidia.com/", "vpc.amazonaws.com/")
-"""Beginnings of extended resources whose plugins are in the table of charts."""
+_KNOWN_DOMAINS: Final = ("nvidia.com/", "vpc.amazonaws.com/", TPU_RESOURCE)
+"""Beginnings of extended resources whose plugins are in the table of charts, or the cloud's own."""
 
 
 @dataclass(frozen=True, slots=True)

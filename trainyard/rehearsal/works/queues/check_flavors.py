@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Final
 
-from trainyard.conventions import GPU_RESOURCE
+from trainyard.conventions import ACCELERATORS, GPU_RESOURCE, TPU_RESOURCE
 from trainyard.recorded.node_groups import NodeGroup
 from trainyard.recorded.read import UnknownInput, as_number, value_at
 from trainyard.recorded.taints import taints_of
 from trainyard.recorded.tolerations import tolerates
 from trainyard.rehearsal.context import View
 from trainyard.rehearsal.works.queues.kubernetes.model import PROVISIONING, ClusterQueue, Flavor
-from trainyard.rehearsal.works.queues.nodes import gpus_of_node, most_of
+from trainyard.rehearsal.works.queues.nodes import gpus_of_node, most_of, slice_of
 from trainyard.rehearsal.works.queues.room import Room
 
 _PLENTY: Final = 10
@@ -39,6 +39,18 @@ def check_flavor(view: View, room: Room, flavor: Flavor, *, is_used: bool) -> No
                 f"its nodes have {each} GPUs each, and no queue can take more than {most:g} of them at once",
                 allowed=f"quotas of {each} GPUs or more together",
             )
+    slice_ = slice_of(groups)
+    counts_chips = any((flavor.name, TPU_RESOURCE) in queue.quotas for queue in queues)
+    if sure and counts_chips and slice_ and all(room.is_sure(queue) for queue in queues):
+        most = max(room.cluster.tree[queue.name].most((flavor.name, TPU_RESOURCE)) for queue in queues)
+        if most < slice_:
+            view.warning(
+                "queues-part-of-a-node",
+                "metadata.name",
+                f"a slice of it has {slice_} TPU chips, and no queue can take more than {most:g} of them at once: no "
+                "job of a whole slice is admitted, and no other trains",
+                allowed=f"quotas of {slice_} chips or more together",
+            )
     if sure:
         _cores(view, flavor, [queue for queue in queues if _has_no_gpus(queue, flavor.name)], groups)
     from_zero = all(group.min_nodes == 0 for group in groups)
@@ -54,7 +66,7 @@ def check_flavor(view: View, room: Room, flavor: Flavor, *, is_used: bool) -> No
 
 
 def _has_no_gpus(queue: ClusterQueue, flavor: str) -> bool:
-    return not any(flavor in group.flavors and GPU_RESOURCE in group.covered for group in queue.groups)
+    return not any(flavor in group.flavors and {*ACCELERATORS} & {*group.covered} for group in queue.groups)
 
 
 def _cores(view: View, flavor: Flavor, queues: list[ClusterQueue], groups: list[NodeGroup]) -> None:

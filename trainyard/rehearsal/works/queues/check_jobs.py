@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from typing import Final
 
-from trainyard.conventions import GPU_RESOURCE
+from trainyard.conventions import ACCELERATORS
 from trainyard.problems import nearest
 from trainyard.rehearsal.context import Stack, View, show
 from trainyard.rehearsal.works.queues.kubernetes.jobs import (
@@ -112,11 +112,12 @@ def _elsewhere(view: View, room: Room, job: QueuedJob) -> bool:
 
 def _outside(view: View, room: Room, job: QueuedJob) -> None:
     queued = any(namespace == job.namespace for namespace, _ in room.configuration.locals)
-    if queued and job.workload and any(GPU_RESOURCE in pods.requests for pods in job.workload.pod_sets):
+    if queued and job.workload and any({*ACCELERATORS} & {*pods.requests} for pods in job.workload.pod_sets):
         view.warning(
             "queues-outside",
             "metadata.labels",
-            "has GPUs and names no queue, though its namespace has one: it starts at once, beside every quota",
+            "has GPUs or TPU chips and names no queue, though its namespace has one: it starts at once, beside every "
+            "quota",
             allowed=f"the label {QUEUE_LABEL}",
         )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from trainyard.conventions import GPU_RESOURCE
+from trainyard.conventions import ACCELERATORS, GPU_RESOURCE, TPU_RESOURCE
 from trainyard.problems import nearest
 from trainyard.recorded.model import bare
 from trainyard.recorded.read import UnreadableInput, mappings_at, value_at
@@ -16,7 +16,7 @@ from trainyard.rehearsal.works.queues.check_manager import check_admission_check
 from trainyard.rehearsal.works.queues.kubernetes.jobs import FRAMEWORKS, RUNTIME
 from trainyard.rehearsal.works.queues.kubernetes.model import ClusterQueue
 from trainyard.rehearsal.works.queues.kubernetes.tree import in_circles
-from trainyard.rehearsal.works.queues.nodes import have_no_gpus
+from trainyard.rehearsal.works.queues.nodes import have_no_gpus, have_no_tpus
 from trainyard.rehearsal.works.queues.room import ALWAYS_RESPECTED, Room
 
 
@@ -122,13 +122,21 @@ def _queue(view: View, room: Room, queue: ClusterQueue) -> None:
                 f"has GPUs of flavor {flavor}, whose nodes have none: jobs would be admitted and stay Pending",
                 allowed="a flavor of GPU nodes",
             )
+        chips = queue.quotas.get((flavor, TPU_RESOURCE))
+        if chips is not None and chips.nominal > 0 and have_no_tpus(room.groups.get(flavor, [])):
+            view.error(
+                "queues-nodes",
+                "spec.resourceGroups",
+                f"has TPU chips of flavor {flavor}, whose nodes have none: jobs would be admitted and stay Pending",
+                allowed="a flavor of TPU slices",
+            )
 
 
 def _coverage(view: View, room: Room, queue: ClusterQueue) -> None:
     """What pods ask for and the queue does not count blocks them for ever."""
     covered = {name for group in queue.groups for name in group.covered}
     manager = room.configuration.manager
-    if not any(GPU_RESOURCE in group.covered for group in queue.groups):
+    if not any({*ACCELERATORS} & {*group.covered} for group in queue.groups):
         return
 
     def lacks(resource: str) -> bool:

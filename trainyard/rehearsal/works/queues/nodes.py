@@ -8,9 +8,10 @@ from math import inf
 
 from trainyard.catalog import cpu_instance, instance
 from trainyard.conventions import GPU_RESOURCE
+from trainyard.conventions.gcp import TPU_FAMILIES
 from trainyard.recorded.node_groups import EKS_NODE_GROUP, NodeGroup, gpu_model
 from trainyard.recorded.node_labels import have_labels
-from trainyard.recorded.read import UnknownInput
+from trainyard.recorded.read import UnknownInput, is_set
 from trainyard.recorded.taints import taints_of
 from trainyard.rehearsal.works.queues.kubernetes.model import Configuration, Flavor, Node
 
@@ -32,7 +33,7 @@ def gpus_of_node(groups: list[NodeGroup]) -> int | None:
     """GPUs of each node of some groups, as pods are told of them; None where they differ, or are not known."""
     known: set[int | None] = set()
     for group in groups:
-        each = {_gpus(type_) for type_ in group.instance_types}
+        each = {_gpus(type_) for type_ in group.instance_types if not group.tpu_chips_per_node}
         if group.resource.type != EKS_NODE_GROUP:
             each.add(group.gpus_per_node)
         known |= {None if gpus is None else gpus * group.pods_per_gpu for gpus in each}
@@ -48,6 +49,23 @@ def _gpus(type_: str) -> int | None:
 def have_no_gpus(groups: list[NodeGroup]) -> bool:
     """Whether the nodes of all of some groups have no GPU for sure."""
     return bool(groups) and gpus_of_node(groups) == 0 and not any(group.gpu_models for group in groups)
+
+
+def have_no_tpus(groups: list[NodeGroup]) -> bool:
+    """Whether the nodes of all of some groups have no TPU chips for sure: by their machines' names."""
+    return bool(groups) and not any(
+        not group.instance_types or type_.startswith(TPU_FAMILIES) for group in groups for type_ in group.instance_types
+    )
+
+
+def slice_of(groups: list[NodeGroup]) -> int | None:
+    """TPU chips that a job on some groups takes at once: of a slice of several machines, which is a group, those of all
+    of them; None where groups differ, or have none."""
+    found = {
+        group.tpu_chips_per_node * (group.max_nodes if is_set(group.resource.inputs, "placementPolicy") else 1)
+        for group in groups
+    }
+    return next(iter(found)) or None if len(found) == 1 else None
 
 
 def most_of(groups: list[NodeGroup], resource: str) -> float | None:

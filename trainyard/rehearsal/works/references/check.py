@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from trainyard.rehearsal.context import Stack
 from trainyard.rehearsal.works.references.aws.check import check_aws
-from trainyard.rehearsal.works.references.gcp import pod_networks
+from trainyard.rehearsal.works.references.gcp import pod_networks, volumes
 from trainyard.rehearsal.works.references.kubernetes.check import check_objects
 
 
 def check(stack: Stack) -> None:
     """Notes what names something that is not there, or not what is meant."""
     pod_networks.check(check_objects(stack))
+    volumes.check(stack)
     check_aws(stack)

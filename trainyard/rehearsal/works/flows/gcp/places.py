@@ -11,7 +11,7 @@ from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.node_groups import GKE_NODE_POOL
 from trainyard.recorded.read import length_at, texts_at, value_at
 from trainyard.recorded.resources import Resources
-from trainyard.recorded.types import CLOUD_SQL, GCP_NETWORK, GKE_CLUSTER
+from trainyard.recorded.types import CLOUD_SQL, GCP_LUSTRE, GCP_NETWORK, GKE_CLUSTER
 from trainyard.rehearsal.works.flows.addresses import INTERNET, PRIVATE, Addresses
 from trainyard.rehearsal.works.flows.gcp.network import (
     api_for_pods,
@@ -32,6 +32,9 @@ CONNECTION: Final = "gcp:servicenetworking/connection:Connection"
 ADDRESS: Final = "gcp:compute/globalAddress:GlobalAddress"
 _ZONE: Final = "gcp:dns/managedZone:ManagedZone"
 _RECORDS: Final = "gcp:dns/recordSet:RecordSet"
+
+LUSTRE_PORT: Final = Port(988)
+"""What servers of Managed Lustre and their clients open to each other (cluster-toolkit, 2026-06-25)."""
 
 _DATABASE_PORTS: Final[Mapping[str, int]] = {"POSTGRES": 5432, "MYSQL": 3306, "SQLSERVER": 1433}
 """Ports of the engines of Cloud SQL, by the beginning of `databaseVersion` (as generally known in 2026-11)."""
@@ -60,6 +63,9 @@ def places(resources: Resources) -> Iterator[Place]:
         if value_at(cluster.inputs, "privateClusterConfig", "enablePrivateEndpoint") is not True:
             yield Place(f"{API}, public endpoint", "service", INTERNET, public_to=INTERNET, ports=(HTTPS,))
     yield from _databases(resources)
+    inside = private_services(resources)
+    for found in resources.of(GCP_LUSTRE):
+        yield Place(f"Lustre {found.name}", "service", inside or PRIVATE, ports=(LUSTRE_PORT,))
     yield Place(METADATA, "link-local", Addresses.of(METADATA_CIDR), ports=(Port(80),))
     google = google_addresses(resources)
     yield Place(GOOGLE, "object store", google, ports=(HTTPS,))

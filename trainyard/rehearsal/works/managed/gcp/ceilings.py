@@ -4,11 +4,20 @@ from __future__ import annotations
 
 from typing import Final
 
+from trainyard.recorded.types import GCP_CUSTOM_ROLE
 from trainyard.rehearsal.context import Stack, View
 from trainyard.rehearsal.works.managed.gcp.editors import TEMPLATE
-from trainyard.rehearsal.works.managed.gcp.jobs import OVERRIDE
+from trainyard.rehearsal.works.managed.gcp.jobs import ACCOUNT, OVERRIDE
 
 MEMBER: Final = "gcp:projects/iAMMember:IAMMember"
+REMOVED: Final = "gcp:projects/iamMemberRemove:IamMemberRemove"
+_AGENT: Final = "@gcp-sa-aiplatform-cc.iam.gserviceaccount.com"
+_AGENTS_ROLE: Final = "roles/aiplatform.customCodeServiceAgent"
+_ON_ACCOUNTS: Final = ("gcp:serviceaccount/iAMMember:IAMMember", "gcp:serviceaccount/iAMBinding:IAMBinding")
+_ACTING: Final = (
+    "roles/iam.serviceAccountUser", "roles/iam.serviceAccountAdmin", "roles/editor", "roles/owner",
+)  # fmt: skip
+"""Predefined roles with which somebody acts as an account; a custom one may, too, and is believed."""
 _PEOPLE: Final = ("user:", "group:", "domain:")
 _LIFTING: Final = {
     "roles/owner": "changes every right and quota",
@@ -25,8 +34,27 @@ _LIFTING: Final = {
 permissions index", as generally known in 2026-11)."""
 
 
+ROLE: Final = "gcp:projects/iAMCustomRole:IAMCustomRole"
+_LIFTING_PERMISSIONS: Final = {
+    "compute.instances.create": "starts machines of any size",
+    "container.clusters.create": "makes clusters of any size",
+    "aiplatform.endpoints.deploy": "makes endpoints, which no quota of training counts",
+    "aiplatform.pipelineJobs.create": "makes pipelines, which no quota of training counts",
+    "aiplatform.notebookRuntimeTemplates.create": "makes templates of any size",
+    "aiplatform.persistentResources.create": "keeps machines that no job waits for",
+    "serviceusage.quotas.update": "raises the quotas again",
+}
+"""The same of permissions, of which a project's own role is made."""
+
+
 def check(stack: Stack) -> None:
     """Looks at every lowered quota, and at who has more than it leaves."""
+    _nobody_to_run_as(stack)
+    for removed in stack.of_type(REMOVED):
+        agent, role = removed.text("member") or "", removed.text("role")
+        if agent.endswith(_AGENT) and role is not None and role != _AGENTS_ROLE:
+            message = f"Google gives its agent for custom code {_AGENTS_ROLE}: without another role it keeps that"
+            removed.warning("managed-agent-keeps-rights", "role", message, hint=_AGENTS_ROLE)
     lowered = stack.of_type(OVERRIDE)
     for override in lowered:
         _form(override)
@@ -39,6 +67,32 @@ def check(stack: Stack) -> None:
             member.warning(
                 "managed-ceiling-lifted", "role", message, hint="the custom role of the environment's people"
             )
+    for role in stack.of_type(ROLE):
+        for permission in role.texts("permissions"):
+            if permission in _LIFTING_PERMISSIONS:
+                message = (
+                    f"{permission} {_LIFTING_PERMISSIONS[permission]}: the ceilings of managed training do not hold"
+                )
+                role.warning("managed-ceiling-lifted", "permissions", message, hint="take the permission out")
+
+
+def _nobody_to_run_as(stack: Stack) -> None:
+    """Whoever may send jobs has to act as the account that they run as; who is in which group is not known, so that one
+    right of anybody's is enough to be believed."""
+    senders = {
+        view.resource.outputs.get("name")
+        for view in stack.of_type(GCP_CUSTOM_ROLE)
+        if "aiplatform.customJobs.create" in view.texts("permissions")
+    }
+    grants = [view for view in stack.of_type(MEMBER) if (view.text("member") or "").startswith(_PEOPLE)]
+    people = [view for view in grants if view.text("role") in senders]
+    if not people or not stack.of_type(ACCOUNT) or any(view.text("role") in _ACTING for view in grants):
+        return
+    on_accounts = [view for type_ in _ON_ACCOUNTS for view in stack.of_type(type_)]
+    if not any(view.text("role") in _ACTING or "/roles/" in (view.text("role") or "/roles/") for view in on_accounts):
+        message = f"{people[0].text('member')} may send jobs, and nobody may act as an account that they run as"
+        hint = f"{_ACTING[0]} on the account of jobs"
+        people[0].warning("managed-nobody-to-run-as", "role", message, hint=hint)
 
 
 def _form(override: View) -> None:

@@ -11,6 +11,7 @@ from urllib.parse import unquote
 
 from trainyard.conventions.gcp import VERTEX_ACCELERATORS, vertex_quota
 from trainyard.rehearsal.context import Stack, View
+from trainyard.rehearsal.works.managed.gcp import model
 from trainyard.rehearsal.works.managed.gcp.machines import mistake
 
 COMMAND: Final = "command:local:Command"
@@ -25,6 +26,10 @@ _GPUS: Final[Mapping[str, tuple[str, ...]]] = {
     for accelerator in VERTEX_ACCELERATORS.values()
 }
 """What else an accelerator is called."""
+
+ACCOUNT: Final = "gcp:serviceaccount/account:Account"
+_DISKS: Final = ("pd-ssd", "pd-standard", "hyperdisk-balanced")
+"""Boot disks of a job (Vertex AI, DiskSpec)."""
 
 _LABEL: Final = re.compile(r"[a-z0-9_-]{0,63}")
 
@@ -91,6 +96,54 @@ def check(stack: Stack) -> None:
             rule(job, stack)
 
 
+def _members(job: Job, _: Stack) -> None:
+    """What Google's own description of a job says of the request."""
+    for path, why in model.wrong(job.body):
+        job.error("managed-job-value", f"{path}: {why}")
+
+
+def _task(job: Job, _: Stack) -> None:
+    """A job has a name and something to run (Vertex AI, CustomJob and WorkerPoolSpec, 2026-11)."""
+    if not job.text("displayName"):
+        job.error("managed-job-incomplete", "has no displayName")
+    if not job.pools:
+        job.error("managed-job-incomplete", "jobSpec.workerPoolSpecs is empty: there is no machine")
+    for index, pool in enumerate(job.pools):
+        tasks = [key for key in ("containerSpec", "pythonPackageSpec") if pool.get(key)]
+        if len(tasks) != 1:
+            what = "both a container and a package" if tasks else "neither a container nor a package"
+            job.error("managed-job-incomplete", f"workerPoolSpecs[{index}] has {what}")
+        image = pool.get("containerSpec")
+        if isinstance(image, Mapping) and not image.get("imageUri"):
+            job.error("managed-job-incomplete", f"workerPoolSpecs[{index}].containerSpec has no imageUri")
+
+
+def _disk(job: Job, _: Stack) -> None:
+    for index, pool in enumerate(job.pools):
+        disk = pool.get("diskSpec")
+        kind = disk.get("bootDiskType") if isinstance(disk, Mapping) else None
+        if isinstance(kind, str) and kind not in _DISKS:
+            job.error(
+                "managed-job-value", f"workerPoolSpecs[{index}].diskSpec.bootDiskType: {kind!r}", ", ".join(_DISKS)
+            )
+
+
+def _known_account(job: Job, stack: Stack) -> None:
+    """An account of the same project that nobody makes: the others are made here."""
+    named = job.text("jobSpec", "serviceAccount")
+    made = {view.text("email") or str(view.resource.outputs.get("email") or "") for view in stack.of_type(ACCOUNT)}
+    project = named.partition("@")[2]
+    if named and named not in made and any(email.partition("@")[2] == project for email in made):
+        job.warning("managed-job-account", f"runs as {named}, which nothing here makes", ", ".join(sorted(made)))
+
+
+def _key(job: Job, stack: Stack) -> None:
+    """A key stands in the region of what it encrypts; whatever is outside it has none."""
+    key = re.match(r"projects/[^/]+/locations/([^/]+)/", job.text("encryptionSpec", "kmsKeyName"))
+    if key is not None and key[1] != stack.context.region:
+        job.error("managed-job-key", f"the key is in {key[1]}, and the job in {stack.context.region}")
+
+
 def _machines(job: Job, _: Stack) -> None:
     for index, pool in enumerate(job.pools):
         machine = pool.get("machineSpec")
@@ -151,4 +204,16 @@ def _ceiling(job: Job, stack: Stack) -> None:
 
 
 Rule = Callable[[Job, Stack], None]
-_RULES: Final[tuple[Rule, ...]] = (_machines, _network, _account, _image, _bill, _ceiling)
+_RULES: Final[tuple[Rule, ...]] = (
+    _members,
+    _task,
+    _disk,
+    _machines,
+    _network,
+    _account,
+    _known_account,
+    _key,
+    _image,
+    _bill,
+    _ceiling,
+)

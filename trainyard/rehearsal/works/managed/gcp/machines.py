@@ -11,6 +11,14 @@ ATTACHED: Final = ("n1-",)
 """Machine types that accelerators are attached to; those of every other family with GPUs bring their own (Compute
 Engine, "GPU machine types", as generally known in 2026-11)."""
 
+COUNTS: Final = {
+    "NVIDIA_TESLA_T4": (1, 2, 4),
+    "NVIDIA_TESLA_P4": (1, 2, 4),
+    "NVIDIA_TESLA_P100": (1, 2, 4),
+    "NVIDIA_TESLA_V100": (1, 2, 4, 8),
+}
+"""Accelerators that are attached to a machine, and how many there may be (as above)."""
+
 
 def mistake(machine: str, accelerator: str | None, count: float | None) -> str | None:
     """What Vertex AI refuses of the three; None where nothing is known against them."""
@@ -20,7 +28,7 @@ def mistake(machine: str, accelerator: str | None, count: float | None) -> str |
     if accelerator is None or count is None:
         return "acceleratorType and acceleratorCount go together"
     if machine.startswith(ATTACHED):
-        return None
+        return _attached(machine, accelerator, count)
     item = next((each for each in catalog.instances() if each.type == machine), None)
     if item is None:
         bare = machine in [each.type for each in catalog.cpu_instances()]
@@ -28,6 +36,15 @@ def mistake(machine: str, accelerator: str | None, count: float | None) -> str |
     if accelerator != VERTEX_ACCELERATORS.get(vertex_gpu(machine, item.gpu), accelerator):
         return f"{machine} has {_of(machine)}, and not {accelerator}"
     return None if count == item.gpus else f"{machine} has {item.gpus:g} of its GPU, and not {count:g}"
+
+
+def _attached(machine: str, accelerator: str, count: float) -> str | None:
+    if accelerator in COUNTS:
+        allowed = ", ".join(map(str, COUNTS[accelerator]))
+        return None if count in COUNTS[accelerator] else f"{count:g} {accelerator} on {machine}; one of {allowed}"
+    if accelerator not in VERTEX_ACCELERATORS.values():
+        return None
+    return f"{machine} takes no {accelerator}, which stands on machines of its own; {', '.join(COUNTS)} are attached"
 
 
 def _of(machine: str) -> str:

@@ -1,4 +1,5 @@
-"""The private connection to Google's services within a network: a database of Cloud SQL has its address there.
+"""The private connection to Google's services within a network: a database of Cloud SQL has its address there,
+and so have file systems of Managed Lustre and of Filestore that ask for it.
 
 What is reserved for it are addresses of the same network, by name (VPC, "Configure private services access", as
 generally known in 2026-11).
@@ -6,10 +7,11 @@ generally known in 2026-11).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
 from trainyard.problems import nearest
-from trainyard.recorded.types import CLOUD_SQL, GCP_NETWORK
+from trainyard.recorded.types import CLOUD_SQL, FILESTORE, GCP_LUSTRE, GCP_NETWORK
 from trainyard.rehearsal.context import Stack, View
 from trainyard.rehearsal.works.flows.gcp.places import ADDRESS, CONNECTION
 
@@ -21,19 +23,30 @@ def check(stack: Stack) -> None:
     """Notes databases in a network of the stack's that nothing connects, and connections to nothing."""
     connections = [view for view in stack.of_type(CONNECTION) if (view.text("service") or _SERVICE) == _SERVICE]
     peered = [view.referred("network", GCP_NETWORK) for view in connections]
-    for view in stack.of_type(CLOUD_SQL):
-        network = view.referred(_ON_NETWORK, GCP_NETWORK)
+    for view, path, what in _inside(stack):
+        network = view.referred(path, GCP_NETWORK)
         if network is None or network.resource.read or view.resource.read or None in peered or network in peered:
             continue
         view.error(
             "paths-private-services",
-            _ON_NETWORK,
-            f"network {network.name} has no private connection to Google's services: the database gets no address",
+            path,
+            f"network {network.name} has no private connection to Google's services: the {what} gets no address",
             allowed=f"a servicenetworking.Connection of network {network.name}",
         )
     for view, network in zip(connections, peered, strict=True):
         if network is not None and not network.resource.read:
             _reserved(stack, view, network)
+
+
+def _inside(stack: Stack) -> Iterator[tuple[View, str, str]]:
+    """What gets its address by the connection, with the input that names the network."""
+    for view in stack.of_type(CLOUD_SQL):
+        yield view, _ON_NETWORK, "database"
+    for view in stack.of_type(GCP_LUSTRE):
+        yield view, "network", "file system"
+    for view in stack.of_type(FILESTORE):
+        if view.text("networks[0].connectMode") == "PRIVATE_SERVICE_ACCESS":
+            yield view, "networks[0].network", "file system"
 
 
 def _reserved(stack: Stack, connection: View, network: View) -> None:

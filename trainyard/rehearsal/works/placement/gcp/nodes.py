@@ -11,11 +11,11 @@ from typing import Any, Final
 
 from trainyard.catalog import gke_nodes
 from trainyard.catalog.mig import mig_profiles
-from trainyard.conventions import GPU_RESOURCE
+from trainyard.conventions import ACCELERATORS, GPU_RESOURCE, TPU_RESOURCE
 from trainyard.conventions.gcp import GKE_ACCELERATORS
 from trainyard.conventions.quantities import GIBIBYTE, MEBIBYTE
 from trainyard.recorded.model import UNKNOWN, RecordedResource, bare
-from trainyard.recorded.node_groups import GKE_NODE_POOL, node_group
+from trainyard.recorded.node_groups import GKE_NODE_POOL, node_group, tpu_chips
 from trainyard.recorded.node_labels import OTHER_NODES, labels_of_the_cloud
 from trainyard.recorded.read import UnknownInput, UnreadableInput, as_number, follow
 from trainyard.recorded.resources import Resources
@@ -88,9 +88,9 @@ def _nodes(pool: RecordedResource, cluster: Mapping[str, Any], region: str) -> N
         most=most,
         open_labels=own is UNKNOWN or taints is UNKNOWN or node is UNKNOWN,
         elsewhere=(*ELSEWHERE, *_OWN),
-        built_in=() if installs == "INSTALLATION_DISABLED" else (GPU_RESOURCE,),
+        built_in=(TPU_RESOURCE,) if installs == "INSTALLATION_DISABLED" else ACCELERATORS,
         hardware=_hardware(node, type_),
-        tolerated=(GPU_RESOURCE,),
+        tolerated=ACCELERATORS,
     )
 
 
@@ -133,7 +133,10 @@ def _taints(taints: Any) -> Iterator[Taint]:
 
 
 def _hardware(node: Any, type_: Any) -> dict[str, float]:
-    """GPUs of a node, as many as pods may be told of: one that is shared counts as often as it may be."""
+    """GPUs of a node, as many as pods may be told of (one that is shared counts as often as it may be), or the chips of
+    its TPU."""
+    if isinstance(type_, str) and (chips := tpu_chips(type_)):
+        return {TPU_RESOURCE: float(chips)}
     accelerators = follow(node, "guestAccelerators")
     total = 0.0
     for one in accelerators if isinstance(accelerators, list) else ():

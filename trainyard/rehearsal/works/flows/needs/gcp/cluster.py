@@ -7,10 +7,18 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
+from trainyard.conventions.gcp import LUSTRE_DRIVER
 from trainyard.recorded.read import known_texts, value_at
-from trainyard.recorded.types import CLOUD_SQL, GKE_CLUSTER, SERVICE_ACCOUNT, VOLUME
+from trainyard.recorded.types import CLOUD_SQL, GCP_LUSTRE, GKE_CLUSTER, SERVICE_ACCOUNT, VOLUME
 from trainyard.rehearsal.works.flows.gcp.network import control_plane as addresses_of_control_plane
-from trainyard.rehearsal.works.flows.gcp.places import API, GOOGLE, METADATA, places_of_nodes
+from trainyard.rehearsal.works.flows.gcp.places import (
+    API,
+    GOOGLE,
+    LUSTRE_PORT,
+    METADATA,
+    places_of_nodes,
+    private_services,
+)
 from trainyard.rehearsal.works.flows.model import HTTPS, KUBELET, Port
 from trainyard.rehearsal.works.flows.needs.kubernetes.calls import bound_accounts, called
 from trainyard.rehearsal.works.flows.needs.model import Need
@@ -92,7 +100,8 @@ def bound_pods(scene: Scene) -> set[tuple[str, str]]:
 
 def stores(scene: Scene) -> Iterator[Need]:
     """Pods that name an object of Cloud Storage and have rights, and teams whose volumes are buckets: their pods have
-    the driver's sidecar, which asks for the objects."""
+    the driver's sidecar, which asks for the objects; and nodes that mount a file system of the stack's."""
+    yield from _file_systems(scene)
     google = scene.places.get(GOOGLE)
     if google is None:
         return
@@ -106,6 +115,20 @@ def stores(scene: Scene) -> Iterator[Need]:
             for place in scene.teams.values():
                 if place.pods is not None and place.pods.namespace == namespace:
                     yield Need("object-store", place, google, HTTPS, volume)
+
+
+def _file_systems(scene: Scene) -> Iterator[Need]:
+    """Servers of Managed Lustre and the nodes whose pods have a volume of it."""
+    mounted = any(
+        value_at(found.inputs, "spec", "csi", "driver") == LUSTRE_DRIVER for found in scene.resources.of(VOLUME)
+    )
+    if not mounted or not private_services(scene.resources):
+        return
+    for found in scene.resources.of(GCP_LUSTRE):
+        servers = scene.places.get(f"Lustre {found.name}")
+        for _, nodes_ in places_of_nodes(scene.resources) if servers is not None else ():
+            yield Need("managed-lustre", servers, nodes_, LUSTRE_PORT, found)
+            yield Need("managed-lustre", nodes_, servers, LUSTRE_PORT, found)
 
 
 def databases(scene: Scene) -> Iterator[Need]:

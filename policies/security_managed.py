@@ -1,0 +1,47 @@
+"""Security: editors of managed training, which people reach through the cloud's page and never by an address."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pulumi_policy import Severity
+
+from trainyard.policies.rules import Config, resource_rule
+from trainyard.policies.stack_settings import setting
+from trainyard.recorded.model import RecordedResource
+from trainyard.recorded.read import is_on, value_at
+from trainyard.recorded.types import GCP_WORKBENCH, SAGEMAKER_NOTEBOOK
+from trainyard.rehearsal.works.managed.aws.editors import DOMAIN
+from trainyard.rehearsal.works.managed.gcp.editors import TEMPLATE
+
+
+@resource_rule(
+    "public-editor",
+    "No editor has a way to the internet that the network does not see, where data is held to a region or it has an "
+    "address of its own.",
+    types=(DOMAIN, SAGEMAKER_NOTEBOOK, TEMPLATE, GCP_WORKBENCH),
+    severity=Severity.HIGH,
+    controls=("NIST 800-53r5 SC-7", "ISO 27001:2022 A.8.20"),
+    fix="Set managed.privateDomain, or leave it out where residency is set.",
+)
+def public_editor(resource: RecordedResource, _: Config) -> Iterator[str]:
+    """A public domain has no address that anybody could reach: what leaves it is what the network does not see. So it
+    is refused under residency alone, and a machine with an address everywhere."""
+    inputs = resource.inputs
+    if resource.type == GCP_WORKBENCH:
+        if not is_on(inputs, "gceSetup", "disablePublicIp"):
+            yield "has a public address (gceSetup.disablePublicIp is not on)"
+        return
+    if resource.type == SAGEMAKER_NOTEBOOK:
+        if value_at(inputs, "directInternetAccess", default="Enabled") != "Disabled":  # AWS's default
+            yield "goes out by SageMaker's own way (directInternetAccess is not Disabled)"
+        return
+    residency = setting("residency")
+    if residency in ("", "none"):
+        return
+    if resource.type == DOMAIN:
+        # AWS's default is the public one.
+        if value_at(inputs, "appNetworkAccessType", default="PublicInternetOnly") != "VpcOnly":
+            yield f"residency is {residency}, and editors go out by SageMaker's own way (appNetworkAccessType)"
+    elif is_on(inputs, "networkSpec", "enableInternetAccess"):
+        yield f"residency is {residency}, and editors go out by a way of Google's (networkSpec.enableInternetAccess)"

@@ -1,0 +1,108 @@
+"""What a host project is asked of a Shared VPC, with a command that stands in for gcloud."""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.test_way_in import Desk, out
+from tests.stacks.test_shared_network_gcp import HOST, SHARED, decided
+from trainyard.preflight.gcp import shared_network
+from trainyard.preflight.model import Answer, Line, Subject
+from trainyard.recorded.resources import Resources
+
+FINE, FAILS = Answer.FINE, Answer.FAILS
+NUMBER = "123456789012"
+GKE = f"serviceAccount:service-{NUMBER}@container-engine-robot.iam.gserviceaccount.com"
+MACHINES = f"serviceAccount:{NUMBER}@cloudservices.gserviceaccount.com"
+SUBNET: dict[str, Any] = {
+    "network": f"https://www.googleapis.com/compute/v1/projects/{HOST}/global/networks/production",
+    "ipCidrRange": SHARED["nodeCidr"],
+    "privateIpGoogleAccess": True,
+    "secondaryIpRanges": [
+        {"rangeName": "ml-pods", "ipCidrRange": SHARED["podCidr"]},
+        {"rangeName": "ml-services", "ipCidrRange": SHARED["serviceCidr"]},
+    ],
+}
+POLICY = {
+    "bindings": [
+        {"role": "roles/compute.networkUser", "members": [GKE, MACHINES]},
+        {"role": "roles/container.hostServiceAgentUser", "members": [GKE]},
+    ]
+}
+RIGHT: dict[str, Any] = {
+    "get-host-project": {"name": HOST},
+    "describe": SUBNET,
+    "get-iam-policy": POLICY,
+    "vpc-peerings": [{"reservedPeeringRanges": ["google"]}],
+    "addresses": [{"name": "google", "address": "10.24.0.0", "prefixLength": 20}],
+}
+
+
+@pytest.fixture
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
+    (tmp_path / "desk").mkdir()
+    found = Desk(tmp_path / "desk")
+    monkeypatch.setenv("PATH", str(found.bin))
+    return found
+
+
+def asked(desk: Desk, **changed: Any) -> list[Line]:
+    answers = {**copy.deepcopy(RIGHT), **{key.replace("_", "-"): value for key, value in changed.items()}}
+    desk.put("gcloud", **{key: out(value) for key, value in answers.items()})
+    return list(shared_network.check(Subject("joined-gcp", decided(), Resources([]))))
+
+
+def failing(lines: list[Line]) -> list[str]:
+    return [line.told for line in lines if line.answer is FAILS]
+
+
+def test_a_network_that_is_as_the_stack_says_is_fine(desk: Desk) -> None:
+    assert {line.answer for line in asked(desk)} == {FINE}
+
+
+def test_nothing_is_asked_of_a_network_of_ones_own(desk: Desk) -> None:
+    plan = decided(gcp={"networkProject": None, "sharedNetwork": None})
+    assert list(shared_network.check(Subject("demo-gcp", plan, Resources([])))) == []
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"get_host_project": {}}, "has no host project"),
+        ({"get_host_project": {"name": "other-host"}}, "the host project of acme-ml is other-host"),
+        ({"describe": {**SUBNET, "network": "projects/x/global/networks/test"}}, "it is of network test"),
+        ({"describe": {**SUBNET, "ipCidrRange": "10.9.0.0/20"}}, "its range is 10.9.0.0/20"),
+        (
+            {"describe": {**SUBNET, "secondaryIpRanges": SUBNET["secondaryIpRanges"][:1]}},
+            "no secondary range ml-services",
+        ),
+        ({"describe": {**SUBNET, "privateIpGoogleAccess": False}}, "do not reach Google's services"),
+        ({"vpc_peerings": []}, "no private services access"),
+        (
+            {"addresses": [{"name": "google", "address": "10.99.0.0", "prefixLength": 20}]},
+            "its ranges are 10.99.0.0/20",
+        ),
+    ],
+)
+def test_what_is_otherwise_is_told(desk: Desk, changed: dict[str, Any], said: str) -> None:
+    (told,) = failing(asked(desk, **changed))
+    assert said in told
+
+
+def test_a_right_that_is_missing_is_told_with_the_command_that_gives_it(desk: Desk) -> None:
+    lines = [line for line in asked(desk, get_iam_policy={"bindings": []}) if line.answer is FAILS]
+    assert len(lines) == 3
+    assert all("add-iam-policy-binding" in line.command and HOST in line.command for line in lines)
+    conditional = {"bindings": [{**each, "condition": {"expression": "false"}} for each in POLICY["bindings"]]}
+    assert len(failing(asked(desk, get_iam_policy=conditional))) == 3
+
+
+def test_rights_that_the_stack_gives_are_not_asked_for(desk: Desk) -> None:
+    desk.put("gcloud", **{key: out(value) for key, value in RIGHT.items() if key != "get-iam-policy"})
+    plan = decided(gcp={"sharedNetwork": {**SHARED, "hostRights": "stack"}})
+    lines = list(shared_network.check(Subject("joined-gcp", plan, Resources([]))))
+    assert {line.answer for line in lines} == {FINE}

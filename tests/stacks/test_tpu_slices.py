@@ -1,0 +1,270 @@
+"""The TPU slices of large-gcp: queues, runtime, guards and places for their pods, and mistakes in any of these."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.components.k8s.admission import JOB_CONTROLLER, refusals
+from tests.rehearsal.refusals.builders import obj
+from tests.rehearsal.works.mistakes import DROP, edit, put
+from trainyard.components.k8s.gpu_guard import POD_SET_LABEL
+from trainyard.conventions import TPU_RESOURCE
+from trainyard.recorded.model import RecordedResource
+from trainyard.recorded.node_groups import GKE_NODE_POOL, tpu_node_groups
+from trainyard.recorded.queues import CLUSTER_QUEUE
+from trainyard.recorded.resources import Resources
+from trainyard.rehearsal.context import ValueContext
+from trainyard.rehearsal.refusals import check_values
+from trainyard.rehearsal.works.check import check_works
+from trainyard.rehearsal.works.queues.kubernetes.model import Admitted, Pending, PodSet, Workload
+from trainyard.rehearsal.works.queues.room import Room
+from trainyard.rehearsal.works.workloads.read import workloads
+
+CONTEXT = ValueContext("1.35", "us-east4")
+RUNTIME = "kubernetes:trainer.kubeflow.org/v1alpha1:ClusterTrainingRuntime"
+POLICY = "kubernetes:admissionregistration.k8s.io/v1:ValidatingAdmissionPolicy"
+QUEUE, FLAVOR = (f"kubernetes:kueue.x-k8s.io/v1beta2:{kind}" for kind in ("ClusterQueue", "ResourceFlavor"))
+ON_DEMAND, FLEX = "v6e-on-demand", "v6e-flex-start"
+SLICE = {
+    "ml.platform/pool": "v6e",
+    "cloud.google.com/gke-tpu-accelerator": "tpu-v6e-slice",
+    "cloud.google.com/gke-tpu-topology": "4x4",
+}
+
+
+@pytest.fixture
+def resources(rehearsed: Any) -> list[RecordedResource]:
+    return list(rehearsed("large-gcp").resources)
+
+
+def one(resources: list[RecordedResource], type_: str, name: str) -> Any:
+    (found,) = [item for item in resources if item.type == type_ and item.name == name]
+    return found.inputs
+
+
+def rules(resources: list[RecordedResource]) -> set[str]:
+    found = [*check_values(resources, CONTEXT), *check_works(resources, CONTEXT)]
+    return {finding.rule for finding in found}
+
+
+def train_job(**trainer: Any) -> RecordedResource:
+    spec = {"runtimeRef": {"name": "tpu-v6e"}, "trainer": trainer}
+    made = {"labels": {"kueue.x-k8s.io/queue-name": "default"}}
+    return obj("trainer.kubeflow.org/v1alpha1", "TrainJob", "pretrain", "team-foundation", metadata=made, spec=spec)
+
+
+def test_each_slice_is_a_node_pool_of_its_own(resources: list[RecordedResource]) -> None:
+    groups = tpu_node_groups(Resources(resources))
+    assert {group.resource.inputs["name"] for group in groups} == {
+        "v6e-on-demand-1",
+        "v6e-flex-start-1",
+        "v6e-flex-start-2",
+    }
+    assert {(group.max_nodes, group.tpu_chips_per_node, group.gpus_per_node) for group in groups} == {(4, 4, 0)}
+
+
+def test_queues_count_chips_in_whole_slices_beside_gpus(resources: list[RecordedResource]) -> None:
+    owned: dict[str, int] = {}
+    for queue in Resources(resources).of(CLUSTER_QUEUE):
+        gpus, chips = queue.inputs["spec"]["resourceGroups"]
+        assert gpus["coveredResources"] == ["nvidia.com/gpu"]
+        assert chips["coveredResources"] == [TPU_RESOURCE]
+        assert [flavor["name"] for flavor in chips["flavors"]] == [ON_DEMAND, FLEX]
+        for flavor in chips["flavors"]:
+            (quota,) = flavor["resources"]
+            assert int(quota["nominalQuota"]) % 16 == 0
+            owned[flavor["name"]] = owned.get(flavor["name"], 0) + int(quota["nominalQuota"])
+    assert owned == {ON_DEMAND: 16, FLEX: 32}
+
+
+def test_a_job_of_a_slice_is_admitted_and_gets_it_back_from_a_borrower(resources: list[RecordedResource]) -> None:
+    room = Room.of(Resources(resources))
+
+    def submit(name: str, team: str) -> Any:
+        pods = PodSet("main", 4, {TPU_RESOURCE: 4}, selector=dict(room.configuration.flavors[ON_DEMAND].node_labels))
+        return room.cluster.admit(Workload(name, f"team-{team}", "default", (pods,), "standard"))
+
+    assert isinstance(submit("theirs", "forecasting"), Admitted)
+    back = submit("own", "foundation")
+    assert isinstance(back, Admitted) and [gone.workload for gone in back.preempted] == ["theirs"]
+    assert isinstance(submit("another", "perception"), Pending)
+
+
+def test_a_train_job_takes_every_machine_of_a_slice_and_no_other_job_stands_there(
+    resources: list[RecordedResource],
+) -> None:
+    runtime = one(resources, RUNTIME, "runtimes-tpu-v6e")
+    assert runtime["metadata"]["name"] == "tpu-v6e"
+    assert runtime["spec"]["mlPolicy"] == {"numNodes": 4}
+    (job,) = runtime["spec"]["template"]["spec"]["replicatedJobs"]
+    annotations = job["template"]["metadata"]["annotations"]
+    assert annotations == {"alpha.jobset.sigs.k8s.io/exclusive-topology": "cloud.google.com/gke-nodepool"}
+    (made,) = [each for each in workloads(Resources([*resources, train_job()])) if each.kind == "TrainJob"]
+    assert made.spec["nodeSelector"] == SLICE
+    (node,) = made.spec["containers"]
+    assert node["resources"]["limits"] == {TPU_RESOURCE: "4"}
+    assert made.replicas == 4
+
+
+def test_its_pods_find_a_place_and_all_else_works(resources: list[RecordedResource]) -> None:
+    assert rules([*resources]) == set()
+    assert not {rule for rule in rules([*resources, train_job()]) if rule.startswith(("placement", "queues", "kueue"))}
+
+
+LABELS = "spec.nodeLabels"
+
+
+@pytest.mark.parametrize(
+    ("change", "rule"),
+    [
+        (edit(GKE_NODE_POOL, "tpu-slices-v6e-on-demand-1", put("placementPolicy.tpuTopology", "2x4")), "gke-tpu"),
+        (edit(GKE_NODE_POOL, "tpu-slices-v6e-on-demand-1", put("autoscaling.totalMaxNodeCount", 2)), "gke-tpu"),
+        (
+            edit(GKE_NODE_POOL, "tpu-slices-v6e-on-demand-1", put("nodeConfig.labels", {"ml.platform/pool": "v6"})),
+            "kueue-flavor-labels",
+        ),
+        (
+            edit(
+                FLAVOR,
+                f"kueue-flavor-{ON_DEMAND}",
+                put(LABELS, {**SLICE, "cloud.google.com/gke-tpu-accelerator": "tpu-v5-lite-podslice"}),
+            ),
+            "kueue-flavor-labels",
+        ),
+        (
+            edit(QUEUE, "kueue-cluster-queue-foundation", put("spec.resourceGroups[1]", DROP)),
+            "queues-uncovered",
+        ),
+        (
+            edit(
+                QUEUE,
+                "kueue-cluster-queue-foundation",
+                put("spec.resourceGroups[1].flavors[0].resources[0].nominalQuota", "64"),
+            ),
+            "kueue-quota-nodes",
+        ),
+    ],
+    ids=["topology", "three of four machines", "labels", "generation", "no quota", "more than there is"],
+)
+def test_a_mistake_is_told(resources: list[RecordedResource], change: Callable[..., Any], rule: str) -> None:
+    assert rule in rules(list(change(resources)))
+
+
+def test_a_pod_of_another_topology_has_no_place(resources: list[RecordedResource]) -> None:
+    job = {
+        "parallelism": 4,
+        "template": {
+            "spec": {
+                "nodeSelector": {**SLICE, "cloud.google.com/gke-tpu-topology": "8x8"},
+                "containers": [{"name": "a", "image": "a", "resources": {"limits": {TPU_RESOURCE: "4"}}}],
+            }
+        },
+    }
+    lost = obj("batch/v1", "Job", "lost", "team-foundation", spec=job)
+    assert [rule for rule in rules([*resources, lost]) if rule.startswith("placement")]
+
+
+def test_a_pod_of_more_chips_than_a_machine_has_has_no_place(resources: list[RecordedResource]) -> None:
+    containers = [{"name": "a", "image": "a", "resources": {"limits": {TPU_RESOURCE: "8"}}}]
+    job = {"template": {"spec": {"nodeSelector": SLICE, "containers": containers}}}
+    lost = obj("batch/v1", "Job", "lost", "team-foundation", spec=job)
+    assert [rule for rule in rules([*resources, lost]) if rule.startswith("placement")]
+
+
+def spec_of(resources: list[RecordedResource], name: str) -> Any:
+    (found,) = [item for item in resources if item.type == POLICY and item.inputs["metadata"]["name"] == name]
+    return found.inputs["spec"]
+
+
+CHIPS = {"resources": {"limits": {TPU_RESOURCE: "4", "cpu": "8"}}}
+
+
+def test_no_pod_takes_chips_past_the_queue(resources: list[RecordedResource]) -> None:
+    guard = spec_of(resources, "gpu-pods-need-a-queue")
+    owner = {"apiVersion": "batch/v1", "kind": "Job", "name": "train", "uid": "1", "controller": True}
+    made = {"labels": {POD_SET_LABEL: "main"}, "ownerReferences": [owner]}
+    bare = {"metadata": {"name": "p"}, "spec": {"containers": [CHIPS]}}
+    counted = {"metadata": {"name": "p", **made}, "spec": {"containers": [CHIPS]}}
+    assert refusals(guard, bare, "ada")
+    assert refusals(guard, counted, "ada")
+    assert refusals(guard, counted, JOB_CONTROLLER) == []
+    stands = {"tolerations": [{"key": TPU_RESOURCE, "operator": "Exists"}], "priorityClassName": "cpu-only"}
+    idle = {"metadata": {"name": "p"}, "spec": {"containers": [{"resources": {"limits": {"cpu": "1"}}}], **stands}}
+    assert refusals(guard, idle, "ada")
+
+
+@pytest.mark.parametrize(
+    ("chips", "gpus", "selector", "fits"),
+    [
+        ("4", None, SLICE, True),
+        ("4", None, {}, True),
+        ("1", None, SLICE, False),
+        ("8", None, SLICE, False),
+        ("4", "8", {}, False),
+        ("4", None, {"ml.platform/pool": "train"}, False),
+        (None, "8", {"ml.platform/pool": "v6e"}, False),
+        (None, "8", {"ml.platform/pool": "train"}, True),
+    ],
+)
+def test_a_job_asks_for_all_chips_of_a_machine(
+    resources: list[RecordedResource], chips: str | None, gpus: str | None, selector: dict[str, str], fits: bool
+) -> None:
+    guard = spec_of(resources, "jobs-fit-their-nodes")
+    asked = {name: count for name, count in ((TPU_RESOURCE, chips), ("nvidia.com/gpu", gpus)) if count}
+    pod = {"containers": [{"resources": {"limits": {**asked, "cpu": "8"}}}], "nodeSelector": selector}
+    assert (refusals(guard, {"spec": {"template": {"spec": pod}}}) == []) is fits
+
+
+@pytest.mark.parametrize(("nodes", "fits"), [(None, True), (4, True), (1, False), (8, False)])
+def test_a_train_job_has_as_many_pods_as_a_slice_has_machines(
+    resources: list[RecordedResource], nodes: int | None, fits: bool
+) -> None:
+    guard = spec_of(resources, "trainjobs-make-allowed-pods")
+    trainer = {} if nodes is None else {"numNodes": nodes}
+    item = {"spec": {"runtimeRef": {"name": "tpu-v6e"}, "trainer": trainer}}
+    assert (refusals(guard, item) == []) is fits
+
+
+def test_a_job_proves_the_slice_by_name_and_no_other_job_stands_there(resources: list[RecordedResource]) -> None:
+    job = one(resources, "kubernetes:batch/v1:Job", "smoke-v6e-on-demand-1-job")
+    assert job["metadata"]["labels"]["ml.platform/smoke-pool"] == "v6e"
+    assert job["metadata"]["labels"]["kueue.x-k8s.io/queue-name"] == "smoke"
+    spec = job["spec"]
+    assert (spec["completions"], spec["completionMode"]) == (4, "Indexed")
+    pod = spec["template"]["spec"]
+    assert pod["subdomain"] == job["metadata"]["name"]
+    (node,) = pod["containers"]
+    assert node["command"][3:] == ["4", "4"]
+    assert node["resources"]["limits"][TPU_RESOURCE] == "4"
+    (term,) = pod["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
+    wanted = {each["key"]: each["values"] for each in term["matchExpressions"]}
+    assert wanted == {
+        **{key: [value] for key, value in SLICE.items()},
+        "ml.platform/capacity": ["on-demand"],
+        "cloud.google.com/gke-nodepool": ["v6e-on-demand-1"],
+    }
+    (off,) = pod["affinity"]["podAntiAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
+    own = spec["template"]["metadata"]["labels"]["jobset.sigs.k8s.io/job-key"]
+    assert off["labelSelector"]["matchExpressions"][1]["values"] == [own]
+    assert off["topologyKey"] == "cloud.google.com/gke-nodepool"
+    service = one(resources, "kubernetes:core/v1:Service", "smoke-v6e-on-demand-1-machines")
+    assert service["metadata"]["name"] == pod["subdomain"]
+
+
+def test_it_waits_for_its_node_pool(resources: list[RecordedResource]) -> None:
+    by_urn = {item.urn: item for item in resources}
+    (job,) = [item for item in resources if item.name == "smoke-v6e-on-demand-1-job"]
+    names, left = set(), list(job.dependencies)
+    while left:
+        before = by_urn[left.pop()]
+        if before.name not in names:
+            names.add(before.name)
+            left += before.dependencies
+    assert "tpu-slices-v6e-on-demand-1" in names
+
+
+def test_slices_of_flex_start_have_none(resources: list[RecordedResource]) -> None:
+    assert not [item for item in resources if item.name.startswith("smoke-v6e-flex")]

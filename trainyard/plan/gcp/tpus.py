@@ -1,0 +1,189 @@
+"""Slices of TPU chips: what a pool of them is, and whose they are.
+
+A slice of several machines is one node pool, which GKE makes and takes away whole; slices of one machine share a node
+pool. Quotas are whole slices: no job does with a part of one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+from trainyard.catalog import gcp as catalog
+from trainyard.catalog import tpu_slices
+from trainyard.catalog.gcp import Tpu
+from trainyard.conventions import CPU_POOL, STANDING, SYSTEM_POOL, Capacity
+from trainyard.plan.context import Context
+from trainyard.plan.gcp.market import RESERVATION_FORM, RESERVATION_WORDS
+from trainyard.plan.gcp.parts import TpuCapacityPlan, TpuPoolPlan
+from trainyard.plan.ownership import hand_out, node_totals
+from trainyard.plan.smoke import MEMORY_SHARE, RESERVED_CORES
+from trainyard.problems import nearest
+from trainyard.settings.people import Team
+from trainyard.settings.tpus import TpuPool
+
+
+def plan_tpus(
+    teams: Sequence[Team],
+    weights: Sequence[Fraction],
+    zones: Sequence[str],
+    pulled_as: Callable[[str], str],
+    context: Context,
+) -> tuple[TpuPoolPlan, ...]:
+    """The pools of the stack file, each with what every team owns of it; what is wrong with one is recorded.
+
+    Args:
+        teams: that share the slices.
+        weights: what they own is in proportion to these.
+        zones: of the environment.
+        pulled_as: where the nodes pull an image from.
+        context: settings, profile and ledger.
+    """
+    found = []
+    for name, pool in context.settings.gcp.tpu_pools.items():
+        _check_name(name, context)
+        machine = _machine(name, pool, context)
+        if machine is None or not _is_sold(name, pool, machine, zones, context):
+            continue
+        found.append(replace(_pool(name, pool, machine, teams, weights, context), image=pulled_as(pool.image)))
+    return tuple(found)
+
+
+def _check_name(name: str, context: Context) -> None:
+    """A pool's name is a label of its nodes, which queues find them by."""
+    asked, of_profile = context.settings.gpu_pools, context.profile.names("gpu_pools")
+    taken = {
+        SYSTEM_POOL,
+        CPU_POOL,
+        *(each for each in {*asked, *of_profile} if each not in asked or asked[each].enabled),
+    }
+    if name in taken:
+        allowed = "another pool of nodes has this name; a pool's name is a label of its nodes"
+        context.ledger.problem(f"gcp.tpuPools.{name}", "a pool of TPU slices", allowed, "take another name")
+
+
+def _machine(name: str, pool: TpuPool, context: Context) -> Tpu | None:
+    """The machine, where there is such a one and a slice of it has that topology."""
+    key, type_, ledger = f"gcp.tpuPools.{name}", pool.instance_type, context.ledger
+    known = [item.type for item in catalog.tpus()]
+    if type_ not in known:
+        close = nearest(type_, known) or f"machines of the catalogue: {', '.join(known)}"
+        has_gpus = type_ in [item.type for item in catalog.instances()]
+        allowed = "has GPUs and no TPU chips" if has_gpus else "no machine type with TPU chips in the catalogue"
+        ledger.problem(f"{key}.instanceType", type_, allowed, "name it under gpuPools" if has_gpus else close)
+        return None
+    machine = catalog.tpu(type_)
+    if not tpu_slices.takes(machine, pool.topology):
+        others = [other.type for other in catalog.tpus() if other != machine and tpu_slices.takes(other, pool.topology)]
+        allowed = f"is no topology of {type_}; it takes {tpu_slices.in_words(machine)}"
+        hint = f"{pool.topology} is one of {', '.join(others)}" if others else ""
+        ledger.problem(f"{key}.topology", pool.topology, allowed, hint)
+        return None
+    return machine
+
+
+def _is_sold(name: str, pool: TpuPool, machine: Tpu, zones: Sequence[str], context: Context) -> bool:
+    """Whether the pool's zone is one of the environment's and sells the machine, and its reservation has a name."""
+    key, region, ledger = f"gcp.tpuPools.{name}", context.region, context.ledger
+    found, there = len(ledger.problems), catalog.offered_zones(machine.type, region)
+    if not there:
+        where = ", ".join(catalog.offered_regions(machine.type))
+        ledger.regional(f"{key}.instanceType", machine.type, f"{region} does not sell it; it is in {where}")
+    elif pool.zone not in there:
+        allowed = f"does not sell {machine.type}; {' and '.join(there)} do"
+        ledger.regional(f"{key}.zone", pool.zone, allowed, nearest(pool.zone, there))
+    elif pool.zone not in zones:
+        allowed = f"must be one of the environment's zones, which are {', '.join(zones)}"
+        ledger.regional(f"{key}.zone", pool.zone, allowed, "change network.zones")
+    if pool.reserved is not None and not RESERVATION_FORM.fullmatch(pool.reserved.reservation_id):
+        ledger.problem(f"{key}.reserved.reservationId", pool.reserved.reservation_id, RESERVATION_WORDS)
+    if not (pool.reserved or pool.spot or pool.on_demand or pool.flex_start):
+        allowed = "needs slices: reserved.slices, or maxSlices of spot, onDemand or flexStart"
+        ledger.problem(key, "no slice", allowed)
+    return len(ledger.problems) == found
+
+
+def _pool(
+    name: str, pool: TpuPool, machine: Tpu, teams: Sequence[Team], weights: Sequence[Fraction], context: Context
+) -> TpuPoolPlan:
+    key, ledger = f"tpu_pools.{name}", context.ledger
+    hosts, chips = tpu_slices.machines(machine, pool.topology), tpu_slices.chips(pool.topology)
+    price = catalog.machine_price(machine.type, context.region)
+    joined = f"{chips} chips of {pool.topology}, {machine.chips} a machine of {machine.type}"
+    ledger.decide(f"{key}.machines_of_a_slice", hosts, f"{joined}; nobody sets it")
+    capacities = _capacities(name, pool, hosts, teams, weights, context)
+    return TpuPoolPlan(
+        name=name,
+        purpose=pool.purpose or f"TPU slices of {pool.topology}",
+        instance_type=machine.type,
+        accelerator=machine.accelerator,
+        topology=pool.topology,
+        hosts=hosts,
+        chips_of_host=machine.chips,
+        vcpus=machine.vcpus,
+        memory_gib=machine.memory_gib,
+        job_cpu=max(1, machine.vcpus - RESERVED_CORES),
+        job_memory_gib=int(machine.memory_gib * MEMORY_SHARE),
+        zone=ledger.decide(f"{key}.zone", pool.zone, f"setting gcp.tpuPools.{name}.zone: a slice is in one"),
+        image=pool.image,
+        root_disk_gib=pool.root_disk_gib,
+        usd_per_hour=price.usd if price is not None else None,
+        capacities=capacities,
+    )
+
+
+def _capacities(
+    name: str, pool: TpuPool, hosts: int, teams: Sequence[Team], weights: Sequence[Fraction], context: Context
+) -> tuple[TpuCapacityPlan, ...]:
+    """The pool's slices by how they are had, whole ones each one team's."""
+    slices: dict[Capacity, int] = {}
+    if pool.reserved is not None:
+        slices["reserved"] = pool.reserved.slices
+    if pool.spot is not None:
+        slices["spot"] = pool.spot.max_slices
+    if pool.on_demand is not None:
+        slices["on-demand"] = pool.on_demand.max_slices
+    if pool.flex_start is not None:
+        slices["flex-start"] = pool.flex_start.max_slices
+    totals = node_totals(sum(slices.values()), weights, [None] * len(teams))
+    rows = hand_out(list(slices.values()), totals)
+    found = []
+    for (capacity, count), row in zip(slices.items(), rows, strict=True):
+        own = f"{name}-{capacity}"
+        pools = tuple(f"{own}-{number}" for number in range(1, count + 1)) if hosts > 1 else (own,)
+        key = f"tpu_pools.{name}.{own}"
+        owned = [(team.name, mine) for team, mine in zip(teams, row, strict=True) if mine]
+        why = "whole slices, in proportion to the teams' shares"
+        context.ledger.decide(f"{key}.owners", [f"{team} {mine}" for team, mine in owned], why)
+        each = "a node pool a slice: GKE makes and takes away all of its machines together"
+        single = "slices of one machine share a node pool"
+        context.ledger.decide(f"{key}.node_pools", pools, each if hosts > 1 else single)
+        team = _proof_team(key, capacity, owned, context)
+        found.append(
+            TpuCapacityPlan(
+                name=own,
+                capacity=capacity,
+                slices=count,
+                node_pools=pools,
+                nodes_of_pool=hosts if hosts > 1 else count,
+                reservation=pool.reserved.reservation_id if pool.reserved and capacity == "reserved" else None,
+                max_hours=pool.flex_start.max_hours if pool.flex_start and capacity == "flex-start" else None,
+                owners=tuple(owned),
+                proof_team=team,
+            )
+        )
+    return tuple(found)
+
+
+def _proof_team(key: str, capacity: Capacity, owned: Sequence[tuple[str, int]], context: Context) -> str | None:
+    """The team whose queue the proofs of a capacity's slices go through."""
+    smoke, ledger = context.settings.smoke, context.ledger
+    what = "a sum over all chips of each slice, by JAX in the pool's image; how fast the links are it does not say"
+    if capacity not in STANDING:
+        return ledger.decide(f"{key}.proof", None, "slices of flex-start come when there are some, which may be days")
+    if not smoke.enabled or capacity not in smoke.capacities:
+        return ledger.decide(f"{key}.proof", None, "settings smoke.enabled and smoke.capacities")
+    most = max(owned, key=lambda each: each[1])[0]
+    chosen = "setting smoke.team" if smoke.team else "it owns the most there, the first of several alike"
+    return ledger.decide(f"{key}.proof", smoke.team or most, f"{what}; for this team: {chosen}")

@@ -1,0 +1,155 @@
+"""Checks volumes on Google Cloud: drivers that the cluster brings, and file systems that are recorded.
+
+A driver of GKE's is an add-on of the cluster: without it a volume binds, and no pod with it starts.
+
+Source: sources of the drivers (lustre-csi-driver, 2026-08-19; gcp-filestore-csi-driver, 2026-06-24); GKE's add-ons in
+the documentation of pulumi_gcp 10.2.0. The persistent disk's driver is on where nothing is said.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from trainyard.conventions.gcp import FILESTORE_DRIVER, LUSTRE_DRIVER
+from trainyard.recorded.model import UNKNOWN
+from trainyard.recorded.read import follow
+from trainyard.recorded.types import FILESTORE, GCP_LUSTRE, GKE_CLUSTER
+from trainyard.rehearsal.context import Stack, View, show
+from trainyard.rehearsal.near import nearest_of
+
+
+@dataclass(frozen=True, slots=True)
+class _Driver:
+    add_on: str  # of `addonsConfig`
+    attributes: tuple[str, ...] = ()  # that a volume has to give
+    by_default: bool = False  # whether it is on where nothing is said
+
+
+_DRIVERS: Final[Mapping[str, _Driver]] = {
+    LUSTRE_DRIVER: _Driver("lustreCsiDriverConfig", ("ip", "filesystem")),
+    FILESTORE_DRIVER: _Driver("gcpFilestoreCsiDriverConfig", ("ip", "volume")),
+    "gcsfuse.csi.storage.gke.io": _Driver("gcsFuseCsiDriverConfig"),
+    "pd.csi.storage.gke.io": _Driver("gcePersistentDiskCsiDriverConfig", by_default=True),
+}
+_OF_GKE: Final = re.compile(r"^[a-z]+\.csi\.storage\.gke\.io$")
+_ATTRIBUTES: Final = "spec.csi.volumeAttributes"
+_MOUNT_POINT: Final = "mountpoint"
+"""Of Lustre, both attributes in one."""
+
+
+def check(stack: Stack) -> None:
+    """Every check of a volume or a class of a driver of GKE's."""
+    clusters = [view for view in stack.of_type(GKE_CLUSTER) if not view.resource.read]
+    for view in stack.views:
+        if not view.type.startswith("kubernetes:"):
+            continue
+        if view.type.endswith(":PersistentVolume"):
+            _driver(view, "spec.csi.driver", clusters)
+            _volume(view, stack)
+        elif view.type.endswith(":StorageClass"):
+            _driver(view, "provisioner", clusters)
+
+
+def _driver(view: View, path: str, clusters: list[View]) -> None:
+    name = view.text(path)
+    if name is None:
+        return
+    driver = _DRIVERS.get(name)
+    if driver is None:
+        near = nearest_of(name, _DRIVERS) if clusters and _OF_GKE.match(name) else ""
+        if near:
+            view.error("reference-driver", path, f"there is no driver {show(name)}", hint=f"did you mean {near}?")
+        return
+    where = f"addonsConfig.{driver.add_on}.enabled"
+    if len(clusters) != 1 or clusters[0].is_unknown("addonsConfig") or clusters[0].is_unknown(where):
+        return
+    given = clusters[0].value(where)
+    if given is not True and not (given is None and driver.by_default):
+        words = f"driver {name} is not switched on in {clusters[0].name}: the volume binds, and no pod with it starts"
+        view.error("reference-driver", path, words, allowed=f"{where} on the cluster")
+
+
+def _volume(view: View, stack: Stack) -> None:
+    driver = view.text("spec.csi.driver") or ""
+    known, given = _DRIVERS.get(driver), view.mapping(_ATTRIBUTES)
+    if known is None or view.is_unknown(_ATTRIBUTES):
+        return
+    for key in known.attributes if not given.get(_MOUNT_POINT) else ():
+        if given.get(key) in (None, ""):
+            near = nearest_of(key, given)
+            view.error(
+                "reference-volume-attribute",
+                f"{_ATTRIBUTES}.{key}",
+                "is missing, and the driver cannot mount the volume without it",
+                hint=f"did you mean {key} by {near}?" if near else "",
+            )
+    if driver == LUSTRE_DRIVER:
+        _lustre(view, given, stack)
+    if driver == FILESTORE_DRIVER:
+        _filestore(view, given, stack)
+
+
+def _lustre(view: View, given: Mapping[str, object], stack: Stack) -> None:
+    """Address and name of a file system of the stack."""
+    made = {
+        str(point).partition("@")[0]: system
+        for system in stack.of_type(GCP_LUSTRE)
+        if isinstance(point := system.resource.outputs.get("mountPoint"), str)
+    }
+    mounted = str(given.get(_MOUNT_POINT) or "").partition("@tcp:/")
+    ip, name = (mounted[0], mounted[2]) if mounted[1] else (given.get("ip"), given.get("filesystem"))
+    system = made.get(ip) if isinstance(ip, str) else None
+    if system is None:
+        _nowhere(view, ip, list(made))
+        return
+    own = system.text("filesystem")
+    if isinstance(name, str) and own is not None and name.partition("/")[0] != own:
+        view.error(
+            "reference-file-system",
+            f"{_ATTRIBUTES}.filesystem",
+            f"got {show(name)}, and {system.name} is called {own}",
+            allowed=f"{own}, or a folder below it",
+        )
+
+
+def _filestore(view: View, given: Mapping[str, object], stack: Stack) -> None:
+    """Address and share of an instance of the stack."""
+    made: dict[str, View] = {}
+    for system in stack.of_type(FILESTORE):
+        found = follow(system.resource.outputs, "networks")
+        for network in found if isinstance(found, list) else ():
+            addresses = follow(network, "ipAddresses")
+            made |= {address: system for address in addresses or () if isinstance(address, str)}
+    ip, share = given.get("ip"), given.get("volume")
+    system_ = made.get(ip) if isinstance(ip, str) else None
+    if system_ is None:
+        _nowhere(view, ip, list(made))
+        return
+    own = system_.text("fileShares.name")
+    if isinstance(share, str) and own is not None and share.lstrip("/").partition("/")[0] != own:
+        view.error(
+            "reference-file-system",
+            f"{_ATTRIBUTES}.volume",
+            f"got {show(share)}, and the share of {system_.name} is called {own}",
+            allowed=f"{own}, or a directory below it",
+        )
+
+
+def _nowhere(view: View, ip: object, made: list[str]) -> None:
+    """An address that is nearly one of the stack's; another's file system may have any."""
+    if not isinstance(ip, str) or ip is UNKNOWN or not made:
+        return
+    if not re.fullmatch(r"\d{1,3}(\.\d{1,3}){3}", ip):
+        view.error(
+            "reference-file-system", f"{_ATTRIBUTES}.ip", f"got {show(ip)}", allowed="an address, like 10.0.16.2"
+        )
+    elif near := nearest_of(ip, made):
+        view.error(
+            "reference-file-system",
+            f"{_ATTRIBUTES}.ip",
+            f"no file system of the stack has {ip}",
+            hint=f"did you mean {near}?",
+        )
