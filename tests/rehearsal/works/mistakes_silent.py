@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from tests.rehearsal.works.mistakes import Change, Mistake, added, drop, edit, in_json, put
-from tests.rehearsal.works.mistakes_told import DEPLOYMENT, JOB, PROXY, RELEASE, RUNTIME
+from tests.rehearsal.works.mistakes_told import DEPLOYMENT, JOB, LOGS, PROXY, RELEASE, RUNTIME
 from tests.rehearsal.works.mistakes_watched import RULE, worded
 
 CRON = "kubernetes:batch/v1:CronJob"
@@ -50,6 +50,12 @@ def told_by_json(name: str, **given: Any) -> Change:
 
 def _rewrite(entry: dict[str, Any], given: dict[str, Any]) -> None:
     in_json("value", lambda held: held.update(given))(entry)
+
+
+def worded_handle(inputs: dict[str, Any]) -> None:
+    """Gives the name of a volume's bucket a letter more."""
+    held = inputs["spec"]["csi"]
+    held["volumeHandle"] = held["volumeHandle"].replace("-data", "-datas")
 
 
 def _variable(name: str, value: str) -> Change:
@@ -125,6 +131,25 @@ RANKS = [
             told_by_json(SMOKE, head="smoke-train-spot-0.smoke-train-spot"), "programs-gang"),
     Mistake("plugin", "NCCL is told of a plug-in that has one letter more",
             _variable("NCCL_NET", "AWS Libfabrics"), "programs-interface"),
+    Mistake("fabric", "libfabric is told efa, and the container has no adapter",
+            edit(JOB, SMOKE, lambda one: [
+                one["spec"]["template"]["spec"]["containers"][0]["resources"][key].pop("vpc.amazonaws.com/efa")
+                for key in ("requests", "limits")]), "programs-interface"),
+    Mistake("probed", "a probe runs a module that is not there",
+            edit(DEPLOYMENT, "kueue-idle-deployment", put(f"{POD}.containers[0].readinessProbe.exec.command",
+                 ["python", "-m", "keepers.heart"])), "programs-module"),
+    Mistake("no-json", "a keeper's configuration lost a comma",
+            worded("kueue-idle-deployment", '"busy_from": 0.02, ', '"busy_from": 0.02 '), "programs-never"),
+    Mistake("resource", "a keeper looks for nvidia.com/gpus",
+            worded("kueue-idle-deployment", '"nvidia.com/gpu"', '"nvidia.com/gpus"'), "programs-never"),
+    Mistake("proxy-tls", "the proxy is asked with TLS",
+            worded("runtimes-torch-train", "http://egress-proxy", "https://egress-proxy"), "programs-proxy"),
+    Mistake("logs-of", "logs of a namespace that is called otherwise are read",
+            worded(LOGS, "*_team-language_*", "*_team-lang_*"), "programs-fluent-bit"),
+    Mistake("logs-place", "the collector keeps its place where nothing is mounted",
+            worded(LOGS, "/state/tail.db", "/states/tail.db"), "programs-fluent-bit"),
+    Mistake("logs-match", "an output matches kube.*, as in a tutorial", worded(LOGS, "Match *", "Match kube.*"),
+            "programs-fluent-bit"),
     Mistake("region", "the job asks another region", _variable("AWS_REGION", "us-west-2"), "programs-region"),
     Mistake("gates", "a feature of the queue manager has a letter twice",
             worded("kueue-release", "fairSharing:", "featureGates:\n  TopologyAwareSchedulling: true\nfairSharing:"),
@@ -143,6 +168,13 @@ PLACES = [
     Mistake("unread", "the proxy reads the configuration of its image",
             edit(DEPLOYMENT, "egress-deployment", put(f"{POD}.containers[0].command[5]", "/etc/squid/squid.conf")),
             "reference-file"),
+    Mistake("root-folder", "checkpoints are looked for in /checkpoint",
+            edit(CRON, "checkpoint-check-vision-checkpoint-check", put(
+                "spec.jobTemplate.spec.template.spec.containers[0].command[3]", "/checkpoint")), "reference-file"),
+    Mistake("heartbeat", "a keeper notes its rounds where it may not write",
+            edit(DEPLOYMENT, "kueue-idle-deployment",
+                 lambda one: one["spec"]["template"]["spec"]["containers"][0]["volumeMounts"].pop(1)),
+            "programs-read-only"),
     Mistake("over-all", "a volume is mounted over the whole image",
             edit(JOB, SMOKE, put(f"{POD}.containers[0].volumeMounts[2].mountPath", "/")), "reference-mount"),
     Mistake("iops", "a gp3 of 100 IOPS", edit(CLASS, "blocks-class", put("parameters.iops", "100")),
@@ -160,6 +192,8 @@ PLACES = [
                                   "transitions": [{"days": 30, "storageClass": "GLACIER"}]})), "programs-kept"),
     Mistake("not-beside", "nobody asks for the program that mounts a bucket",
             edit(JOB, SMOKE, put("spec.template.metadata.annotations", {})), "programs-bucket-mount", stack="demo-gcp"),
+    Mistake("handle", "a volume shows a bucket that is called otherwise",
+            edit(VOLUME, "volumes-vision-data-volume", worded_handle), "programs-bucket-mount", stack="demo-gcp"),
     Mistake("owner", "a team's folder belongs to root",
             edit("aws:efs/accessPoint:AccessPoint", "globex-production-shared-home-foundation",
                  put("rootDirectory.creationInfo", {"ownerUid": 0, "ownerGid": 0, "permissions": "0700"})),

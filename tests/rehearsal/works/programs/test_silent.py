@@ -31,7 +31,7 @@ from tests.rehearsal.works.mistakes_silent import (
     scaled_by,
     told_by_json,
 )
-from tests.rehearsal.works.mistakes_told import DEPLOYMENT, JOB, LIFECYCLE, PROXY, RELEASE
+from tests.rehearsal.works.mistakes_told import DEPLOYMENT, JOB, LIFECYCLE, LOGS, PROXY, RELEASE
 from tests.rehearsal.works.mistakes_watched import RULE, worded
 from trainyard.rehearsal.context import Stack
 from trainyard.rehearsal.works.programs.check import check
@@ -87,6 +87,9 @@ SOUND = {
     "traffic that prefers the own zone": (
         "demo", edit(SERVICE, "mlflow-service", put("spec.trafficDistribution", "PreferClose"))),
     "an image that is always pulled": ("demo", edit(JOB, SMOKE, put(f"{POD}.containers[0].imagePullPolicy", "Always"))),
+    "an output for one team": ("demo", worded(LOGS, "Match *", "Match team-vision.*")),
+    "a place of the collector on its volume": ("demo", worded(LOGS, "/state/tail.db", "/state/tails.db")),
+    "logs of namespaces by a pattern": ("demo", worded(LOGS, "*_team-language_*", "*_team-*_*")),
     "fewer processes than GPUs": ("demo", told_by_json(SMOKE, nproc_per_node=4)),
     "a debug level in small letters": (
         "demo", edit(JOB, SMOKE, put(f"{POD}.containers[0].env[13]", {"name": "NCCL_DEBUG", "value": "info"}))),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from trainyard.recorded.node_groups import EKS_NODE_GROUP
 from trainyard.rehearsal.context import Stack
 from trainyard.rehearsal.works.programs import buckets, databases, enforced, kept, money, switched_off, watchdog
 from trainyard.rehearsal.works.programs.aws import (
@@ -81,7 +82,7 @@ def check(stack: Stack) -> None:
     scraped.check(cluster)
     guards.check(cluster)
     scaling.check(stack, cluster)
-    storage.check(stack, cluster)
+    storage.check(cluster, stack.of_type(EKS_NODE_GROUP))
     bucket_mounts.check(cluster)
     log_fields.check(stack, cluster)
     addresses.check(cluster)

@@ -8,16 +8,28 @@ from __future__ import annotations
 
 from typing import Final
 
+from trainyard.problems import nearest
 from trainyard.recorded.read import follow
-from trainyard.rehearsal.context import View, listed
+from trainyard.rehearsal.context import View, listed, show
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster, Pod
 
 _DRIVER: Final = "gcsfuse.csi.storage.gke.io"
+_BUCKET: Final = "gcp:storage/bucket:Bucket"
+_SLIP: Final = 0.9
 _ANNOTATION: Final = "gke-gcsfuse/volumes"
 
 
 def check(cluster: Cluster) -> None:
     """Every pod with such a volume."""
+    made = {str(view.text("name") or view.resource.outputs.get("name")) for view in cluster.stack.of_type(_BUCKET)}
+    for view in cluster.of("PersistentVolume"):
+        name = view.text("spec.csi.volumeHandle")
+        if view.text("spec.csi.driver") != _DRIVER or name is None or name in made:
+            continue
+        if hint := nearest(name, made - {"None"}, cutoff=_SLIP):
+            view.error(
+                "programs-bucket-mount", "spec.csi.volumeHandle", f"the stack makes no bucket {show(name)}", hint=hint
+            )
     for pod in cluster.pods:
         path = f"{pod.path.removesuffix('spec')}metadata.annotations"
         if pod.view.is_unknown(path) or pod.view.is_unknown(path.rpartition(".")[0]):

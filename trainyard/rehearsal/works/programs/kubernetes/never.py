@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from trainyard.problems import nearest
 from trainyard.recorded.model import UNKNOWN
 from trainyard.recorded.read import as_number, known_texts
 from trainyard.recorded.selectors import selects
@@ -32,7 +33,17 @@ _ROLL_SECONDS: Final = 60
 _GATES: Final = ("elbv2.k8s.aws", "cloud.google.com/", "cilium.io/", "kueue.x-k8s.io/")
 """Conditions that controllers of clouds set."""
 _NAME: Final = re.compile(r"\b([a-z0-9][a-z0-9-]*)\.([a-z0-9][a-z0-9-]*)\.svc\b")
+_SETS: Final = (
+    "JobSet.jobset.x-k8s.io", "ClusterTrainingRuntime.trainer.kubeflow.org", "TrainingRuntime.trainer.kubeflow.org",
+)  # fmt: skip
 _SCALERS: Final = ("ScaledObject.keda.sh", "ScaledJob.keda.sh")
+_RESOURCES: Final = (
+    "amd.com/gpu",
+    "aws.amazon.com/neuron",
+    "google.com/tpu",
+    "nvidia.com/gpu",
+    "vpc.amazonaws.com/efa",
+)
 _WAITS: Final = ("idle_seconds", "grace_seconds", "sample_seconds", "interval_seconds")
 """Numbers of a program's configuration of which zero leaves no time at all."""
 
@@ -83,7 +94,7 @@ def _counts(cluster: Cluster) -> None:
 
 
 def _sets(cluster: Cluster) -> Iterator[tuple[str, View, float | None]]:
-    for view in cluster.views:
+    for view in cluster.of(*_SETS):
         for base in ("spec.replicatedJobs", "spec.template.spec.replicatedJobs"):
             for path, _ in view.items(base):
                 yield f"{path}.replicas", view, view.number(f"{path}.replicas")
@@ -198,8 +209,20 @@ def _no_time(pod: Pod, path: str, body: Mapping[str, Any]) -> None:
                 continue
             try:
                 told = json.loads(text)
-            except ValueError:
+            except ValueError as error:
+                if text.endswith("}") and '":' in text and "{{" not in text:
+                    pod.view.error(
+                        "programs-never", f"{path}.{key}[{index}]",
+                        f"is no JSON ({error}): the program that reads it ends",
+                    )  # fmt: skip
                 continue
+            resource = told.get("resource") if isinstance(told, dict) else None
+            hint = nearest(resource, _RESOURCES, cutoff=0.9) if isinstance(resource, str) else ""
+            if hint and resource not in _RESOURCES:
+                pod.view.error(
+                    "programs-never", f"{path}.{key}[{index}]",
+                    f"looks for pods with {show(resource)}, which no node offers", hint=hint,
+                )  # fmt: skip
             numbers = {name: as_number(told.get(name)) for name in _WAITS if isinstance(told, dict) and name in told}
             for name, seconds in numbers.items():
                 if seconds is not None and seconds <= 0:

@@ -23,6 +23,7 @@ from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster, Con
 _NODES: Final = re.compile(r"--nnodes[= ](\d+)(?!\S*:)\b")
 _PROCESSES: Final = re.compile(r"--nproc[-_]per[-_]node[= ](\d+)\b")
 _GPU: Final = "nvidia.com/gpu"
+_EFA: Final = "vpc.amazonaws.com/efa"
 _CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
     "FI_PROVIDER": ("efa", "psm3", "shm", "sockets", "tcp", "udp", "verbs"),
     "NCCL_ALGO": ("CollnetChain", "CollnetDirect", "NVLS", "NVLSTree", "PAT", "Ring", "Tree"),
@@ -43,6 +44,7 @@ def check(stack: Stack, cluster: Cluster) -> None:
         for container in pod.containers:
             _variables(pod, container)
             if not container.is_init:
+                _fabric(pod, container)
                 for path, told in _told(container):
                     _compared(pod, container, path, told, ranks)
     _regions(stack, cluster)
@@ -120,6 +122,20 @@ def _variables(pod: Pod, container: Container) -> None:
                     f"{one['name']} is {show(word)}, which no library knows: ranks end or take the slow way",
                     allowed=f"one of {', '.join(known)}", hint=hint,
                 )  # fmt: skip
+
+
+def _fabric(pod: Pod, container: Container) -> None:
+    """Libfabric is told to take EFA alone, and the container has no adapter."""
+    limits = follow(container.body, "resources", "limits")
+    if not isinstance(limits, Mapping) or not quantity(limits.get(_GPU)) or quantity(limits.get(_EFA)):
+        return
+    for index, one in enumerate(listed(container.body.get("env"))):
+        if isinstance(one, Mapping) and one.get("name") == "FI_PROVIDER" and one.get("value") == "efa":
+            pod.view.error(
+                "programs-interface", f"{container.path}.env[{index}].value",
+                f"FI_PROVIDER is efa, and the container asks for no {_EFA}: libfabric finds no adapter, and NCCL ends",
+                allowed=f"{_EFA} among its limits",
+            )  # fmt: skip
 
 
 def _regions(stack: Stack, cluster: Cluster) -> None:

@@ -8,12 +8,12 @@ of each driver does, its README, as generally known (2026-11).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from trainyard.problems import nearest
-from trainyard.recorded.node_groups import EKS_NODE_GROUP
 from trainyard.recorded.read import as_number
-from trainyard.rehearsal.context import Stack, View, show
+from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.works.references.kubernetes.classes import zones_of
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
 
@@ -54,13 +54,13 @@ _SHARED: Final = {
 _READ_ONLY: Final = ("ro", "read-only")
 
 
-def check(stack: Stack, cluster: Cluster) -> None:
-    """Every class and every recorded volume."""
+def check(cluster: Cluster, groups: Sequence[View]) -> None:
+    """Every class and every recorded volume; `groups` are those of nodes whose zones their subnets say."""
     for view in cluster.of("StorageClass"):
         driver = view.text("provisioner") or ""
         if driver in _TYPES:
             _parameters(view, driver)
-            _binding(view, stack, cluster)
+            _binding(view, groups, cluster)
     for view in cluster.of("PersistentVolume"):
         driver = view.text("spec.csi.driver") or ""
         if view.text("spec.persistentVolumeReclaimPolicy") == "Delete" and driver in _SHARED:
@@ -104,15 +104,13 @@ def _parameters(view: View, driver: str) -> None:
             )  # fmt: skip
 
 
-def _binding(view: View, stack: Stack, cluster: Cluster) -> None:
+def _binding(view: View, groups: Sequence[View], cluster: Cluster) -> None:
     """A zone is chosen before the pod is placed, and some nodes are not in every zone."""
     if view.text("volumeBindingMode") not in (None, "Immediate") or view.is_unknown("volumeBindingMode"):
         return
     zones = len(zones_of(cluster))
     narrow = [
-        group.name
-        for group in stack.of_type(EKS_NODE_GROUP)
-        if 0 < len(group.entries("subnetIds")) < zones and not group.blurred("subnetIds")
+        group.name for group in groups if 0 < len(group.entries("subnetIds")) < zones and not group.blurred("subnetIds")
     ]
     if zones > 1 and narrow and not view.has("allowedTopologies"):
         view.warning(

@@ -22,6 +22,7 @@ from trainyard.rehearsal.works.references.kubernetes.keys import keys_of
 
 _MODES: Final = frozenset({400, 440, 444, 500, 550, 555, 600, 640, 644, 660, 664, 666, 700, 750, 755, 770, 775, 777})
 """Modes as people say them, in octal digits: none of them is one that is meant where it stands in decimal."""
+_FOLDER: Final = re.compile(r"/[\w-]{6,}")
 _PATH: Final = re.compile(r"(?<![\w.:/~$}-])(/[\w.-]+(?:/[\w.-]+)+)")
 _FILES: Final = ("configMap", "secret", "projected", "downwardAPI")
 _ROOT: Final = 0
@@ -227,7 +228,7 @@ def _said(container: Container) -> Iterator[tuple[str, str]]:
 
 def _looked_for(pod: Pod, container: Container, mounts: list[_Mount]) -> None:
     """A path that the program is told, below a mount whose files are all known, and none of them."""
-    said = [(where, path.rstrip("./")) for where, path in _said(container)]
+    said = [(where, path.rstrip("./")) for where, path in (*_said(container), *_words(container))]
     used = {
         mount.path for mount in mounts for _, path in said if path == mount.path or path.startswith(f"{mount.path}/")
     }
@@ -251,6 +252,15 @@ def _looked_for(pod: Pod, container: Container, mounts: list[_Mount]) -> None:
                     f"names {path}, and volume {show(mount.volume)} at {mount.path} has no file {show(file)}",
                     hint=nearest(file, names),
                 )
+            continue
+        claimed = [mount for mount in mounts if mount.names is None and mount.path not in used and len(mount.path) > 6]
+        meant = next((mount for mount in claimed if is_near(_head(path, mount.path), mount.path)), None)
+        if meant is not None:
+            told.add(path)
+            pod.view.error(
+                "reference-file", where, f"names {path}, and {show(meant.volume)} is mounted at {meant.path}",
+                hint=f"did you mean {meant.path}?",
+            )  # fmt: skip
             continue
         for mount in mounts:
             if len(mount.path) <= 6 or mount.names is None:
@@ -313,6 +323,19 @@ def _is_beside(path: str, mount: _Mount) -> bool:
     folder, _, file = path.rpartition("/")
     parent = mount.path.rpartition("/")[0]
     return file in (mount.names or ()) and parent.count("/") > 1 and folder.rpartition("/")[0] == parent
+
+
+def _head(path: str, mount: str) -> str:
+    """The beginning of a path, of as many folders as a mount's."""
+    return "/".join(path.split("/")[: len(mount.split("/"))])
+
+
+def _words(container: Container) -> Iterator[tuple[str, str]]:
+    """Whole words that are a folder at the root."""
+    for key in ("command", "args"):
+        for index, text in enumerate(listed(container.body.get(key))):
+            if isinstance(text, str) and _FOLDER.fullmatch(text):
+                yield f"{container.path}.{key}[{index}]", text
 
 
 def _is_elsewhere(path: str, mount: _Mount, said: list[tuple[str, str]]) -> bool:
