@@ -45,6 +45,7 @@ def mistakes() -> dict[str, Sequence[Mistake]]:
         if (folder / f"mistakes_{name}{cloud}.py").exists()
     }
     titles |= {"told": "What programs are told and wait for", "watched": "What is watched"}
+    titles |= {"silent": "What does nothing, and nobody notices"}
     return {title: import_module(f"tests.rehearsal.works.mistakes_{name}").MISTAKES for name, title in titles.items()}
 
 

@@ -314,8 +314,7 @@ MISTAKES = [
         "binds-at-once",
         "a class of disks binds at once, in a cluster of three zones",
         edit("kubernetes:storage.k8s.io/v1:StorageClass", "blocks-class", put("volumeBindingMode", "Immediate")),
-        None,
-        "a pod follows its disk, where its nodes are in every zone",
+        "programs-storage-class",
     ),
     Mistake(
         "health",
@@ -362,14 +361,12 @@ MISTAKES = [
         "other-name",
         "the proxy lets another domain by",
         worded(PROXY, "dstdomain -n pypi.org", "dstdomain -n pypi.com"),
-        None,
-        "which names people need is theirs to say",
+        "programs-squid",
     ),
     Mistake(
         "idle-at-once",
         "the keeper calls a GPU idle at once",
         worded("kueue-idle-deployment", '"idle_seconds": 2700', '"idle_seconds": 0'),
-        None,
-        "how long is idle is a matter of taste",
+        "programs-never",
     ),
 ]

@@ -90,6 +90,12 @@ def _known_keys(view: View, name: str) -> None:
             view.error("eks-addon-settings", "configurationValues", f"{name} has no setting {show(key)}", hint=meant)
     if name == "coredns" and settings.get("replicaCount") == 0:
         view.error("eks-addon-settings", "configurationValues", "replicaCount is 0: no pod finds a name", allowed="2")
+    corefile = settings.get("corefile")
+    if name == "coredns" and isinstance(corefile, str) and ".:53" in corefile and "forward" not in corefile:
+        view.error(
+            "eks-addon-settings", "configurationValues", "corefile forwards nothing: no pod finds a name outside",
+            allowed="forward . /etc/resolv.conf",
+        )  # fmt: skip
     for part in (settings, *(item for item in settings.values() if isinstance(item, dict))):
         _pod_settings(view, part)
 

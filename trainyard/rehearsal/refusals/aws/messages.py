@@ -51,6 +51,8 @@ def subscription(view: View) -> None:
         "email-json": (r"[^@\s]+@[^@\s]+\.[^@\s.]+", "an e-mail address"),
         "https": (r"https://\S+", "a URL that begins with https://"),
         "http": (r"http://\S+", "a URL that begins with http://"),
+        "sms": (r"\+?[1-9][0-9 .()-]{5,20}", "a telephone number, as +15550100"),
+        "firehose": (r"arn:aws[a-z-]*:firehose:\S+", "the ARN of a delivery stream"),
         "sqs": (r"arn:aws[a-z-]*:sqs:\S+", "the ARN of a queue"),
         "lambda": (r"arn:aws[a-z-]*:lambda:\S+", "the ARN of a function"),
     }

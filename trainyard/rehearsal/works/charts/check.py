@@ -175,6 +175,8 @@ def _given(release: View, path: str) -> Iterator[tuple[str, str, Any]]:
         if isinstance(text, str) and text.startswith("--"):
             name, sign, value = text.removeprefix("--").partition("=")
             yield f"{path}[{index}]", name, value if sign else None
+        elif isinstance(text, Mapping) and isinstance(text.get("name"), str):  # as Prometheus' operator takes them
+            yield f"{path}[{index}].name", text["name"], text.get("value")
 
 
 def _limits(release: View, values: Any, path: str) -> None:

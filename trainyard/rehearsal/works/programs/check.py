@@ -2,20 +2,38 @@
 
 from __future__ import annotations
 
+from trainyard.recorded.node_groups import EKS_NODE_GROUP
 from trainyard.rehearsal.context import Stack
-from trainyard.rehearsal.works.programs import buckets, databases, enforced, kept, money, watchdog
-from trainyard.rehearsal.works.programs.aws import alarms, file_systems, groups, keys, messages, patterns
-from trainyard.rehearsal.works.programs.gcp import alerts, places
+from trainyard.rehearsal.works.programs import buckets, databases, enforced, kept, money, switched_off, watchdog
+from trainyard.rehearsal.works.programs.aws import (
+    alarms,
+    cached_images,
+    events,
+    file_systems,
+    groups,
+    heard,
+    keys,
+    messages,
+    patterns,
+    recorded_buckets,
+)
+from trainyard.rehearsal.works.programs.gcp import alerts, bucket_mounts, log_fields, places
 from trainyard.rehearsal.works.programs.kubernetes import (
     addresses,
     certificates,
     deadlines,
     fluent_bit,
+    guards,
     listening,
+    never,
     options,
+    ranks,
+    scaling,
     schemes,
+    scraped,
     sizes,
     squid,
+    storage,
     surroundings,
     writing,
 )
@@ -30,12 +48,17 @@ def check(stack: Stack) -> None:
     alarms.check(stack)
     keys.check(stack)
     patterns.check(stack)
+    events.check(stack)
+    heard.check(stack)
+    cached_images.check(stack)
+    recorded_buckets.check(stack)
     money.check(stack)
     file_systems.check(stack)
     alerts.check(stack)
     places.check(stack)
     enforced.check(stack)
     cluster = Cluster(stack)
+    switched_off.check(stack, cluster)
     if not cluster.views:
         return
     messages.check(stack, cluster)
@@ -50,10 +73,18 @@ def check(stack: Stack) -> None:
     fluent_bit.check(cluster)
     watchdog.check(stack, cluster)
     deadlines.check(stack, cluster, list(groups_of(stack)))
+    never.check(stack, cluster)
+    ranks.check(stack, cluster)
     sizes.check(stack, cluster)
     surroundings.check(cluster)
     kept.check(stack, cluster)
     schemes.check(cluster)
+    scraped.check(cluster)
+    guards.check(cluster)
+    scaling.check(stack, cluster)
+    storage.check(cluster, stack.of_type(EKS_NODE_GROUP))
+    bucket_mounts.check(cluster)
+    log_fields.check(stack, cluster)
     addresses.check(cluster)
     groups.check(stack, cluster)
     names.check(stack, cluster)

@@ -38,6 +38,7 @@ class _Server:
     names: frozenset[str] | None  # None: not known
     port: int | None
     asks_tls: bool
+    asks_certificate: bool = False
 
 
 def check(stack: Stack, cluster: Cluster) -> None:
@@ -93,7 +94,8 @@ def _of_cloud_sql(stack: Stack) -> Iterator[_Server]:
             "ENCRYPTED_ONLY", "TRUSTED_CLIENT_CERTIFICATE_REQUIRED",
         )  # fmt: skip
         engine = (view.text("databaseVersion") or "").partition("_")[0]
-        yield _Server(view, frozenset(hosts), known, _PORTS.get(engine), forced)
+        certified = view.text("settings.ipConfiguration.sslMode") == "TRUSTED_CLIENT_CERTIFICATE_REQUIRED"
+        yield _Server(view, frozenset(hosts), known, _PORTS.get(engine), forced, certified)
 
 
 def _made_by_a_provider(stack: Stack) -> set[str]:
@@ -119,6 +121,11 @@ def _connects(view: View, path: str, found: re.Match[str], server: _Server, clus
         view.error(
             "programs-database", path, f"connects to port {port} of {title}, which listens on {server.port}",
             allowed=str(server.port),
+        )  # fmt: skip
+    if server.asks_certificate and "sslcert=" not in more:
+        view.error(
+            "programs-database", path, f"connects to {title} without a certificate of its own, which refuses that",
+            allowed="sslcert and sslkey, or sslMode ENCRYPTED_ONLY on the instance",
         )  # fmt: skip
     if server.asks_tls and re.search(r"[?&]sslmode=(disable|allow)(&|$)", more):
         view.error(

@@ -23,6 +23,11 @@ _SCRATCH: Final = re.compile(r"(?:^|[-_.])(?:scratch|te?mp|temporary|cache|spill
 """Names of buckets of which everything is to go after days."""
 _LASTING: Final = re.compile(r"checkpoint|artifact|data|model|weights")
 """Names of buckets of what is read again."""
+_ARCHIVES: Final = ("GLACIER", "DEEP_ARCHIVE")
+"""Classes of storage from which an object is restored for hours before it is read (S3 user guide, "Storage classes");
+`GLACIER_IR` and those of Cloud Storage are read at once."""
+_ARCHIVE_DAYS: Final = 180
+"""Days after which what is archived may well be meant so."""
 _NAMED: Final = re.compile(r"(?:s3|gs)://([a-z0-9][a-z0-9._-]+)")
 
 
@@ -42,6 +47,7 @@ def check(stack: Stack, cluster: Cluster) -> None:
         name = rules.text("bucket") or (bucket.text("bucket") if bucket is not None else None)
         if name in used:
             for path, rule in rules.items("rules"):
+                _archived(rules, path, str(name))
                 days = rules.number(f"{path}.expiration.days")
                 if (
                     days is not None
@@ -60,6 +66,20 @@ def check(stack: Stack, cluster: Cluster) -> None:
                 deletes = view.value(f"{path}.action.type") == "Delete"
                 if days is not None and days < _LEAST_DAYS and deletes and is_live and not others and rule:
                     _ends(view, f"{path}.condition.age", days, str(name))
+
+
+def _archived(rules: View, path: str, name: str) -> None:
+    """What jobs read is moved to where nobody reads it at once."""
+    for at, move in rules.items(f"{path}.transitions"):
+        days = as_number(move.get("days"))
+        enabled = rules.text(f"{path}.status") == "Enabled"
+        if move.get("storageClass") in _ARCHIVES and enabled and days is not None and days < _ARCHIVE_DAYS:
+            note = rules.error if _LASTING.search(name) and _is_for_all(rules, path) else rules.warning
+            note(
+                "programs-kept", f"{at}.storageClass",
+                f"moves what jobs read to {move['storageClass']} after {days:g} days: each read fails until it is "
+                "restored", allowed="GLACIER_IR, STANDARD_IA or INTELLIGENT_TIERING",
+            )  # fmt: skip
 
 
 def _is_for_all(rules: View, path: str) -> bool:

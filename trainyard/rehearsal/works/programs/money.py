@@ -7,6 +7,7 @@ cent; a tag filter is `user:KEY$VALUE`, in the tag's own letters); Cloud Billing
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
@@ -17,6 +18,8 @@ from trainyard.rehearsal.context import Stack, View, show
 
 _AWS: Final = "aws:budgets/budget:Budget"
 _GCP: Final = "gcp:billing/budget:Budget"
+_NUMBER: Final = re.compile(r"(?:\bprojects/|:service-)(\d{6,})\b")
+_PROJECT: Final = re.compile(r"\bprojects/([a-z][a-z0-9-]{4,28}[a-z0-9])\b")
 _ENOUGH: Final = 10
 """Resources that have a tag before it is called the stack's own."""
 
@@ -38,6 +41,29 @@ def check(stack: Stack) -> None:
     for budget in stack.of_type(_GCP):
         given = [(str(key), str(value)) for key, value in budget.mapping("budgetFilter.labels").items()]
         _counted(budget, "budgetFilter.labels", given, labels, "label")
+        _projects(budget, stack)
+
+
+def _projects(budget: View, stack: Stack) -> None:
+    """A budget of one project, where the whole recording is of another."""
+    said = budget.texts("budgetFilter.projects")
+    if len(said) != 1 or budget.blurred("budgetFilter.projects"):
+        return
+    own = said[0].removeprefix("projects/")
+    pattern, others = (_NUMBER if own.isdigit() else _PROJECT), set()
+    for view in stack.views:
+        if view.type.startswith("gcp:") and view.type != _GCP:
+            if not own.isdigit() and (project := view.text("project")) is not None:
+                others.add(project)
+            for key in ("member", "members", "name"):
+                others |= set(pattern.findall(str(view.value(key) or "")))
+    if len(others) == 1 and own not in others:
+        (only,) = others
+        budget.warning(
+            "programs-budget", "budgetFilter.projects",
+            f"counts project {own}, and the stack's resources are in {only}",
+            allowed=f"projects/{only}",
+        )  # fmt: skip
 
 
 def _threshold(budget: View, path: str, one: Mapping[str, Any]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from trainyard.problems import nearest
@@ -12,6 +13,7 @@ from trainyard.rehearsal.works.queues.kubernetes.model import MULTIKUEUE, PROVIS
 from trainyard.rehearsal.works.queues.room import Room
 
 _CONTROLLERS: Final = (PROVISIONING, MULTIKUEUE)
+_SLIP: Final = 0.9
 _READY_SECONDS: Final = 300
 """A GPU node from zero takes 3 to 8 minutes to be ready, and its image as long again (platform.md of the project's
 facts, 2026-11): a job that starts one is evicted again below this."""
@@ -80,8 +82,44 @@ def check_frameworks(view: View | None, room: Room) -> None:
         )
 
 
+_GATES: Final = (
+    "AdmissionCheckValidationRules", "AdmissionFairSharing", "ConfigurableResourceTransformations",
+    "DynamicResourceAllocation", "ElasticJobsViaWorkloadSlices", "ExposeFlavorsInLocalQueue", "FlavorFungibility",
+    "HierarchicalCohorts", "KeepQuotaForProvReqRetry", "LendingLimit", "LocalQueueDefaulting", "LocalQueueMetrics",
+    "ManagedJobsNamespaceSelector", "MultiKueue", "MultiKueueBatchJobWithManagedBy", "ObjectRetentionPolicies",
+    "PartialAdmission", "PrioritySortingWithinCohort", "QueueVisibility", "TASFailedNodeReplacement",
+    "TASProfileLeastFreeCapacity", "TASProfileMixed", "TopologyAwareScheduling", "VisibilityOnDemand",
+    "WorkloadResourceRequestsSummary",
+)  # fmt: skip
+"""Feature gates of Kueue (its documentation, "Installation", as generally known, 2026-11); versions bring and drop
+some, so that only what all but repeats one is told."""
+_GATE: Final = re.compile(r"^featureGates:\s*\n((?:[ \t]+\S.*\n?)+)", re.MULTILINE)
+_ONCE: Final = re.compile(r"^\s+backoffLimitCount:\s*0\s*$", re.MULTILINE)
+_TEXT: Final = "values.managerConfig.controllerManagerConfigYaml"
+
+
+def check_gates(view: View | None) -> None:
+    """Features by their names, and how often a job may come back."""
+    text = (view.text(_TEXT) or "") if view is not None else ""
+    found = _GATE.search(text)
+    if view is None:
+        return
+    for line in found[1].splitlines() if found is not None else ():
+        name = line.strip().partition(":")[0]
+        hint = "" if name in _GATES else nearest(name, _GATES, cutoff=_SLIP)
+        if hint:
+            view.error("kueue-configuration", _TEXT, f"no feature is called {show(name)}: the manager ends", hint=hint)
+    if _ONCE.search(text):
+        view.warning(
+            "kueue-configuration", _TEXT,
+            "requeuingStrategy.backoffLimitCount is 0: a job whose pods were late once never comes back",
+            allowed="1 or more",
+        )  # fmt: skip
+
+
 def check_manager(view: View | None, room: Room) -> None:
     """Whether the manager waits long enough for pods whose nodes have to start first."""
+    check_gates(view)
     manager = room.manager
     if view is None or manager is None or manager.waits_seconds is None or manager.waits_seconds >= _READY_SECONDS:
         return

@@ -300,6 +300,8 @@ def _of_custom_resources(cluster: Cluster) -> Iterator[tuple[str, Metric]]:
         base = (
             "values." if (release.text("chart") or "").endswith("kube-state-metrics") else "values.kube-state-metrics."
         )
+        if release.flag(f"{base}customResourceState.enabled") is False:
+            continue
         for resource in release.entries(f"{base}customResourceState.config.spec.resources"):
             if not isinstance(resource, Mapping) or has_unknown(resource):
                 continue

@@ -27,6 +27,11 @@ _MOST_MINORS: Final = 30
 _EXPIRED: Final = frozenset({"rds-ca-2015", "rds-ca-2019"})
 """Authorities that ended on 2020-03-05 and 2024-08-22."""
 
+_STEP_GIB: Final = 10
+_STEP: Final = 0.1
+"""How much storage grows at once by itself: 10 GiB or a tenth, whichever is more (RDS user guide, "Managing capacity
+automatically with Amazon RDS storage autoscaling", 2026-11)."""
+
 _ADVANCED_DAYS: Final = 465
 """Days that Database Insights keeps in its advanced mode: RDS refuses fewer, "set the retention period for Performance
 Insights to at least 465 days" (pulumi-aws issue 5286, terraform-provider-aws issue 41952, read 2026-11)."""
@@ -118,6 +123,14 @@ def _promises(database: View) -> None:
         database.error(
             "machines-database-certificate", "caCertIdentifier", f"{certificate} has expired",
             allowed="rds-ca-rsa2048-g1, rds-ca-rsa4096-g1 or rds-ca-ecc384-g1",
+        )  # fmt: skip
+    size, most = database.number("allocatedStorage"), database.number("maxAllocatedStorage")
+    step = max(_STEP_GIB, (size or 0) * _STEP)
+    if size is not None and most is not None and size < most < size + step:
+        database.warning(
+            "machines-database-storage", "maxAllocatedStorage",
+            f"is {most:g}, and storage of {size:g} GiB grows by {step:g} GiB at the least: it never does",
+            allowed=f"{size + step:g} or more",
         )  # fmt: skip
     kept = database.number("performanceInsightsRetentionPeriod")
     if database.text("databaseInsightsMode") == "advanced" and kept is not None and kept < _ADVANCED_DAYS:

@@ -151,6 +151,16 @@ def _gateway(endpoints: Endpoints, nodes: Sequence[NodeGroup], view: View) -> No
         if not endpoints.has_routes(view, subnet)
     ]
     service = service_of(view) or "the service"
+    if (
+        not nodes
+        and not any(endpoints.has_routes(view, subnet) for subnet in network.subnets)
+        and not view.blurred("routeTableIds")
+    ):
+        view.warning(
+            "paths-endpoint-without-routes", "routeTableIds",
+            f"no subnet's route table is among them: nobody reaches {service} through it",
+            allowed="the route tables of the subnets that ask it",
+        )  # fmt: skip
     if left_out:
         view.warning(
             "paths-endpoint-without-routes",

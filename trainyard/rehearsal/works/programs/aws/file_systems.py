@@ -7,14 +7,19 @@ IAM to control access to file systems": with the mount option `iam`, `tls` is ne
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
-from trainyard.recorded.types import VOLUME
+from trainyard.problems import nearest
+from trainyard.recorded.read import as_number
+from trainyard.recorded.types import EFS_ACCESS_POINT, IAM_POLICY, ROLE_POLICY, VOLUME
 from trainyard.rehearsal.context import Stack, View, show
 
 _LINK: Final = "aws:fsx/dataRepositoryAssociation:DataRepositoryAssociation"
 _SYSTEM: Final = "aws:fsx/lustreFileSystem:LustreFileSystem"
 _DRIVER: Final = "fsx.csi.aws.com"
+BUCKET_OBJECT: Final = "aws:s3/bucketObjectv2:BucketObjectv2"
+_S3: Final = re.compile(r"s3://(?P<bucket>[a-z0-9.-]+)/?(?P<prefix>[\w.-]*)/?.*")
 _SHARED: Final = "efs.csi.aws.com"
 
 
@@ -27,6 +32,9 @@ def check(stack: Stack) -> None:
                 "programs-mount", "spec.csi.volumeAttributes.encryptInTransit",
                 "is off, and the mount option iam works over TLS alone: no pod mounts it", allowed="true",
             )  # fmt: skip
+    for point in stack.of_type(EFS_ACCESS_POINT):
+        _owned(point)
+    _imported(stack)
     volumes = [view for view in stack.of_type(VOLUME) if view.text("spec.csi.driver") == _DRIVER]
     for system in stack.of_type(_SYSTEM):
         ids = {str(system.resource.id), str(system.resource.outputs.get("dnsName"))} - {"None"}
@@ -46,6 +54,58 @@ def check(stack: Stack) -> None:
                     f"{', '.join(sorted(map(str, paths)))}",
                     allowed=f"one of {', '.join(sorted(map(str, paths)))}",
                 )
+
+
+def _owned(point: View) -> None:
+    """Whoever comes through an access point is its user, and its directory is made with an owner and a mode."""
+    user, group = point.number("posixUser.uid"), point.number("posixUser.gid")
+    made = "rootDirectory.creationInfo"
+    owner, owners = point.number(f"{made}.ownerUid"), point.number(f"{made}.ownerGid")
+    mode = point.text(f"{made}.permissions") or ""
+    if None in (user, group, owner, owners) or re.fullmatch(r"[0-7]{3,4}", mode) is None or user == 0:
+        return
+    bits = int(mode[-3:], 8)
+    groups = {group, *map(as_number, point.entries("posixUser.secondaryGids"))}
+    mine = bits >> 6 if user == owner else bits >> 3 if owners in groups else bits
+    if mine & 0o3 != 0o3:
+        point.error(
+            "programs-mount", f"{made}.permissions",
+            f"is {mode} of user {owner:g} and group {owners:g}: user {user:g}, as whom all come in, cannot write there",
+            allowed=f"ownerUid {user:g}, ownerGid {group:g} and permissions such as 0770",
+        )  # fmt: skip
+
+
+def _imported(stack: Stack) -> None:
+    """A link to a prefix of a bucket that is nearly one that roles and volumes of the stack name."""
+    links = [(link, _S3.fullmatch(link.text("dataRepositoryPath") or "")) for link in stack.of_type(_LINK)]
+    if not any(found for _, found in links):
+        return
+    texts = " ".join(
+        str(dict(view.inputs)) for view in stack.views if view.type in (ROLE_POLICY, IAM_POLICY, BUCKET_OBJECT)
+    )
+    for link, found in links:
+        brings = link.flag("batchImportMetaDataOnCreate") or link.has("s3.autoImportPolicy")
+        writes = link.has("s3.autoExportPolicy")
+        if not brings and not writes and not link.is_unknown("batchImportMetaDataOnCreate"):
+            link.warning(
+                "programs-directory", "s3.autoImportPolicy",
+                "nothing is brought from the bucket, now or later: whoever mounts the directory finds it empty",
+                allowed="autoImportPolicy, or batchImportMetaDataOnCreate",
+            )  # fmt: skip
+        if found is None or not found["prefix"]:
+            continue
+        name = re.escape(found["bucket"])
+        objects = [
+            one.text("key") or "" for one in stack.of_type(BUCKET_OBJECT) if one.text("bucket") == found["bucket"]
+        ]
+        known = {*re.findall(rf":::{name}/([\w.-]+)/", texts), *(key.partition("/")[0] for key in objects)}
+        near = nearest(found["prefix"], known, cutoff=0.85) if found["prefix"] not in known else ""
+        if near:
+            link.error(
+                "programs-directory", "dataRepositoryPath",
+                f"links {show(found['prefix'])} of bucket {found['bucket']}, where nobody of the stack reads or writes",
+                hint=near,
+            )  # fmt: skip
 
 
 def _is_of(view: View, ids: set[str]) -> bool:

@@ -51,6 +51,7 @@ _METHODS: Final = (
 generally known, 2026-11); there are more, so only a slip of the pen is told."""
 _SLIP: Final = 0.93
 """How like a call a name has to be."""
+_SYSTEM_LOGS: Final = re.compile(r"namespace_name\"?\s*=\s*\"(?:kube-system|gke-|gmp-)")
 _SYSTEM: Final = ("kube-", "gke-", "gmp-", "default", "config-management-system", "istio-")
 
 
@@ -70,13 +71,41 @@ def check(stack: Stack) -> None:
                         hint=nearest(name, known),
                     )
             if path.endswith("filter"):
+                _never(alert, path.removesuffix(".filter"))
                 _labels(alert, path, text, stack)
                 _methods(alert, path, text)
         _kinds(alert, stack)
         _channels(alert, stack)
+    clusters = stack.of_type(GKE_CLUSTER)
+    unsaid = [one for one in clusters if _keeps_no_logs(one)]
+    for metric in stack.of_type(_METRIC) if clusters and len(unsaid) == len(clusters) else ():
+        kind = _KIND.search(metric.text("filter") or "")
+        if kind is not None and kind[1] == "k8s_container" and not _SYSTEM_LOGS.search(metric.text("filter") or ""):
+            metric.error(
+                "programs-filter", "filter", f"counts entries of containers, and {unsaid[0].name} sends none of those "
+                "that are not of the system: loggingConfig.enableComponents has no WORKLOADS", allowed="WORKLOADS",
+            )  # fmt: skip
     for metric in stack.of_type(_METRIC):
         _labels(metric, "filter", metric.text("filter") or "", stack)
         _methods(metric, "filter", metric.text("filter") or "")
+
+
+def _keeps_no_logs(cluster: View) -> bool:
+    components = cluster.texts("loggingConfig.enableComponents")
+    known = cluster.has("loggingConfig.enableComponents") and not cluster.blurred("loggingConfig.enableComponents")
+    return known and "WORKLOADS" not in components
+
+
+def _never(alert: View, path: str) -> None:
+    """Entries are counted: there are never fewer than none."""
+    below = alert.text(f"{path}.comparison") in ("COMPARISON_LT", "COMPARISON_LE")
+    least, asked = alert.number(f"{path}.thresholdValue"), alert.text(f"{path}.filter") or ""
+    limit = 0 if alert.text(f"{path}.comparison") == "COMPARISON_LT" else -1
+    if below and _USER.search(asked) and (0 if least is None else least) <= limit:
+        alert.error(
+            "programs-alert", f"{path}.comparison", f"waits for fewer than {least or 0:g} entries, and there never are",
+            allowed="COMPARISON_GT",
+        )  # fmt: skip
 
 
 def _channels(alert: View, stack: Stack) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from trainyard.problems import nearest
 from trainyard.recorded.model import has_unknown
 from trainyard.recorded.read import UnreadableInput
 from trainyard.recorded.selectors import selects
@@ -22,6 +23,8 @@ _SIGNED: Final = "tls:index/locallySignedCert:LocallySignedCert"
 _SELF_SIGNED: Final = "tls:index/selfSignedCert:SelfSignedCert"
 _REQUEST: Final = "tls:index/certRequest:CertRequest"
 _MANAGED: Final = "Certificate.cert-manager.io"
+_LEAST_HOURS: Final = 720
+"""A month: a program of infrastructure is run more seldom than every day (as generally known)."""
 _ENDS: Final = re.compile(r"-----END [A-Z ]+-----")
 
 
@@ -36,10 +39,81 @@ class _Certificate:
 
 def check(stack: Stack, cluster: Cluster) -> None:
     """Every certificate whose names are known, by the pods that mount it."""
+    _times(stack)
+    _renewed(cluster)
     for certificate in [*_of_provider(stack, cluster), *_of_controller(cluster)]:
         pods = [pod for pod in cluster.pods if _mounts(pod, certificate)]
         for pod in pods:
             _services(pod, certificate, cluster)
+
+
+def _times(stack: Stack) -> None:
+    """How long certificates of the provider hold: it makes them anew at a run of the program, no sooner."""
+    authorities = {
+        str(view.resource.outputs.get("certPem")): view.number("validityPeriodHours")
+        for view in stack.of_type(_SELF_SIGNED)
+        if view.flag("isCaCertificate")
+    }
+    for view in [*stack.of_type(_SIGNED), *stack.of_type(_SELF_SIGNED)]:
+        whole, early = view.number("validityPeriodHours"), view.number("earlyRenewalHours")
+        if whole is None:
+            continue
+        if early is not None and early >= whole:
+            view.error(
+                "programs-certificate", "earlyRenewalHours",
+                f"is {early:g} of {whole:g} hours: it is due as it is made, and every run replaces it",
+                allowed=f"less than {whole:g}",
+            )  # fmt: skip
+        elif whole < _LEAST_HOURS:
+            view.warning(
+                "programs-certificate", "validityPeriodHours",
+                f"is {whole:g}: nothing but a run of the program makes it anew, and callers refuse it after that",
+                allowed=f"{_LEAST_HOURS} or more",
+            )  # fmt: skip
+        authority = authorities.get(str(view.value("caCertPem"))) if view.type == _SIGNED else None
+        if authority is not None and authority < whole:
+            view.error(
+                "programs-certificate", "validityPeriodHours",
+                f"is {whole:g}, and its authority ends after {authority:g} hours: nobody believes it from then on",
+                allowed=f"at most {authority:g}",
+            )  # fmt: skip
+
+
+def _renewed(cluster: Cluster) -> None:
+    """Certificates of cert-manager: renewed before they end, by an issuer that there is."""
+    issuers = [*cluster.of("Issuer.cert-manager.io"), *cluster.of("ClusterIssuer.cert-manager.io")]
+    known = {(view.text("kind"), view.text("metadata.name")) for view in issuers}
+    for view in cluster.of(_MANAGED):
+        whole = _hours(view.text("spec.duration") or "2160h")
+        before = _hours(view.text("spec.renewBefore") or "")
+        if whole is not None and before is not None and before >= whole:
+            view.error(
+                "programs-certificate", "spec.renewBefore",
+                f"is {before:g} of {whole:g} hours: it is due as it is issued", allowed=f"less than {whole:g}h",
+            )  # fmt: skip
+        kind, name = view.text("spec.issuerRef.kind") or "Issuer", view.text("spec.issuerRef.name")
+        is_own = view.text("spec.issuerRef.group") in (None, "cert-manager.io")
+        if (
+            name is not None
+            and is_own
+            and known
+            and (kind, name) not in known
+            and None not in {one for _, one in known}
+        ):
+            hint = nearest(name, [str(one) for of, one in known if of == kind])
+            others = ", ".join(f"{of} {one}" for of, one in sorted(known, key=str))
+            view.warning(
+                "programs-certificate", "spec.issuerRef",
+                f"no {kind} {show(name)} is made: it is never issued unless somebody else makes one",
+                allowed=f"one of {others}", hint=hint,
+            )  # fmt: skip
+
+
+def _hours(text: str) -> float | None:
+    parts = re.findall(r"(\d+(?:\.\d+)?)(h|m|s)", text)
+    if not parts or "".join(number + unit for number, unit in parts) != text:
+        return None
+    return sum(float(number) * {"h": 1, "m": 1 / 60, "s": 1 / 3600}[unit] for number, unit in parts)
 
 
 def _of_provider(stack: Stack, cluster: Cluster) -> Iterator[_Certificate]:

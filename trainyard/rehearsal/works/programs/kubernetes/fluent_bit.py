@@ -52,6 +52,9 @@ _OF_ALL: Final = {
     ),
     "FILTER": frozenset({"name", "match", "match_regex", "alias", "log_level", "log_suppress_interval"}),
 }  # fmt: skip
+_SPACES: Final = re.compile(r"/containers/\*_([a-z0-9-]+)_\*")
+"""The namespace in a pattern of logs: the kubelet calls them POD_NAMESPACE_CONTAINER-ID.log."""
+_ALIKE: Final = 0.75
 _NEEDS: Final = {
     "tail": (("path",),),
     "cloudwatch_logs": (("region",), ("log_group_name",), ("log_stream_name", "log_stream_prefix")),
@@ -167,6 +170,22 @@ def _tailed(view: View, path: str, text: str, cluster: Cluster) -> None:
             folders = [str(one.get("mountPath")).rstrip("/") + "/" for one in mounts]
             for section in _sections(text):
                 given = section.keys.get("path", "") if section.title == "INPUT" else ""
+                held = section.keys.get("db", "")
+                if held.startswith("/") and not any(held.startswith(folder) for folder in folders):
+                    view.error(
+                        "programs-fluent-bit", path,
+                        f"line {section.line}: keeps its place in {held}, and {pod.title} mounts nothing there: with "
+                        "each restart every log is sent again", allowed=f"below one of {', '.join(folders)}",
+                    )  # fmt: skip
+                for space in _SPACES.findall(given):
+                    known = set(cluster.labels_of_namespaces)
+                    near = "" if space in known or "*" in space else nearest(space, known, cutoff=_ALIKE)
+                    if near:
+                        view.error(
+                            "programs-fluent-bit", path,
+                            f"line {section.line}: reads logs of namespace {show(space)}, which is not there",
+                            hint=near,
+                        )  # fmt: skip
                 for one in filter(None, (part.strip() for part in given.split(","))):
                     if one.startswith("/") and not any(one.startswith(folder) for folder in folders):
                         view.error(
@@ -208,6 +227,17 @@ def _plugin(view: View, path: str, where: str, section: _Section) -> None:
             view.error("programs-fluent-bit", path, f"{where}{name} does not start without {' or '.join(ways)}")
 
 
+def _is_of_namespaces(sections: list[_Section]) -> bool:
+    """Whether every input's tags begin with the namespace of the pod."""
+    given = [one.keys.get("tag", "") for one in sections if one.title == "INPUT"]
+    return bool(given) and all(tag.startswith("<namespace>") for tag in given)
+
+
+def _begins(pattern: str) -> str:
+    """What a pattern of tags begins with, up to its first star."""
+    return pattern.partition("*")[0]
+
+
 def _matched(view: View, path: str, sections: list[_Section], is_whole: bool) -> None:
     """An output whose pattern no tag can match gets nothing."""
     tags = [one.keys.get("tag", one.keys.get("name", "")) for one in sections if one.title == "INPUT"]
@@ -221,6 +251,14 @@ def _matched(view: View, path: str, sections: list[_Section], is_whole: bool) ->
             view.error(
                 "programs-fluent-bit", path, f"line {section.line}: [{section.title}] has no Match: it gets no record"
             )
+        elif match is not None and is_whole and _is_of_namespaces(sections) and _begins(match).endswith("."):
+            spaces = {name for one in sections for name in _SPACES.findall(one.keys.get("path", ""))}
+            if spaces and not any(_matches(_begins(match) + "*", f"{space}.pod") for space in spaces):
+                view.error(
+                    "programs-fluent-bit", path,
+                    f"line {section.line}: Match {show(match)} is the beginning of no tag: it gets no record",
+                    allowed="*, or " + ", ".join(f"{space}.*" for space in sorted(spaces)[:3]),
+                )  # fmt: skip
         elif match is not None and tags and not any(_matches(match, tag) for tag in tags):
             view.error(
                 "programs-fluent-bit", path,

@@ -12,7 +12,7 @@ from typing import Final
 
 from trainyard.problems import nearest
 from trainyard.recorded.model import UNKNOWN
-from trainyard.recorded.read import follow, known_texts
+from trainyard.recorded.read import as_number, follow, known_texts
 from trainyard.rehearsal.context import show
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster, Container, Pod
 
@@ -28,6 +28,7 @@ MLFLOW_SERVER: Final = frozenset(
     }
 )  # fmt: skip
 """Long options of `mlflow server`."""
+_COUNTS: Final = frozenset({"workers", "port"})
 _OF_PROGRAM: Final = frozenset({"help", "version"})
 _HEALTH: Final = ("/health", "/version")
 """Paths that are answered without a password (`mlflow/server/__init__.py` of 3.17.2)."""
@@ -47,7 +48,9 @@ def _server(pod: Pod, container: Container) -> None:
     is_pinned = str(container.body.get("image")).partition("@")[0].endswith(f":{MLFLOW_VERSION}")
     if "mlflow server" in " ".join(text for _, text in known_texts(container.body.get("command"))):
         _asked(pod, container)
-    for path, name in _given(container):
+    for path, name, value in _given(container):
+        if name in _COUNTS and value is not None and as_number(value) == 0:
+            pod.view.error("programs-option", path, f"--{name} is 0: nobody answers", allowed="1 or more")
         hint = nearest(name, MLFLOW_SERVER, cutoff=_NEAR)
         if name not in MLFLOW_SERVER | _OF_PROGRAM and (is_pinned or hint):
             pod.view.error(
@@ -70,7 +73,7 @@ def _asked(pod: Pod, container: Container) -> None:
             )  # fmt: skip
 
 
-def _given(container: Container) -> Iterator[tuple[str, str]]:
+def _given(container: Container) -> Iterator[tuple[str, str, str | None]]:
     """Options behind the words `mlflow server`, each with its path."""
     if any(container.body.get(key) is UNKNOWN for key in ("command", "args")):
         return
@@ -84,4 +87,4 @@ def _given(container: Container) -> Iterator[tuple[str, str]]:
     for path, text in words[starts[0] + 2 :] if len(starts) == 1 else ():
         found = _OPTION.fullmatch(text)
         if found is not None:
-            yield path, found[1]
+            yield path, found[1], found[2][1:] if found[2] else None

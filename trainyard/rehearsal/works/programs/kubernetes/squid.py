@@ -46,6 +46,15 @@ _KINDS: Final = frozenset(
         "clientside_mark", "client_connection_mark", "client_port", "server_port",
     }
 )  # fmt: skip
+_TOGETHER: Final = (
+    ("pypi.org", ("files.pythonhosted.org",)),
+    ("files.pythonhosted.org", ("pypi.org",)),
+    ("huggingface.co", ("cas-bridge.xethub.hf.co", "cdn-lfs.hf.co", "cdn-lfs.huggingface.co")),
+    ("registry-1.docker.io", ("auth.docker.io",)),
+    ("download.pytorch.org", ("download-r2.pytorch.org",)),
+)  # fmt: skip
+"""A host, and those of which the same client asks one next: pip reads an index and fetches files elsewhere, Hugging
+Face's files lie behind its storage, a registry hands out tokens elsewhere (each project's documentation, 2026-11)."""
 _PATHS: Final = re.compile(r"squid[\w.-]*\.conf$|^squid\.conf")
 
 
@@ -117,6 +126,37 @@ def _read(view: View, path: str, text: str) -> None:
                         allowed=f"one of {', '.join(sorted(lists))}", hint=nearest(word, lists),
                     )  # fmt: skip
     _shadowed(view, path, lines)
+    _names(view, path, lines)
+
+
+def _names(view: View, path: str, lines: list[tuple[int, list[str]]]) -> None:
+    """Names as Squid compares them: with a dot before it, a name and all below; no star, no scheme, no port."""
+    allowed: set[str] = set()
+    for number, words in lines:
+        if words[:1] != ["acl"] or words[2:3] != ["dstdomain"]:
+            continue
+        for name in words[3:]:
+            if name.startswith(("-", '"')):
+                continue
+            allowed.add(name)
+            if re.fullmatch(r"\.?[\w-]+(\.[\w-]+)*|[\d.]+|\[[0-9a-fA-F:]+\]", name) is None:
+                bare = re.sub(r"^[a-z]+://|^\*|[:/].*$", "", re.sub(r"^[a-z]+://", "", name))
+                view.error(
+                    "programs-squid", path,
+                    f"line {number}: {show(name)} is compared as it stands, and no host is called so",
+                    allowed=f"{bare}: a dot before it stands for all below" if bare else "a host's name",
+                )  # fmt: skip
+    for part, needs in _TOGETHER:
+        if allowed and _lets(allowed, part) and not any(_lets(allowed, need) for need in needs):
+            view.warning(
+                "programs-squid", path,
+                f"lets {part} by and not {needs[0]}, which the same programs ask next: they fail half way",
+                allowed=f"{needs[0]} too",
+            )  # fmt: skip
+
+
+def _lets(allowed: set[str], host: str) -> bool:
+    return any(host == name or (name.startswith(".") and f".{host}".endswith(name)) for name in allowed)
 
 
 def _shadowed(view: View, path: str, lines: list[tuple[int, list[str]]]) -> None:

@@ -15,10 +15,12 @@ from trainyard.problems import nearest
 from trainyard.recorded.model import UNKNOWN
 from trainyard.recorded.quantities import quantity
 from trainyard.recorded.read import follow
-from trainyard.rehearsal.context import listed, show
-from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster, Container, Pod
+from trainyard.rehearsal.context import View, listed, show
+from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster, Container, Pod, place
 from trainyard.rehearsal.works.references.kubernetes.keys import keys_of
 
+_PROXY: Final = re.compile(r"https://(?P<name>[a-z0-9-]+)\.(?P<space>[a-z0-9-]+)\.svc\b")
+_PROBES: Final = ("startupProbe", "readinessProbe", "livenessProbe")
 _INSIDE: Final = (".svc", ".svc.cluster.local")
 _WITHOUT_GPU: Final = re.compile(
     r"deep-learning-containers/[\w-]+:[\w.]+-cpu-|[\w/-]*(?:pytorch|tensorflow)[\w/-]*:[\w.-]*\bcpu\b"
@@ -33,7 +35,7 @@ def check(cluster: Cluster) -> None:
             if env is None:
                 continue
             _module(pod, container, env, cluster)
-            _proxy(pod, container, env)
+            _proxy(pod, container, env, cluster)
             _image(pod, container)
             _interface(pod, container, env)
 
@@ -52,7 +54,15 @@ def _env(container: Container) -> dict[str, tuple[int, str]] | None:
 
 def _module(pod: Pod, container: Container, env: Mapping[str, tuple[int, str]], cluster: Cluster) -> None:
     """A module that is run from mounted config maps lies where Python looks."""
-    words = listed(container.body.get("command"))
+    _run(pod, container, env, cluster, listed(container.body.get("command")), "command")
+    for probe in _PROBES:
+        words = listed(follow(container.body, probe, "exec", "command"))
+        _run(pod, container, env, cluster, words, f"{probe}.exec.command")
+
+
+def _run(
+    pod: Pod, container: Container, env: Mapping[str, tuple[int, str]], cluster: Cluster, words: list[Any], key: str
+) -> None:
     if len(words) < 3 or words[1] != "-m" or not re.fullmatch(r"python[\d.]*", str(words[0]).rpartition("/")[2]):
         return
     package = str(words[2]).partition(".")[0]
@@ -75,7 +85,7 @@ def _module(pod: Pod, container: Container, env: Mapping[str, tuple[int, str]], 
             modules = [one.removesuffix(".py") for one in names if one.endswith(".py")]
             pod.view.error(
                 "programs-module",
-                f"{container.path}.command[2]",
+                f"{container.path}.{key}[2]",
                 f"{path} has no module {show(name)}: the program does not start",
                 hint=nearest(name, modules),
             )
@@ -96,7 +106,21 @@ def _mounted(pod: Pod, container: Container, cluster: Cluster) -> Iterator[tuple
         yield PurePosixPath(mount["mountPath"]), set(names) if names is not None else None
 
 
-def _proxy(pod: Pod, container: Container, env: Mapping[str, tuple[int, str]]) -> None:
+def _is_plain(service: View, cluster: Cluster) -> bool:
+    """Whether the pods of a service mount a configuration of Squid without TLS of its own."""
+    wanted = service.mapping("spec.selector")
+    for pod in cluster.pods_by_namespace.get(place(service) or "", ()) if wanted else ():
+        if pod.labels is not None and wanted.items() <= pod.labels.items():
+            for volume in listed(pod.spec.get("volumes")):
+                name = follow(volume, "configMap", "name")
+                view = cluster.find("ConfigMap", pod.namespace or "", name) if isinstance(name, str) else None
+                text = str(view.value("data")) if view is not None else ""
+                if "http_port " in text and "https_port " not in text:
+                    return True
+    return False
+
+
+def _proxy(pod: Pod, container: Container, env: Mapping[str, tuple[int, str]], cluster: Cluster) -> None:
     """Behind a proxy of the cluster's own, services of the cluster are asked directly, in both spellings alike."""
     for proxy, without in (("HTTPS_PROXY", "NO_PROXY"), ("https_proxy", "no_proxy")):
         if proxy not in env or ".svc" not in env[proxy][1]:
@@ -112,6 +136,16 @@ def _proxy(pod: Pod, container: Container, env: Mapping[str, tuple[int, str]]) -
                 f"{without} leaves out services of the cluster: the proxy is asked for them, and it leads outside only",
                 allowed=", ".join(_INSIDE),
             )
+    for proxy in ("HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"):
+        index, given = env.get(proxy, (0, ""))
+        found = _PROXY.match(given)
+        service = cluster.find("Service", found["space"], found["name"]) if found is not None else None
+        if service is not None and _is_plain(service, cluster):
+            pod.view.error(
+                "programs-proxy", f"{container.path}.env[{index}].value",
+                f"{proxy} asks with TLS, and Squid has an http_port alone there: no request "
+                "gets there", allowed=f"http:{given.partition(':')[2]}",
+            )  # fmt: skip
     upper, lower = env.get("HTTPS_PROXY"), env.get("https_proxy")
     if upper is not None and lower is not None and upper[1] != lower[1]:
         pod.view.error(

@@ -10,9 +10,11 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
+from trainyard.problems import nearest
 from trainyard.recorded.types import DATABASE, EKS_CLUSTER, LOG_GROUP
 from trainyard.rehearsal.context import Stack, View, show
 
+_SLIP: Final = 0.85
 _QUERY: Final = "aws:cloudwatch/queryDefinition:QueryDefinition"
 
 
@@ -49,6 +51,22 @@ def check(stack: Stack) -> None:
         for group, name in named:
             if name not in names and alone:
                 _tell(group, name, alone[0], logging)
+            elif name not in names and (near := nearest(name, {str(one) for one in names}, cutoff=_SLIP)):
+                group.error("reference-log-group", "name", f"the stack makes no {logging.word} {show(name)}", hint=near)
+            else:
+                _kinds(group, [view for view in things if view.text(logging.name) == name], logging)
+
+
+def _kinds(group: View, things: list[View], logging: _Logging) -> None:
+    """A database writes a log of each kind that it exports, under the kind's own name."""
+    kind = (group.text("name") or "").rpartition("/")[2]
+    for thing in things if logging.type == DATABASE else ():
+        written = thing.texts(logging.switch)
+        if written and kind not in written and not thing.blurred(logging.switch):
+            group.error(
+                "reference-log-group", "name", f"{thing.name} exports no log {show(kind)}: nothing is written there",
+                allowed=f"one of {', '.join(written)}", hint=nearest(kind, written),
+            )  # fmt: skip
 
 
 def _asked(stack: Stack, logging: _Logging, names: set[str]) -> None:

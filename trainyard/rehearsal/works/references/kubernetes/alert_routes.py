@@ -6,6 +6,7 @@ not there, or an unknown field, Alertmanager does not start.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
@@ -120,6 +121,7 @@ def _routes(view: View, path: str, config: Any, default: Mapping[str, Any]) -> N
         if isinstance(rule, Mapping):
             _fields(view, f"{path}.inhibit_rules[{index}]", rule, _INHIBIT)
     _known_receivers(view, f"{path}.route", root, _names_of(receivers), path)
+    _heard(view, path, config, root, receivers)
     intervals = [*listed(config.get("time_intervals")), *listed(config.get("mute_time_intervals"))]
     named = {one.get("name") for one in intervals if isinstance(one, Mapping)}
     for here, route in _all(root, f"{path}.route"):
@@ -133,6 +135,40 @@ def _routes(view: View, path: str, config: Any, default: Mapping[str, Any]) -> N
                         f"no time interval is named {show(name)}: Alertmanager does not start",
                         hint=nearest(name, [str(one) for one in named]),
                     )
+
+
+_URGENT: Final = re.compile(r"severity\s*=~?\s*\"?(?:\^?\(?)?(critical|page|emergency)\b")
+
+
+def _heard(view: View, path: str, config: Mapping[str, Any], root: Any, receivers: Any) -> None:
+    """What is urgent gets to a receiver that tells somebody, and what always fires mutes nothing."""
+    silent = {one.get("name") for one in listed(receivers) if isinstance(one, Mapping) and not set(one) - {"name"}}
+    others = {one.get("name") for one in listed(receivers) if isinstance(one, Mapping)} - silent
+    for here, route in _all(root, f"{path}.route"):
+        said = [
+            *map(str, listed(route.get("matchers"))),
+            *(f'{k}="{v}"' for k, v in dict(route.get("match") or {}).items()),
+        ]
+        urgent = any(_URGENT.search(one) for one in said) and not any("!=" in one for one in said)
+        if (
+            urgent
+            and route.get("receiver") in silent
+            and others
+            and not route.get("routes")
+            and not route.get("continue")
+        ):
+            view.error(
+                "reference-alert-route", f"{here}.receiver",
+                f"gives what is urgent ({', '.join(said)}) to {show(route['receiver'])}, which tells nobody",
+                allowed=f"one of {', '.join(sorted(map(str, others)))}",
+            )  # fmt: skip
+    for index, rule in enumerate(listed(config.get("inhibit_rules"))):
+        sources = listed(rule.get("source_matchers")) if isinstance(rule, Mapping) else []
+        if any(re.fullmatch(r"alertname\s*=\s*\"?Watchdog\"?", str(one)) for one in sources):
+            view.error(
+                "reference-alert-route", f"{path}.inhibit_rules[{index}].source_matchers",
+                "means the alert Watchdog, which always fires: the targets are never told",
+            )  # fmt: skip
 
 
 def _names_of(receivers: Any) -> set[Any]:

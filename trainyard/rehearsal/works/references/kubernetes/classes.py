@@ -23,7 +23,7 @@ def check(cluster: Cluster) -> None:
     for pod in cluster.pods:
         _runtime(pod, cluster)
     for view in cluster.of("StorageClass"):
-        zones = _zones(cluster)
+        zones = zones_of(cluster)
         for path, topology in view.items("allowedTopologies"):
             for expression in listed(topology.get("matchLabelExpressions")):
                 key = str(expression.get("key")) if isinstance(expression, dict) else ""
@@ -66,7 +66,7 @@ def _sandboxes(cluster: Cluster) -> list[str]:
     ]
 
 
-def _zones(cluster: Cluster) -> set[str]:
+def zones_of(cluster: Cluster) -> set[str]:
     """Zones that the recorded subnets and pools name; empty where none is known, or one is not."""
     found: set[str] = set()
     for view in cluster.stack.views:

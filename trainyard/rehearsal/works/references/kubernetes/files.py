@@ -22,6 +22,7 @@ from trainyard.rehearsal.works.references.kubernetes.keys import keys_of
 
 _MODES: Final = frozenset({400, 440, 444, 500, 550, 555, 600, 640, 644, 660, 664, 666, 700, 750, 755, 770, 775, 777})
 """Modes as people say them, in octal digits: none of them is one that is meant where it stands in decimal."""
+_FOLDER: Final = re.compile(r"/[\w-]{6,}")
 _PATH: Final = re.compile(r"(?<![\w.:/~$}-])(/[\w.-]+(?:/[\w.-]+)+)")
 _FILES: Final = ("configMap", "secret", "projected", "downwardAPI")
 _ROOT: Final = 0
@@ -52,6 +53,8 @@ def check(cluster: Cluster) -> None:
             _sub_paths(pod, container, volumes, cluster)
             _looked_for(pod, container, mounts)
             _unmounted(pod, container, mounts, volumes, cluster)
+            _configured(pod, container, mounts)
+            _over_all(pod, container)
             _twice(pod, container)
 
 
@@ -225,7 +228,7 @@ def _said(container: Container) -> Iterator[tuple[str, str]]:
 
 def _looked_for(pod: Pod, container: Container, mounts: list[_Mount]) -> None:
     """A path that the program is told, below a mount whose files are all known, and none of them."""
-    said = [(where, path.rstrip("./")) for where, path in _said(container)]
+    said = [(where, path.rstrip("./")) for where, path in (*_said(container), *_words(container))]
     used = {
         mount.path for mount in mounts for _, path in said if path == mount.path or path.startswith(f"{mount.path}/")
     }
@@ -240,7 +243,8 @@ def _looked_for(pod: Pod, container: Container, mounts: list[_Mount]) -> None:
             names = mount.names
             if names is None or not file or mount.is_key:
                 continue
-            if file not in names and not any(name.startswith(f"{file}/") for name in names) and "." in file:
+            is_file = "." in file or nearest(file, names, cutoff=_MOVED)
+            if file not in names and not any(name.startswith(f"{file}/") for name in names) and is_file:
                 told.add(path)
                 pod.view.error(
                     "reference-file",
@@ -249,10 +253,23 @@ def _looked_for(pod: Pod, container: Container, mounts: list[_Mount]) -> None:
                     hint=nearest(file, names),
                 )
             continue
+        claimed = [mount for mount in mounts if mount.names is None and mount.path not in used and len(mount.path) > 6]
+        meant = next((mount for mount in claimed if is_near(_head(path, mount.path), mount.path)), None)
+        if meant is not None:
+            told.add(path)
+            pod.view.error(
+                "reference-file", where, f"names {path}, and {show(meant.volume)} is mounted at {meant.path}",
+                hint=f"did you mean {meant.path}?",
+            )  # fmt: skip
+            continue
         for mount in mounts:
             if len(mount.path) <= 6 or mount.names is None:
                 continue
-            if (mount.path not in used and _is_moved(path, mount)) or _is_beside(path, mount):
+            if (
+                (mount.path not in used and _is_moved(path, mount))
+                or _is_beside(path, mount)
+                or _is_elsewhere(path, mount, said)
+            ):
                 told.add(path)
                 pod.view.error(
                     "reference-file",
@@ -306,6 +323,57 @@ def _is_beside(path: str, mount: _Mount) -> bool:
     folder, _, file = path.rpartition("/")
     parent = mount.path.rpartition("/")[0]
     return file in (mount.names or ()) and parent.count("/") > 1 and folder.rpartition("/")[0] == parent
+
+
+def _head(path: str, mount: str) -> str:
+    """The beginning of a path, of as many folders as a mount's."""
+    return "/".join(path.split("/")[: len(mount.split("/"))])
+
+
+def _words(container: Container) -> Iterator[tuple[str, str]]:
+    """Whole words that are a folder at the root."""
+    for key in ("command", "args"):
+        for index, text in enumerate(listed(container.body.get(key))):
+            if isinstance(text, str) and _FOLDER.fullmatch(text):
+                yield f"{container.path}.{key}[{index}]", text
+
+
+def _is_elsewhere(path: str, mount: _Mount, said: list[tuple[str, str]]) -> bool:
+    """Whether a file of a mount is looked for in the folder above it, or in one of the same name elsewhere: what no
+    program copies there, since then it would be told both."""
+    folder, _, file = path.rpartition("/")
+    if file not in (mount.names or ()) or any(one == f"{mount.path}/{file}" for _, one in said):
+        return False
+    parent, _, last = mount.path.rpartition("/")
+    return (folder == parent and folder.count("/") > 1) or folder.rpartition("/")[2] == last
+
+
+def _configured(pod: Pod, container: Container, mounts: list[_Mount]) -> None:
+    """A configuration is mounted as a file, and the program is told to read another one in the same folder."""
+    said = [(where, path.rstrip("./")) for where, path in _said(container)]
+    own = {mount.path for mount in mounts}
+    for mount in mounts:
+        folder, _, file = mount.path.rpartition("/")
+        ending = file.rpartition(".")[2]
+        others = [(where, path) for where, path in said if path.rpartition("/")[0] == folder and path not in own]
+        beside = [one for one in mounts if one.is_key and one.path.rpartition("/")[0] == folder]
+        if mount.is_key and len(others) == 1 and len(beside) == 1 and others[0][1].endswith(f".{ending}"):
+            where, path = others[0]
+            if not any(mount.path in text for text in (one for _, one in said)):
+                pod.view.warning(
+                    "reference-file", where, f"reads {path} of the image, and {mount.path} is mounted and not read",
+                    allowed=mount.path,
+                )  # fmt: skip
+
+
+def _over_all(pod: Pod, container: Container) -> None:
+    for where, mount in pod.view.items(f"{container.path}.volumeMounts"):
+        if mount.get("mountPath") == "/":
+            pod.view.error(
+                "reference-mount", f"{where}.mountPath",
+                "is /: no container starts with a volume over all of its image",
+                allowed="a directory",
+            )  # fmt: skip
 
 
 def _twice(pod: Pod, container: Container) -> None:

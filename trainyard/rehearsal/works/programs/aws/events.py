@@ -1,0 +1,208 @@
+"""Events of AWS and who takes them: fields that an event has, values that they take, rules that lead somewhere.
+
+Sources: EventBridge event reference (an event of SageMaker carries what `Describe…` answers, whose members and values
+are botocore's), GuardDuty User Guide, "GuardDuty EventBridge event schema", EC2 User Guide, "State change events for
+instances", CloudWatch User Guide, "Alarm events and EventBridge", CloudWatch Logs User Guide, "Filter pattern syntax
+for metric filters"; of other services as generally known (2026-11). A field that there is not matches nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from typing import Any, Final
+
+from trainyard.problems import nearest
+from trainyard.recorded.types import EVENT_RULE, EVENT_TARGET
+from trainyard.rehearsal.context import Stack, View, listed, show
+from trainyard.rehearsal.refusals.aws.models import ModelMissingError, Shape
+
+_FILTER: Final = "aws:cloudwatch/logMetricFilter:LogMetricFilter"
+_JOBS: Final = {
+    "SageMaker Training Job State Change": "DescribeTrainingJobResponse",
+    "SageMaker HyperParameter Tuning Job State Change": "DescribeHyperParameterTuningJobResponse",
+    "SageMaker Processing Job State Change": "DescribeProcessingJobResponse",
+    "SageMaker Transform Job State Change": "DescribeTransformJobResponse",
+    "SageMaker Notebook Instance State Change": "DescribeNotebookInstanceOutput",
+}
+_ALARMS: Final = ("ALARM", "INSUFFICIENT_DATA", "OK")
+_STATES: Final = ("pending", "running", "stopping", "stopped", "shutting-down", "terminated")
+_FIELDS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
+    "GuardDuty Finding": dict.fromkeys(
+        (
+            "schemaVersion", "accountId", "region", "partition", "id", "arn", "type", "resource", "service", "severity",
+            "createdAt", "updatedAt", "title", "description", "confidence", "associatedAttackSequenceArn",
+        ), (),
+    ),
+    "EC2 Instance State-change Notification": {"instance-id": (), "state": _STATES},
+    "EC2 Spot Instance Interruption Warning": {
+        "instance-id": (), "instance-action": ("hibernate", "stop", "terminate"),
+    },
+    "EC2 Instance Rebalance Recommendation": {"instance-id": ()},
+    "CloudWatch Alarm State Change": {
+        "alarmName": (), "configuration": (), "previousState": (), "state": (), "muteDetail": (),
+        "state.value": _ALARMS, "previousState.value": _ALARMS,
+    },
+}  # fmt: skip
+"""What `detail` of an event holds, and the values of a field where there are few."""
+_PATH: Final = re.compile(r"\$\.detail\.([A-Za-z][\w-]*)")
+_EQUALS: Final = re.compile(r"\$\.detail\.([A-Za-z][\w.-]*)\s*=\s*\"([^\"*]*)\"")
+_NEAR: Final = 0.8
+_SCHEMA: Final = re.compile(r"SCHEMA\(\s*\"?([\w/.-]+)\"?")
+_METRICS: Final = tuple(
+    f"/aws/sagemaker/{name}" for name in (
+        "Clusters", "EndpointConfig", "Endpoints", "InferenceComponents", "InferenceRecommendationsJobs",
+        "ProcessingJobs", "TrainingJobs", "TransformJobs",
+    )
+)  # fmt: skip
+"""Namespaces of SageMaker's metrics (its developer guide, "Metrics for monitoring SageMaker AI with CloudWatch")."""
+
+
+@cache
+def _fields(kind: str) -> Mapping[str, tuple[str, ...]]:
+    """The fields of an event's detail with their values; empty where they are not known."""
+    if kind in _JOBS:
+        try:
+            return {name: shape.enum for name, shape in Shape("sagemaker", _JOBS[kind]).members.items()}
+        except (ModelMissingError, KeyError):
+            return {}
+    return _FIELDS.get(kind, {})
+
+
+def check(stack: Stack) -> None:
+    """Every rule, what its targets write of an event, and the filters of the logs that events go to."""
+    patterns = {rule.resource.urn: _pattern(rule) for rule in stack.of_type(EVENT_RULE)}
+    for rule in stack.of_type(EVENT_RULE):
+        _matched(rule, patterns[rule.resource.urn])
+    _ways(stack)
+    for target in stack.of_type(EVENT_TARGET):
+        own = target.referred("rule", EVENT_RULE)
+        fields = _of(patterns.get(own.resource.urn, {})) if own is not None else {}
+        for key, text in target.mapping("inputTransformer.inputPaths").items() if fields else ():
+            for name in _PATH.findall(text) if isinstance(text, str) else ():
+                _is_field(target, f"inputTransformer.inputPaths.{key}", name, fields)
+        _filters(stack, target, fields)
+    _namespaces(stack)
+
+
+def _pattern(rule: View) -> Mapping[str, Any]:
+    try:
+        found = json.loads(rule.text("eventPattern") or "{}")
+    except ValueError:
+        return {}
+    return found if isinstance(found, Mapping) else {}
+
+
+def _of(pattern: Mapping[str, Any]) -> Mapping[str, tuple[str, ...]]:
+    kinds = listed(pattern.get("detail-type"))
+    return _fields(kinds[0]) if len(kinds) == 1 and isinstance(kinds[0], str) else {}
+
+
+def _matched(rule: View, pattern: Mapping[str, Any]) -> None:
+    fields, detail = _of(pattern), pattern.get("detail")
+    if not fields or not isinstance(detail, Mapping):
+        return
+    for name, wanted in detail.items():
+        if name.startswith("$") or not _is_field(rule, "eventPattern", str(name), fields):
+            continue
+        inner = wanted.items() if isinstance(wanted, Mapping) else ()
+        pairs: list[tuple[str, Any]] = [(str(name), wanted), *((f"{name}.{key}", one) for key, one in inner)]
+        for path, values in pairs:
+            _are_values(rule, "eventPattern", path, [one for one in listed(values) if isinstance(one, str)], fields)
+
+
+def _is_field(view: View, path: str, name: str, fields: Mapping[str, tuple[str, ...]]) -> bool:
+    known = [one for one in fields if "." not in one]
+    if name in known:
+        return True
+    view.error(
+        "programs-event", path, f"such an event has no detail {show(name)}: nothing is found there",
+        allowed=f"one of {', '.join(sorted(known)[:16])}", hint=nearest(name, known),
+    )  # fmt: skip
+    return False
+
+
+def _are_values(view: View, path: str, name: str, values: Sequence[str], fields: Mapping[str, tuple[str, ...]]) -> None:
+    known = fields.get(name, ())
+    for value in values if known else ():
+        if value not in known:
+            view.error(
+                "programs-event", path, f"{name} is never {show(value)}: no such event comes",
+                allowed=f"one of {', '.join(known)}", hint=nearest(value, known),
+            )  # fmt: skip
+
+
+def _filters(stack: Stack, target: View, fields: Mapping[str, tuple[str, ...]]) -> None:
+    """What is counted in a log group that events are written to."""
+    group = (target.text("arn") or "").removesuffix(":*").partition(":log-group:")[2]
+    for view in stack.of_type(_FILTER) if group and fields else ():
+        name = view.text("logGroupName") or ""
+        if name and (name == group or name.startswith(f"{group}-")):
+            text = view.text("pattern") or ""
+            for field in dict.fromkeys(_PATH.findall(text)):
+                _is_field(view, "pattern", field, fields)
+            for field in _PATH.findall(view.text("metricTransformation.value") or ""):
+                _is_field(view, "metricTransformation.value", field, fields)
+            for field, value in _EQUALS.findall(text):
+                _are_values(view, "pattern", field, [value], fields)
+
+
+def _ways(stack: Stack) -> None:
+    """Rules without a target, and targets of a rule that there is not."""
+    rules, targets = stack.of_type(EVENT_RULE), stack.of_type(EVENT_TARGET)
+    names = {rule.text("name") for rule in rules} | {str(rule.resource.outputs.get("name")) for rule in rules}
+    for target in targets:
+        name = target.text("rule")
+        hint = (
+            nearest(name, {str(one) for one in names}, cutoff=_NEAR) if name is not None and name not in names else ""
+        )
+        if hint and None not in names:
+            target.error("programs-event", "rule", f"the stack makes no rule {show(name)}: nothing is sent", hint=hint)
+    if any(target.is_unknown("rule") or target.referred("rule", EVENT_RULE) is None for target in targets):
+        return
+    led = {rule.resource.urn for target in targets if (rule := target.referred("rule", EVENT_RULE)) is not None}
+    for rule in rules:
+        if rule.resource.urn not in led and not rule.resource.read and not _is_of_another(rule):
+            rule.warning("programs-event", "name", "no target takes what the rule matches: the event is lost")
+
+
+def _is_of_another(rule: View) -> bool:
+    """A rule that a service manages, or on a bus whose targets are elsewhere."""
+    return rule.text("eventBusName") not in (None, "default")
+
+
+def _namespaces(stack: Stack) -> None:
+    """Namespaces of metrics: those that expressions ask, and one that a filter writes beside the others."""
+    for alarm in stack.of_type("aws:cloudwatch/metricAlarm:MetricAlarm"):
+        for path, query in alarm.items("metricQueries"):
+            for name in _SCHEMA.findall(str(query.get("expression") or "")):
+                hint = nearest(name, _METRICS, cutoff=_NEAR)
+                if name not in _METRICS and hint:
+                    alarm.error(
+                        "programs-alarm", f"{path}.expression", f"nothing sends metrics to {show(name)}", hint=hint
+                    )
+    written = {view.resource.urn: view for view in stack.of_type(_FILTER)}
+    spaces = {urn: view.text("metricTransformation.namespace") for urn, view in written.items()}
+    for urn, view in written.items():
+        others = {one for other, one in spaces.items() if other != urn and one is not None}
+        space = spaces[urn]
+        if space is not None and others and space not in others and (hint := _slip(space, others)):
+            view.error(
+                "programs-alarm", "metricTransformation.namespace",
+                f"writes to {show(space)}, and the stack's other filters to {', '.join(sorted(others))}: what watches "
+                "them sees nothing of it", hint=hint,
+            )  # fmt: skip
+
+
+def _slip(space: str, others: set[str]) -> str:
+    near = nearest(space, others, cutoff=_NEAR)
+    return near or next((f"did you mean {one}?" for one in sorted(others) if one.startswith(space)), "")
+
+
+def events_of(stack: Stack) -> Iterator[View]:
+    """The targets that are log groups, for who asks whether EventBridge may write there."""
+    for target in stack.of_type(EVENT_TARGET):
+        if ":log-group:" in (target.text("arn") or ""):
+            yield target

@@ -1,0 +1,60 @@
+"""Pods that mount a bucket of Google Cloud: GKE puts the program that mounts it beside them only where they ask for it.
+
+Source: GKE documentation, "Access Cloud Storage buckets with the Cloud Storage FUSE CSI driver": the annotation
+`gke-gcsfuse/volumes: "true"` on the pod; without it the volume is not mounted and the pod does not start (2026-11).
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from trainyard.problems import nearest
+from trainyard.recorded.read import follow
+from trainyard.rehearsal.context import View, listed, show
+from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster, Pod
+
+_DRIVER: Final = "gcsfuse.csi.storage.gke.io"
+_BUCKET: Final = "gcp:storage/bucket:Bucket"
+_SLIP: Final = 0.9
+_ANNOTATION: Final = "gke-gcsfuse/volumes"
+
+
+def check(cluster: Cluster) -> None:
+    """Every pod with such a volume."""
+    made = {str(view.text("name") or view.resource.outputs.get("name")) for view in cluster.stack.of_type(_BUCKET)}
+    for view in cluster.of("PersistentVolume"):
+        name = view.text("spec.csi.volumeHandle")
+        if view.text("spec.csi.driver") != _DRIVER or name is None or name in made:
+            continue
+        if hint := nearest(name, made - {"None"}, cutoff=_SLIP):
+            view.error(
+                "programs-bucket-mount", "spec.csi.volumeHandle", f"the stack makes no bucket {show(name)}", hint=hint
+            )
+    for pod in cluster.pods:
+        path = f"{pod.path.removesuffix('spec')}metadata.annotations"
+        if pod.view.is_unknown(path) or pod.view.is_unknown(path.rpartition(".")[0]):
+            continue
+        if pod.view.mapping(path).get(_ANNOTATION) != "true" and (name := _mounts(pod, cluster)):
+            pod.view.error(
+                "programs-bucket-mount", path,
+                f"{pod.title} mounts {name}, and does not ask for the program that mounts it: no pod starts",
+                allowed=f'{_ANNOTATION}: "true"',
+            )  # fmt: skip
+
+
+def _mounts(pod: Pod, cluster: Cluster) -> str:
+    for volume in listed(pod.spec.get("volumes")):
+        if follow(volume, "csi", "driver") == _DRIVER:
+            return str(follow(volume, "name"))
+        name = follow(volume, "persistentVolumeClaim", "claimName")
+        spaces = [pod.namespace] if pod.namespace is not None else sorted(cluster.pods_by_namespace)
+        for space in spaces if isinstance(name, str) else ():
+            claim = cluster.find("PersistentVolumeClaim", space or "", str(name))
+            bound = _bound(claim, cluster) if claim is not None else None
+            if bound is not None and bound.text("spec.csi.driver") == _DRIVER:
+                return f"claim {name}"
+    return ""
+
+
+def _bound(claim: View, cluster: Cluster) -> View | None:
+    return cluster.find("PersistentVolume", "", claim.text("spec.volumeName") or "")

@@ -1,0 +1,131 @@
+"""Storage classes whose driver makes no disk, volumes that are deleted with the first claim, mounts that write nothing.
+
+Sources: kubernetes-sigs/aws-ebs-csi-driver docs/parameters.md; Amazon EBS user guide, "Amazon EBS volume types" (a
+gp3 has 3,000 to 80,000 IOPS and 125 to 2,000 MiB/s); gcp-compute-persistent-disk-csi-driver, README; Kubernetes,
+"Volume binding mode" (with `Immediate` a zone is chosen before the pod is placed), "Reclaiming"; what `DeleteVolume`
+of each driver does, its README, as generally known (2026-11).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from trainyard.problems import nearest
+from trainyard.recorded.read import as_number
+from trainyard.rehearsal.context import View, show
+from trainyard.rehearsal.works.references.kubernetes.classes import zones_of
+from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
+
+_EBS: Final = "ebs.csi.aws.com"
+_PD: Final = "pd.csi.storage.gke.io"
+_TYPES: Final = {
+    _EBS: ("gp2", "gp3", "io1", "io2", "sbp1", "sbg1", "sc1", "st1", "standard"),
+    _PD: (
+        "hyperdisk-balanced", "hyperdisk-balanced-high-availability", "hyperdisk-extreme", "hyperdisk-ml",
+        "hyperdisk-throughput", "pd-balanced", "pd-extreme", "pd-ssd", "pd-standard",
+    ),
+}  # fmt: skip
+_KEYS: Final = {
+    _EBS: (
+        "allowAutoIOPSIncreaseOnModify", "allowautoiopspergbincrease", "blockAttachUntilInitialized", "blockExpress",
+        "blocksize", "bytesperinode", "encrypted", "ext4bigalloc", "ext4clustersize", "ext4encryptionsupport", "fstype",
+        "inodesize", "iops", "iopspergb", "kmskeyid", "numberofinodes", "throughput", "type",
+        "volumeInitializationRate", "xfssectorsize",
+    ),
+    _PD: (
+        "availability-class", "disk-encryption-kms-key", "enable-confidential-storage", "labels",
+        "provisioned-iops-on-create", "provisioned-throughput-on-create", "replication-type", "resource-tags",
+        "storage-pools", "type", "use-allowed-disk-topology",
+    ),
+}  # fmt: skip
+"""Parameters of a class; EBS compares them in small letters, and takes any that begins with `tagSpecification_`."""
+_FSTYPES: Final = ("btrfs", "ext2", "ext3", "ext4", "ntfs", "xfs")
+_FSTYPE: Final = ("csi.storage.k8s.io/fstype", "fstype", "fsType")
+_GP3: Final = {"iops": (3000, 80000), "throughput": (125, 2000)}
+_SHARED: Final = {
+    "efs.csi.aws.com": "the driver deletes its access point",
+    "fsx.csi.aws.com": "the driver deletes the whole file system",
+    "gcsfuse.csi.storage.gke.io": "the driver deletes nothing, and the volume stays Failed",
+    "s3.csi.aws.com": "the driver deletes nothing, and the volume stays Failed",
+    "filestore.csi.storage.gke.io": "the driver deletes the whole instance",
+}
+"""Drivers of what many share, and what becomes of a recorded volume with `Delete` when its claim goes."""
+_READ_ONLY: Final = ("ro", "read-only")
+
+
+def check(cluster: Cluster, groups: Sequence[View]) -> None:
+    """Every class and every recorded volume; `groups` are those of nodes whose zones their subnets say."""
+    for view in cluster.of("StorageClass"):
+        driver = view.text("provisioner") or ""
+        if driver in _TYPES:
+            _parameters(view, driver)
+            _binding(view, groups, cluster)
+    for view in cluster.of("PersistentVolume"):
+        driver = view.text("spec.csi.driver") or ""
+        if view.text("spec.persistentVolumeReclaimPolicy") == "Delete" and driver in _SHARED:
+            view.error(
+                "programs-volume", "spec.persistentVolumeReclaimPolicy",
+                f"is Delete: with its claim, {_SHARED[driver]}", allowed="Retain",
+            )  # fmt: skip
+        _writes(view)
+
+
+def _parameters(view: View, driver: str) -> None:
+    given = view.mapping("parameters")
+    types, known = _TYPES[driver], _KEYS[driver]
+    kind = given.get("type")
+    if isinstance(kind, str) and kind not in types:
+        view.error(
+            "programs-storage-class", "parameters.type", f"there is no disk of type {show(kind)}: no volume is made",
+            allowed=f"one of {', '.join(types)}", hint=nearest(kind, types),
+        )  # fmt: skip
+    for key, value in given.items():
+        small = str(key).lower() if driver == _EBS else str(key)
+        if key in _FSTYPE:
+            if isinstance(value, str) and value not in _FSTYPES:
+                view.error(
+                    "programs-storage-class", f"parameters.{key}", f"{show(value)} is made on no disk: none is mounted",
+                    allowed="ext4 or xfs", hint=nearest(value, _FSTYPES),
+                )  # fmt: skip
+        elif small not in {one.lower() for one in known} and not small.startswith(("tagspecification", "csi.storage")):
+            hint = nearest(str(key), known, cutoff=0.8)
+            if hint:
+                view.error(
+                    "programs-storage-class", f"parameters.{key}",
+                    "is no parameter of the driver: no volume is made", hint=hint,
+                )  # fmt: skip
+    for key, (least, most) in _GP3.items() if driver == _EBS and kind in (None, "gp3") else ():
+        number = as_number(given.get(key))
+        if number is not None and not least <= number <= most:
+            view.error(
+                "programs-storage-class", f"parameters.{key}", f"is {number:g}: EC2 makes no such gp3",
+                allowed=f"{least} to {most}",
+            )  # fmt: skip
+
+
+def _binding(view: View, groups: Sequence[View], cluster: Cluster) -> None:
+    """A zone is chosen before the pod is placed, and some nodes are not in every zone."""
+    if view.text("volumeBindingMode") not in (None, "Immediate") or view.is_unknown("volumeBindingMode"):
+        return
+    zones = len(zones_of(cluster))
+    narrow = [
+        group.name for group in groups if 0 < len(group.entries("subnetIds")) < zones and not group.blurred("subnetIds")
+    ]
+    if zones > 1 and narrow and not view.has("allowedTopologies"):
+        view.warning(
+            "programs-storage-class", "volumeBindingMode",
+            f"is Immediate: a disk is made in any of {zones} zones before its pod is placed, and nodes of "
+            f"{', '.join(narrow[:3])} are not in all of them", allowed="WaitForFirstConsumer",
+        )  # fmt: skip
+
+
+def _writes(view: View) -> None:
+    modes, options = view.texts("spec.accessModes"), view.texts("spec.mountOptions")
+    found = next((one for one in options if one in _READ_ONLY), "")
+    if found and modes and all(mode.startswith("ReadWrite") for mode in modes) and not view.flag("spec.csi.readOnly"):
+        view.warning(
+            "programs-volume", "spec.mountOptions",
+            f"has {found}, and claims are let write ({', '.join(modes)}): each write fails",
+            allowed="ReadOnlyMany, or no such option",
+        )  # fmt: skip
