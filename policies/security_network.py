@@ -56,7 +56,7 @@ def security_group_open_to_internet(resource: RecordedResource, _: Config) -> It
             yield "lets the internet in"
         return
     if kind == GCP_FIREWALL:
-        inward = value_at(props, "direction", default="INGRESS") == "INGRESS" and list_at(props, "allows")
+        inward = value_at(props, "direction", default="INGRESS") == "INGRESS" and bool(list_at(props, "allows"))
         if inward and any(internet(network) for network in list_at(props, "sourceRanges")):
             yield "lets the internet in"
         if inward and not any(is_set(props, key) for key in _SOURCES):

@@ -15,6 +15,7 @@ from typing import Any, NotRequired, TypedDict
 import pulumi
 import pulumi_kubernetes.batch.v1 as batch
 import pulumi_kubernetes.core.v1 as core
+import pulumi_kubernetes.meta.v1 as meta
 
 from trainyard.components.k8s.runtimes import TpuRuntimeArgs, on_slice, training_pod
 from trainyard.components.k8s.smoke import OF_KUEUE, QUEUE_SECONDS
@@ -72,12 +73,12 @@ class SliceProof(pulumi.ComponentResource):
         own = f"slice-{args['node_pool']}-{payload.digest(repr((pod, sorted(args.get('rerun_on', {}).items()))))}"
         labels = {"app.kubernetes.io/name": "trainyard-smoke", "app.kubernetes.io/instance": own}
         labels[SMOKE_POOL_LABEL] = args["runtime"]["pool"]
-        metadata: dict[str, Any] = {"name": own, "namespace": args["namespace"], "labels": labels}
+        metadata: meta.ObjectMetaArgsDict = {"name": own, "namespace": args["namespace"], "labels": labels}
         several = args["runtime"]["nodes"] > 1
         service = core.Service(
             f"{name}-machines",
             # It has no endpoints before the Job runs, which waits for it.
-            metadata=metadata | {"annotations": {"pulumi.com/skipAwait": "true"}},
+            metadata={**metadata, "annotations": {"pulumi.com/skipAwait": "true"}},
             spec={
                 "cluster_ip": "None",
                 "publish_not_ready_addresses": True,
@@ -88,7 +89,7 @@ class SliceProof(pulumi.ComponentResource):
         annotations: dict[str, pulumi.Input[str]] = {"pulumi.com/skipAwait": "true"} if advisory else {}
         if "node_image" in args:
             annotations[NODE_IMAGE_ANNOTATION] = args["node_image"]
-        spec: dict[str, Any] = {
+        spec: Any = {
             "completionMode": "Indexed",
             "completions": args["runtime"]["nodes"],
             "parallelism": args["runtime"]["nodes"],
@@ -105,7 +106,7 @@ class SliceProof(pulumi.ComponentResource):
             f"{name}-job",
             api_version="batch/v1",
             kind="Job",
-            metadata=metadata | {"labels": labels | queued, "annotations": annotations},
+            metadata={**metadata, "labels": labels | queued, "annotations": annotations},
             spec=spec,
             opts=pulumi.ResourceOptions(
                 parent=self,

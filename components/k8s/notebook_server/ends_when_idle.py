@@ -4,17 +4,19 @@ An extension of Jupyter Server, sent to the pod as text: it imports the standard
 It goes by what ran and not by requests: an open tab makes requests for ever, and its pod would keep a GPU.
 """
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
+from typing import Any
 
 NAME = "ends_when_idle"
 
 
-def _jupyter_server_extension_points():
+def _jupyter_server_extension_points() -> list[dict[str, str]]:
     """Where Jupyter Server finds the extension."""
     return [{"module": NAME}]
 
 
-def idle_s(now, started, moments, states):
+def idle_s(now: datetime, started: datetime, moments: Sequence[datetime], states: Sequence[str]) -> float:
     """Seconds since something was done; 0 while a kernel computes.
 
     `moments` are when kernels and terminals last did something, those that have ended too; `states` what kernels are
@@ -25,13 +27,13 @@ def idle_s(now, started, moments, states):
     return max(0.0, (now - max([started, *moments])).total_seconds())
 
 
-def _moment(value):
+def _moment(value: datetime | str) -> datetime:
     """A moment as the server keeps it: a datetime, or text as its API writes it."""
     found = datetime.fromisoformat(value.replace("Z", "+00:00")) if isinstance(value, str) else value
     return found if found.tzinfo is not None else found.replace(tzinfo=UTC)
 
 
-def seen(server, last):
+def seen(server: Any, last: list[datetime]) -> tuple[list[datetime], list[str]]:
     """The moments and states of a running server. `last` keeps the moment of terminals that have ended."""
     kernels = server.kernel_manager
     moments = [_moment(kernels.last_kernel_activity)] if kernels.last_kernel_activity else []
@@ -43,15 +45,16 @@ def seen(server, last):
     return [*moments, *last], states
 
 
-def _load_jupyter_server_extension(server):
+def _load_jupyter_server_extension(server: Any) -> None:
     """Begins to look."""
     from tornado.ioloop import PeriodicCallback
 
     told = server.config["EndsWhenIdle"]
     after_s, every_s = float(told["after_s"]), float(told["every_s"])
-    started, last = datetime.now(UTC), []
+    started = datetime.now(UTC)
+    last: list[datetime] = []
 
-    def look():
+    def look() -> None:
         moments, states = seen(server, last)
         seconds = idle_s(datetime.now(UTC), started, moments, states)
         if seconds >= after_s:

@@ -189,7 +189,8 @@ def node_pool(view: View) -> None:
                 view.error("gke-fast-network", path, words, allowed=f"{DRANET_LABEL}: 'true'")
     _further_networks(view)
     machine = view.text("nodeConfig.machineType")
-    if machine is None or machine not in {item.type for item in (*catalog.instances(), *catalog.tpus())}:
+    sold = {item.type for item in catalog.instances()} | {item.type for item in catalog.tpus()}
+    if machine is None or machine not in sold:
         return
     for index, zone in enumerate(view.entries("nodeLocations")):
         region = zone.rpartition("-")[0] if isinstance(zone, str) else ""
