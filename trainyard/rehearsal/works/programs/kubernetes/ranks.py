@@ -46,7 +46,7 @@ def check(stack: Stack, cluster: Cluster) -> None:
             if not container.is_init:
                 _fabric(pod, container)
                 for path, told in _told(container):
-                    _compared(pod, container, path, told, ranks)
+                    _compared(cluster, pod, container, path, told, ranks)
     _regions(stack, cluster)
 
 
@@ -84,9 +84,12 @@ def _told(container: Container) -> Iterator[tuple[str, Mapping[str, Any]]]:
             yield f"{container.path}.{key}", found
 
 
-def _compared(pod: Pod, container: Container, path: str, told: Mapping[str, Any], ranks: float | None) -> None:
+def _compared(
+    cluster: Cluster, pod: Pod, container: Container, path: str, told: Mapping[str, Any], ranks: float | None
+) -> None:
     nodes, processes, head = as_number(told.get("nodes")), as_number(told.get("nproc_per_node")), told.get("head")
-    if nodes is not None and ranks is not None and nodes != ranks:
+    # Of one node each, the pods are trainings of their own: a sweep, which waits for nobody.
+    if nodes is not None and ranks is not None and nodes not in (1, ranks):
         pod.view.error(
             "programs-gang", path, f"tells {nodes:g} nodes to a job of {ranks:g} pods: its ranks wait for each other",
             allowed=f"{ranks:g}",
@@ -101,7 +104,9 @@ def _compared(pod: Pod, container: Container, path: str, told: Mapping[str, Any]
     name, subdomain = pod.view.text("metadata.name"), pod.spec.get("subdomain")
     if isinstance(head, str) and "." in head and name is not None and isinstance(subdomain, str) and ranks:
         host, _, domain = head.partition(":")[0].partition(".")
-        if re.fullmatch(rf"{re.escape(name)}-\d+", host) is None or domain.partition(".")[0] != subdomain:
+        is_service = cluster.find("Service", domain.partition(".")[0], host) is not None
+        is_rank = re.fullmatch(rf"{re.escape(name)}-\d+", host) is not None and domain.partition(".")[0] == subdomain
+        if not is_service and not is_rank:
             pod.view.error(
                 "programs-gang", path, f"names the first rank {show(head)}, and nobody is found by that name",
                 allowed=f"{name}-0.{subdomain}",
