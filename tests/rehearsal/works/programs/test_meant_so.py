@@ -6,15 +6,22 @@ from typing import Any
 
 import pytest
 
-from tests.rehearsal.refusals.builders import CONTEXT, obj
+from tests.rehearsal.refusals.builders import CONTEXT, obj, resource
 from trainyard.rehearsal.context import Stack
 from trainyard.rehearsal.works.programs.check import check
+from trainyard.rehearsal.works.references.check import check as check_references
 
 
 def told(*resources: Any) -> list[str]:
     """Levels and rules of what is told of a program of somebody else's."""
     stack = Stack(list(resources), CONTEXT)
     check(stack)
+    return [f"{finding.level} {finding.rule}" for finding in stack.findings]
+
+
+def told_of_names(*resources: Any) -> list[str]:
+    stack = Stack(list(resources), CONTEXT)
+    check_references(stack)
     return [f"{finding.level} {finding.rule}" for finding in stack.findings]
 
 
@@ -56,3 +63,29 @@ def test_a_sweep_is_as_many_trainings_as_pods(command, found):
 def test_the_first_rank_may_be_found_by_a_service(head, found):
     service = obj("v1", "Service", "rendezvous", "vision", spec={"selector": {"rank": "0"}, "ports": [{"port": 29500}]})
     assert [one for one in told(service, gang("python", "train.py", MASTER_ADDR=head)) if "gang" in one] == found
+
+
+@pytest.mark.parametrize(
+    ("route", "found"),
+    [
+        ({"matchers": ['alertname="KubeSchedulerDown"', 'severity="critical"']}, []),
+        ({"matchers": ['alertname="KubeSchedulerDown", severity="critical"']}, []),
+        ({"match": {"severity": "critical"}, "match_re": {"namespace": "dev-.*"}}, []),
+        ({"match": [{"severity": "critical"}]}, []),
+        ({"matchers": ['severity="critical"']}, ["warning reference-alert-route"]),
+        ({"matchers": ['severity=~"critical|page"']}, ["warning reference-alert-route"]),
+        ({"match": {"severity": "critical"}}, ["warning reference-alert-route"]),
+    ],
+)
+@pytest.mark.parametrize("above", [{}, {"matchers": ['namespace="dev"']}])
+def test_one_alert_that_is_always_false_is_sent_nowhere(route, found, above):
+    inner = {"routes": [{"receiver": "null", **route}]}
+    routes = {"routes": [{"receiver": "pager", **above, **inner}]} if above else inner
+    config = {"receivers": [{"name": "null"}, {"name": "pager", "webhook_configs": [{"url": "https://pager.example"}]}],
+              "route": {"receiver": "pager", **routes}}  # fmt: skip
+    release = resource(
+        "kubernetes:helm.sh/v3:Release", "monitoring",
+        {"chart": "kube-prometheus-stack", "namespace": "monitoring", "values": {"alertmanager": {"config": config}}},
+    )  # fmt: skip
+    found = [] if above else found
+    assert [one for one in told_of_names(release) if "alert-route" in one] == found
