@@ -220,9 +220,9 @@ GROUP = resource(
 )  # fmt: skip
 
 
-def writing(*statements: dict[str, Any]) -> list[Any]:
+def writing(statements: Any) -> list[Any]:
     """A rule whose events go to a log group, and who may write there."""
-    document = json.dumps({"Version": "2012-10-17", "Statement": list(statements)})
+    document = json.dumps({"Version": "2012-10-17", "Statement": statements})
     return [
         GROUP,
         resource("aws:cloudwatch/eventRule:EventRule", "r", {"name": "jobs", "eventPattern": "{}"}, "jobs"),
@@ -241,15 +241,20 @@ def allow(**changed: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("statement", "found"),
+    ("statements", "found"),
     [
+        ([allow()], []),
         (allow(), []),
-        (allow(Action="logs:*", Resource="*"), []),
-        (allow(Principal={"Service": ["delivery.logs.amazonaws.com", "events.amazonaws.com"]}), []),
-        (allow(Action="logs:PutLogEvents"), ["programs-unheard"]),
-        (allow(Principal={"Service": "es.amazonaws.com"}), ["programs-unheard"]),
-        (allow(Resource="arn:aws:logs:eu-west-1:123456789012:log-group:/aws/lambda/*:*"), ["programs-unheard"]),
+        ([allow(Action="logs:*", Resource="*")], []),
+        ([allow(Principal={"Service": ["delivery.logs.amazonaws.com", "events.amazonaws.com"]})], []),
+        ([allow(Action="logs:PutLogEvents")], ["error programs-unheard"]),
+        (allow(Action="logs:PutLogEvents"), ["error programs-unheard"]),
+        ([allow(Principal={"Service": "es.amazonaws.com"})], ["warning programs-unheard"]),
+        ([allow(Resource="arn:aws:logs:eu-west-1:123456789012:log-group:/aws/lambda/*:*")], ["error programs-unheard"]),
     ],
 )
-def test_who_may_write_events_to_a_log_group(statement, found):
-    assert noted(*writing(statement)) == found
+def test_who_may_write_events_to_a_log_group(statements, found):
+    """A policy for another service says nothing of what the account has for this one."""
+    stack = Stack(writing(statements), CONTEXT)
+    check(stack)
+    assert [f"{finding.level} {finding.rule}" for finding in stack.findings] == found

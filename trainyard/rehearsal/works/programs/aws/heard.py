@@ -13,6 +13,8 @@ from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
 from typing import Any, Final
 
+from trainyard.recorded.policy_documents import statements
+from trainyard.recorded.read import follow
 from trainyard.recorded.types import EVENT_RULE, SNS_TOPIC, SNS_TOPIC_SUBSCRIPTION
 from trainyard.rehearsal.context import Stack, View, expand, listed, show
 from trainyard.rehearsal.works.programs.aws.events import events_of
@@ -87,16 +89,16 @@ def _logged(stack: Stack) -> None:
     policies = stack.of_type(_POLICY)
     if any(policy.text("policyDocument") is None for policy in policies):
         return
-    statements = [one for policy in policies for one in _statements(policy)]
+    allowed = [one for policy in policies for one in _allowed(policy) if _is_of_writer(one)]
     for target in events_of(stack):
         arn = (target.text("arn") or "").removesuffix(":*")
         rule = target.referred("rule", EVENT_RULE)
         source = _arn(rule) if rule is not None else ""
-        missing = [action for action in _WRITES if not any(_lets(one, action, arn, source) for one in statements)]
-        if missing and not policies:
+        missing = [action for action in _WRITES if not any(_lets(one, action, arn, source) for one in allowed)]
+        if missing and not allowed:
             target.warning(
                 "programs-unheard", "arn",
-                f"the stack has no resource policy of logs: unless the account has one, {_WRITER} writes nothing",
+                f"no resource policy of logs here is for it: unless the account has one, {_WRITER} writes nothing",
                 allowed=f"a LogResourcePolicy that lets {_WRITER} do {' and '.join(missing)}",
             )  # fmt: skip
         elif missing:
@@ -107,23 +109,17 @@ def _logged(stack: Stack) -> None:
             )  # fmt: skip
 
 
-def _statements(policy: View) -> Iterator[Mapping[str, Any]]:
-    try:
-        document = json.loads(policy.text("policyDocument") or "{}")
-    except ValueError:
-        return
-    for one in listed(document.get("Statement")) if isinstance(document, Mapping) else ():
-        if isinstance(one, Mapping) and one.get("Effect") == "Allow":
-            yield one
+def _allowed(policy: View) -> list[Mapping[str, Any]]:
+    return [one for one in statements(policy.inputs, "policyDocument") if one.get("Effect") == "Allow"]
+
+
+def _is_of_writer(statement: Mapping[str, Any]) -> bool:
+    principal = statement.get("Principal")
+    services = [principal] if principal == "*" else _all(follow(principal, "Service"))
+    return _WRITER in services or "*" in services
 
 
 def _lets(statement: Mapping[str, Any], action: str, arn: str, source: str) -> bool:
-    principal = statement.get("Principal")
-    services = (
-        [principal] if principal == "*" else _all(principal.get("Service")) if isinstance(principal, Mapping) else []
-    )
-    if _WRITER not in services and "*" not in services:
-        return False
     if not any(fnmatchcase(action.lower(), str(one).lower()) for one in _all(statement.get("Action"))):
         return False
     if not any(
