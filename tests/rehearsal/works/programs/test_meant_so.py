@@ -89,3 +89,83 @@ def test_one_alert_that_is_always_false_is_sent_nowhere(route, found, above):
     )  # fmt: skip
     found = [] if above else found
     assert [one for one in told_of_names(release) if "alert-route" in one] == found
+
+
+BUCKETS = [resource("aws:s3/bucket:Bucket", name, {"bucket": name}, name) for name in ("acme-models-v2", "data-eu")]
+GCS = [resource("gcp:storage/bucket:Bucket", name, {"name": name}, name) for name in ("acme-models-v2", "data-eu")]
+
+
+def trail(bucket: str) -> Any:
+    selector = {"field": "resources.ARN", "startsWiths": [f"arn:aws:s3:::{bucket}/"]}
+    return resource("aws:cloudtrail/trail:Trail", "trail", {"advancedEventSelectors": [{"fieldSelectors": [selector]}]})
+
+
+def mounted(bucket: str) -> Any:
+    return obj(
+        "v1", "PersistentVolume", "data",
+        spec={"csi": {"driver": "gcsfuse.csi.storage.gke.io", "volumeHandle": bucket}},
+    )  # fmt: skip
+
+
+def linked(prefix: str) -> list[Any]:
+    held = resource(
+        "aws:s3/bucketObjectv2:BucketObjectv2", "shard", {"bucket": "acme-models-v2", "key": "corpus-v2/shard-0"}
+    )
+    link = {"dataRepositoryPath": f"s3://acme-models-v2/{prefix}", "batchImportMetaDataOnCreate": True}
+    return [held, resource("aws:fsx/dataRepositoryAssociation:DataRepositoryAssociation", "link", link)]
+
+
+def tailed(namespace: str) -> list[Any]:
+    text = f"[SERVICE]\n    flush 1\n[INPUT]\n    name tail\n    path /var/log/containers/*_{namespace}_*.log\n"
+    container = {
+        "name": "fluent-bit", "image": "acme/fluent-bit:1", "volumeMounts": [
+            {"name": "logs", "mountPath": "/var/log"}, {"name": "conf", "mountPath": "/conf"}]}  # fmt: skip
+    volumes = [{"name": "logs", "hostPath": {"path": "/var/log"}}, {"name": "conf", "configMap": {"name": "conf"}}]
+    spec = {"containers": [container], "volumes": volumes}
+    labels = {"app": "logs"}
+    return [
+        obj("v1", "Namespace", "team-speech-v2"),
+        obj("v1", "Namespace", "logs"),
+        obj("v1", "ConfigMap", "conf", "logs", data={"fluent-bit.conf": text}),
+        obj("apps/v1", "DaemonSet", "logs", "logs", spec={
+            "selector": {"matchLabels": labels}, "template": {"metadata": {"labels": labels}, "spec": spec}}),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("resources", "found"),
+    [
+        ([*BUCKETS, trail("acme-models-v2")], []),
+        ([*BUCKETS, trail("acme-models-v1")], []),
+        ([*BUCKETS, trail("data-us")], []),
+        ([*BUCKETS, trail("acme-modles-v2")], ["warning programs-bucket"]),
+        ([*GCS, mounted("acme-models-v1")], []),
+        ([*GCS, mounted("data-us")], []),
+        ([*GCS, mounted("acme-model-v2")], ["warning programs-bucket-mount"]),
+        (linked("corpus-v2"), []),
+        (linked("corpus-v1"), []),
+        (linked("corpus-2v"), ["warning programs-directory"]),
+        (tailed("team-speech-v2"), []),
+        (tailed("team-speech-v1"), []),
+        (tailed("team-speach-v2"), ["warning programs-fluent-bit"]),
+    ],
+)
+def test_the_next_of_numbered_names_is_another_thing(resources, found):
+    assert told(*resources) == found
+
+
+@pytest.mark.parametrize(
+    ("group", "found"),
+    [
+        ("/aws/eks/acme-green/cluster", []),
+        ("/aws/eks/acme-v1/cluster", []),
+        ("/aws/eks/amce-v2/cluster", ["warning reference-log-group"]),
+    ],
+)
+def test_the_logs_of_another_cluster_are_another_things(group, found):
+    made = [
+        resource("aws:eks/cluster:Cluster", "c", {"name": "acme-v2", "enabledClusterLogTypes": ["audit"]}),
+        resource("aws:cloudwatch/logGroup:LogGroup", "own", {"name": "/aws/eks/acme-v2/cluster"}),
+        resource("aws:cloudwatch/logGroup:LogGroup", "other", {"name": group}),
+    ]
+    assert [one for one in told_of_names(*made) if "log-group" in one] == found

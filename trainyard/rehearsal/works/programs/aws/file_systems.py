@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from trainyard.problems import nearest
 from trainyard.recorded.read import as_number
 from trainyard.recorded.types import EFS_ACCESS_POINT, IAM_POLICY, ROLE_POLICY, VOLUME
 from trainyard.rehearsal.context import Stack, View, show
+from trainyard.rehearsal.near import nearest_of
 
 _LINK: Final = "aws:fsx/dataRepositoryAssociation:DataRepositoryAssociation"
 _SYSTEM: Final = "aws:fsx/lustreFileSystem:LustreFileSystem"
@@ -99,12 +99,12 @@ def _imported(stack: Stack) -> None:
             one.text("key") or "" for one in stack.of_type(BUCKET_OBJECT) if one.text("bucket") == found["bucket"]
         ]
         known = {*re.findall(rf":::{name}/([\w.-]+)/", texts), *(key.partition("/")[0] for key in objects)}
-        near = nearest(found["prefix"], known, cutoff=0.85) if found["prefix"] not in known else ""
+        near = nearest_of(found["prefix"], known) if found["prefix"] not in known else ""
         if near:
-            link.error(
+            link.warning(
                 "programs-directory", "dataRepositoryPath",
                 f"links {show(found['prefix'])} of bucket {found['bucket']}, where nobody of the stack reads or writes",
-                hint=near,
+                hint=f"did you mean {near}?",
             )  # fmt: skip
 
 

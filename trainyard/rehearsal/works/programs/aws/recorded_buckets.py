@@ -10,26 +10,26 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from trainyard.problems import nearest
 from trainyard.recorded.read import known_texts
 from trainyard.recorded.types import BUCKET
 from trainyard.rehearsal.context import Stack, View, show
+from trainyard.rehearsal.near import nearest_of
 
 _TRAIL: Final = "aws:cloudtrail/trail:Trail"
 _COMMAND: Final = "command:local:Command"
 _ARN: Final = re.compile(r"arn:aws[a-z-]*:s3:::([a-z0-9][a-z0-9.-]+)")
 _ADDRESS: Final = re.compile(r"s3://([a-z0-9][a-z0-9.-]+)")
-_NEAR: Final = 0.85
 
 
 def check(stack: Stack) -> None:
-    """Only a name that is nearly one of the stack's: another may be somebody else's."""
+    """Only a name that is nearly one of the stack's: another, and the next of numbered ones, may be somebody else's."""
     made = {str(name) for view in stack.of_type(BUCKET) for name in (view.text("bucket"), view.resource.id) if name}
     for view, path, name in _named(stack) if made else ():
-        if name not in made and (hint := nearest(name, made, cutoff=_NEAR)):
-            view.error(
-                "programs-bucket", path, f"names the bucket {show(name)}, which the stack does not make", hint=hint
-            )
+        if name not in made and (near := nearest_of(name, made)):
+            view.warning(
+                "programs-bucket", path, f"names the bucket {show(name)}, which the stack does not make",
+                hint=f"did you mean {near}?",
+            )  # fmt: skip
 
 
 def _named(stack: Stack) -> Iterator[tuple[View, str, str]]:

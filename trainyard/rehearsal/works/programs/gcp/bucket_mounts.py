@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from typing import Final
 
-from trainyard.problems import nearest
 from trainyard.recorded.read import follow
 from trainyard.rehearsal.context import View, listed, show
+from trainyard.rehearsal.near import nearest_of
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster, Pod
 
 _DRIVER: Final = "gcsfuse.csi.storage.gke.io"
 _BUCKET: Final = "gcp:storage/bucket:Bucket"
-_SLIP: Final = 0.9
 _ANNOTATION: Final = "gke-gcsfuse/volumes"
 
 
@@ -26,10 +25,11 @@ def check(cluster: Cluster) -> None:
         name = view.text("spec.csi.volumeHandle")
         if view.text("spec.csi.driver") != _DRIVER or name is None or name in made:
             continue
-        if hint := nearest(name, made - {"None"}, cutoff=_SLIP):
-            view.error(
-                "programs-bucket-mount", "spec.csi.volumeHandle", f"the stack makes no bucket {show(name)}", hint=hint
-            )
+        if near := nearest_of(name, made - {"None"}):
+            view.warning(
+                "programs-bucket-mount", "spec.csi.volumeHandle", f"the stack makes no bucket {show(name)}",
+                hint=f"did you mean {near}?",
+            )  # fmt: skip
     for pod in cluster.pods:
         path = f"{pod.path.removesuffix('spec')}metadata.annotations"
         if pod.view.is_unknown(path) or pod.view.is_unknown(path.rpartition(".")[0]):

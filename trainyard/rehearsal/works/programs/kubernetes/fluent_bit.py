@@ -18,6 +18,7 @@ from typing import Any, Final
 from trainyard.problems import nearest
 from trainyard.recorded.read import follow
 from trainyard.rehearsal.context import View, listed, show
+from trainyard.rehearsal.near import nearest_of
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
 
 _SECTIONS: Final = frozenset(
@@ -54,7 +55,6 @@ _OF_ALL: Final = {
 }  # fmt: skip
 _SPACES: Final = re.compile(r"/containers/\*_([a-z0-9-]+)_\*")
 """The namespace in a pattern of logs: the kubelet calls them POD_NAMESPACE_CONTAINER-ID.log."""
-_ALIKE: Final = 0.75
 _NEEDS: Final = {
     "tail": (("path",),),
     "cloudwatch_logs": (("region",), ("log_group_name",), ("log_stream_name", "log_stream_prefix")),
@@ -179,12 +179,12 @@ def _tailed(view: View, path: str, text: str, cluster: Cluster) -> None:
                     )  # fmt: skip
                 for space in _SPACES.findall(given):
                     known = set(cluster.labels_of_namespaces)
-                    near = "" if space in known or "*" in space else nearest(space, known, cutoff=_ALIKE)
+                    near = "" if space in known or "*" in space else nearest_of(space, known)
                     if near:
-                        view.error(
+                        view.warning(
                             "programs-fluent-bit", path,
                             f"line {section.line}: reads logs of namespace {show(space)}, which is not there",
-                            hint=near,
+                            hint=f"did you mean {near}?",
                         )  # fmt: skip
                 for one in filter(None, (part.strip() for part in given.split(","))):
                     if one.startswith("/") and not any(one.startswith(folder) for folder in folders):

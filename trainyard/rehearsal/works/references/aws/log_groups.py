@@ -13,8 +13,8 @@ from typing import Final
 from trainyard.problems import nearest
 from trainyard.recorded.types import DATABASE, EKS_CLUSTER, LOG_GROUP
 from trainyard.rehearsal.context import Stack, View, show
+from trainyard.rehearsal.near import nearest_of
 
-_SLIP: Final = 0.85
 _QUERY: Final = "aws:cloudwatch/queryDefinition:QueryDefinition"
 
 
@@ -51,8 +51,11 @@ def check(stack: Stack) -> None:
         for group, name in named:
             if name not in names and alone:
                 _tell(group, name, alone[0], logging)
-            elif name not in names and (near := nearest(name, {str(one) for one in names}, cutoff=_SLIP)):
-                group.error("reference-log-group", "name", f"the stack makes no {logging.word} {show(name)}", hint=near)
+            elif name not in names and (near := nearest_of(name, {str(one) for one in names})):
+                group.warning(
+                    "reference-log-group", "name", f"the stack makes no {logging.word} {show(name)}",
+                    hint=f"did you mean {near}?",
+                )  # fmt: skip
             else:
                 _kinds(group, [view for view in things if view.text(logging.name) == name], logging)
 
