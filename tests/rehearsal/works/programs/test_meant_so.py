@@ -169,3 +169,80 @@ def test_the_logs_of_another_cluster_are_another_things(group, found):
         resource("aws:cloudwatch/logGroup:LogGroup", "other", {"name": group}),
     ]
     assert [one for one in told_of_names(*made) if "log-group" in one] == found
+
+
+def pod_of(kind: str = "Deployment", name: str = "web", labels: Any = None, **given: Any) -> Any:
+    """An object with pods of one container, with what of them is given: `spec`, `container`, `pod`."""
+    body = {"name": "main", "image": "acme/main:1", **given.get("container", {})}
+    own = labels or {"app": name}
+    template = {"metadata": {"labels": own}, "spec": {"containers": [body], **given.get("pod", {})}}
+    spec = {"selector": {"matchLabels": own}, "template": template, **given.get("spec", {})}
+    return obj("batch/v1" if kind == "Job" else "apps/v1", kind, name, "web", spec=spec)
+
+
+def told_env(**env: str) -> dict[str, Any]:
+    return {"env": [{"name": name, "value": value} for name, value in env.items()]}
+
+
+@pytest.mark.parametrize(
+    ("env", "found"),
+    [
+        ({"NO_PROXY": "localhost,kubernetes.default.svc"}, []),
+        ({"no_proxy": ".svc,kubernetes.default.svc"}, []),
+        ({"API": "https://kubernetes.default.svc"}, ["error programs-never"]),
+    ],
+)
+def test_names_past_a_proxy_are_not_looked_up(env, found):
+    assert told(pod_of("DaemonSet", pod={"hostNetwork": True}, container=told_env(**env))) == found
+
+
+KEEPER = {"command": ["python", "-m", "keepers.idle"]}
+
+
+@pytest.mark.parametrize(
+    ("container", "found"),
+    [
+        ({"command": ["jq"], "args": ['{"a": .b}']}, []),
+        ({"args": ['{"port": $(PORT)}']}, []),
+        ({"args": ['{"grace_seconds": 0}']}, []),
+        ({**KEEPER, "args": ['{"grace_seconds": 60}']}, []),
+        ({**KEEPER, "args": ['{"grace_seconds": 0}']}, ["error programs-never"]),
+        ({**KEEPER, "args": ['{"grace_seconds": 60 "idle_seconds": 60}']}, ["error programs-never"]),
+    ],
+)
+def test_only_our_own_programs_arguments_are_judged(container, found):
+    assert told(pod_of(container=container)) == found
+
+
+def colour(name: str, replicas: int) -> Any:
+    return pod_of(name=name, labels={"app": "web", "colour": name}, spec={"replicas": replicas})
+
+
+def service_of(**selector: str) -> Any:
+    return obj("v1", "Service", "web", "web", spec={"selector": selector, "ports": [{"port": 80}]})
+
+
+@pytest.mark.parametrize(
+    ("resources", "found"),
+    [
+        ([colour("blue", 2), colour("green", 0), service_of(app="web")], ["warning programs-never"]),
+        ([colour("blue", 2), colour("green", 0), service_of(colour="blue")], ["warning programs-never"]),
+        ([colour("blue", 2), colour("green", 0), service_of(colour="green")], ["error programs-never"]),
+        ([colour("green", 0), service_of(app="web")], ["error programs-never"]),
+    ],
+)
+def test_of_two_colours_one_is_off(resources, found):
+    assert [one for one in told(*resources) if "never" in one] == found
+
+
+@pytest.mark.parametrize(
+    ("spec", "found"),
+    [
+        ({"parallelism": 0}, ["warning programs-never"]),
+        ({"completions": 0}, ["error programs-never"]),
+        ({"suspend": True}, ["warning programs-switched-off"]),
+        ({}, []),
+    ],
+)
+def test_a_job_may_be_paused(spec, found):
+    assert told(pod_of("Job", spec=spec, pod={"restartPolicy": "Never"})) == found

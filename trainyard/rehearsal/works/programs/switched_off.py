@@ -86,8 +86,8 @@ def check(stack: Stack, cluster: Cluster) -> None:
             )  # fmt: skip
     for view in cluster.of(*_JOBS):
         if view.flag("spec.suspend") and not _is_queued(view, cluster):
-            view.error(
-                "programs-switched-off", "spec.suspend", "is true, and no queue lets it go: it never starts",
+            view.warning(  # a queue of another program, a namespace's default one or a person may let it go
+                "programs-switched-off", "spec.suspend", "is true, and no queue here lets it go: it does not start",
                 allowed=f"the label {_QUEUE}, or false",
             )  # fmt: skip
 

@@ -44,6 +44,8 @@ _RESOURCES: Final = (
     "nvidia.com/gpu",
     "vpc.amazonaws.com/efa",
 )
+_KEEPERS: Final = "keepers."
+"""The package of Trainyard's keepers: of another program nobody here knows what its arguments mean."""
 _WAITS: Final = ("idle_seconds", "grace_seconds", "sample_seconds", "interval_seconds")
 """Numbers of a program's configuration of which zero leaves no time at all."""
 
@@ -67,14 +69,21 @@ def check(stack: Stack, cluster: Cluster) -> None:
                     f"is Never: a new node has no image, and {pod.title} does not start on it", allowed="IfNotPresent",
                 )  # fmt: skip
             _quick(pod, container.path, container.body)
-            _no_time(pod, container.path, container.body)
+            if any(text.startswith(_KEEPERS) for _, text in known_texts(container.body.get("command"))):
+                _no_time(pod, container.path, container.body)
 
 
 def _counts(cluster: Cluster) -> None:
     for view in cluster.of("Job"):
-        for key, why in (("parallelism", "none of its pods runs"), ("completions", "it is done before a pod runs")):
-            if view.number(f"spec.{key}") == 0:
-                view.error("programs-never", f"spec.{key}", f"is 0: {why}", allowed="1 or more")
+        if view.number("spec.completions") == 0:
+            view.error(
+                "programs-never", "spec.completions", "is 0: it is done before a pod runs", allowed="1 or more"
+            )  # fmt: skip
+        elif view.number("spec.parallelism") == 0:
+            view.warning(
+                "programs-never", "spec.parallelism", "is 0: it is paused, and none of its pods runs",
+                allowed="1 or more",
+            )  # fmt: skip
         kept = view.number("spec.ttlSecondsAfterFinished")
         if kept is not None and kept < _READ_SECONDS:
             view.warning(
@@ -87,7 +96,7 @@ def _counts(cluster: Cluster) -> None:
             view.error("programs-never", path, "is 0: the job has no pod", allowed="1 or more")
     for view in cluster.of("Deployment", "StatefulSet"):
         if view.number("spec.replicas") == 0 and not _is_scaled(view, cluster):
-            asked = [one for one in cluster.of("Service") if _serves(one, view)]
+            asked = [one for one in cluster.of("Service") if _serves(one, view) and not _is_answered(one, cluster)]
             note = view.error if asked else view.warning
             why = f"Service {asked[0].text('metadata.name')} has nobody who answers" if asked else "it never runs"
             note("programs-never", "spec.replicas", f"is 0: {why}", allowed="1 or more")
@@ -114,6 +123,13 @@ def _is_scaled(view: View, cluster: Cluster) -> bool:
 def _serves(service: View, view: View) -> bool:
     wanted, labels = service.mapping("spec.selector"), view.mapping("spec.template.metadata.labels")
     return bool(wanted) and place(service) == place(view) and wanted.items() <= labels.items()
+
+
+def _is_answered(service: View, cluster: Cluster) -> bool:
+    """Whether pods that run answer for a service: those of the other colour, where one of two is off."""
+    return any(
+        view.number("spec.replicas") != 0 and _serves(service, view) for view in cluster.of("Deployment", "StatefulSet")
+    )
 
 
 def _ready_for(view: View) -> None:
@@ -167,7 +183,7 @@ def _names(pod: Pod, cluster: Cluster) -> None:
         return
     for container in pod.containers:
         for key in ("command", "args", "env"):
-            for below, text in known_texts(container.body.get(key)):
+            for below, text in known_texts(_asked(container.body.get(key))):
                 for name, space in _NAME.findall(text) if len(text) < 4000 else ():
                     service = cluster.find("Service", space, name)
                     if service is None or not _is_own(service, pod):
@@ -179,6 +195,17 @@ def _names(pod: Pod, cluster: Cluster) -> None:
                             f"({container.path}.{key}{below if below.startswith('[') else ''})", allowed=allowed,
                         )  # fmt: skip
                         return
+
+
+def _asked(given: Any) -> Any:
+    """Without the list of what is reached past a proxy, whose names are compared and not looked up."""
+    if not isinstance(given, list):
+        return given
+    return ["" if isinstance(one, Mapping) and _is_no_proxy(one.get("name")) else one for one in given]
+
+
+def _is_no_proxy(name: Any) -> bool:
+    return isinstance(name, str) and name.lower() == "no_proxy"
 
 
 def _is_own(service: View, pod: Pod) -> bool:
@@ -202,7 +229,7 @@ def _local(service: View, cluster: Cluster) -> None:
 
 
 def _no_time(pod: Pod, path: str, body: Mapping[str, Any]) -> None:
-    """What a program waits, of its configuration in JSON."""
+    """What a keeper waits, of its configuration in JSON."""
     for key in ("command", "args"):
         for index, text in enumerate(listed(body.get(key))):
             if not isinstance(text, str) or not text.startswith("{"):
