@@ -246,3 +246,13 @@ def test_of_two_colours_one_is_off(resources, found):
 )
 def test_a_job_may_be_paused(spec, found):
     assert told(pod_of("Job", spec=spec, pod={"restartPolicy": "Never"})) == found
+
+
+@pytest.mark.parametrize(
+    ("user", "mode", "found"),
+    [(1001, "0755", ["warning programs-mount"]), (1001, "0777", []), (1000, "0755", [])],
+)
+def test_a_reader_comes_in_by_an_access_point_of_its_own(user, mode, found):
+    made = {"ownerUid": 1000, "ownerGid": 1000, "permissions": mode}
+    point = {"posixUser": {"uid": user, "gid": user}, "rootDirectory": {"path": "/data", "creationInfo": made}}
+    assert told(resource("aws:efs/accessPoint:AccessPoint", "reader", point)) == found

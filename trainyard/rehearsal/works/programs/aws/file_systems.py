@@ -57,7 +57,10 @@ def check(stack: Stack) -> None:
 
 
 def _owned(point: View) -> None:
-    """Whoever comes through an access point is its user, and its directory is made with an owner and a mode."""
+    """Whoever comes through an access point is its user, and its directory is made with an owner and a mode.
+
+    A warning: by one of two access points of a directory others may well only read what the first one's user writes.
+    """
     user, group = point.number("posixUser.uid"), point.number("posixUser.gid")
     made = "rootDirectory.creationInfo"
     owner, owners = point.number(f"{made}.ownerUid"), point.number(f"{made}.ownerGid")
@@ -68,7 +71,7 @@ def _owned(point: View) -> None:
     groups = {group, *map(as_number, point.entries("posixUser.secondaryGids"))}
     mine = bits >> 6 if user == owner else bits >> 3 if owners in groups else bits
     if mine & 0o3 != 0o3:
-        point.error(
+        point.warning(
             "programs-mount", f"{made}.permissions",
             f"is {mode} of user {owner:g} and group {owners:g}: user {user:g}, as whom all come in, cannot write there",
             allowed=f"ownerUid {user:g}, ownerGid {group:g} and permissions such as 0770",
