@@ -256,3 +256,24 @@ def test_a_reader_comes_in_by_an_access_point_of_its_own(user, mode, found):
     made = {"ownerUid": 1000, "ownerGid": 1000, "permissions": mode}
     point = {"posixUser": {"uid": user, "gid": user}, "rootDirectory": {"path": "/data", "creationInfo": made}}
     assert told(resource("aws:efs/accessPoint:AccessPoint", "reader", point)) == found
+
+
+PROGRAMS = {
+    "a mapping": "print(json.dumps({'gang': name}))",
+    "arguments": "print(json.dumps(dict(gang=name)))",
+    "a class": "@dataclass\nclass Line:\n    gang: str\n",
+}
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+@pytest.mark.parametrize(("field", "found"), [("gang", []), ("team", ["error programs-filter"])])
+def test_a_field_is_written_by_whatever_name_a_program_has_for_it(program, field, found):
+    pods = 'resource.labels.namespace_name="web" AND resource.labels.pod_name=~"^web-.*"'
+    metric = {"filter": f'{pods} AND jsonPayload.{field}="a"'}
+    volume = {"volumes": [{"name": "code", "configMap": {"name": "code"}}]}
+    made = [
+        obj("v1", "ConfigMap", "code", "web", data={"main.py": PROGRAMS[program]}),
+        pod_of(name="web", pod=volume),
+        resource("gcp:logging/metric:Metric", "m", metric),
+    ]
+    assert told(*made) == found

@@ -20,7 +20,8 @@ _METRIC: Final = "gcp:logging/metric:Metric"
 _PODS: Final = re.compile(r"pod_name\"?\s*=~\s*\"\^?([a-z0-9-]+)")
 _NAMESPACE: Final = re.compile(r"namespace_name\"?\s*=\s*\"([^\"]+)\"")
 _FIELD: Final = re.compile(r"jsonPayload\.([A-Za-z_]\w*)")
-_LITERAL: Final = re.compile(r"[\"']([A-Za-z_]\w*)[\"']")
+_WORD: Final = re.compile(r"[A-Za-z_]\w*")
+"""A field is written as a text, as an argument's name or as a field of a class."""
 _STATUS: Final = re.compile(r"jsonPayload\.status\s*=\s*\"([^\"]*)\"")
 _STATUSES: Final = ("firing", "resolved")
 _ALWAYS: Final = re.compile(r"jsonPayload\.alert\s*=\s*\"Watchdog\"")
@@ -71,10 +72,10 @@ def _status(metric: View, text: str) -> None:
 
 
 def _written(pod: Pod, cluster: Cluster) -> Iterator[str]:
-    """Words in quotation marks in the programs that a pod mounts."""
+    """Words in the programs that a pod mounts."""
     for volume in listed(pod.spec.get("volumes")):
         name = follow(volume, "configMap", "name")
         view = cluster.find("ConfigMap", pod.namespace or "", name) if isinstance(name, str) else None
         for path, text in known_texts(view.mapping("data")) if view is not None else ():
             if path.endswith(".py"):
-                yield from _LITERAL.findall(text)
+                yield from _WORD.findall(text)
