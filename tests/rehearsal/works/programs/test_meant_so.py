@@ -277,3 +277,22 @@ def test_a_field_is_written_by_whatever_name_a_program_has_for_it(program, field
         resource("gcp:logging/metric:Metric", "m", metric),
     ]
     assert told(*made) == found
+
+
+def archived(bucket: str, days: int, kind: str = "GLACIER") -> list[Any]:
+    rule = {"id": "old", "status": "Enabled", "filter": {"prefix": ""},
+            "transitions": [{"days": days, "storageClass": kind}]}  # fmt: skip
+    return [
+        resource("aws:s3/bucket:Bucket", "b", {"bucket": bucket}, bucket),
+        resource("aws:s3/bucketLifecycleConfiguration:BucketLifecycleConfiguration", "l",
+                 {"bucket": bucket, "rules": [rule]}),
+        obj("v1", "ConfigMap", "places", "default", data={"WORK": f"s3://{bucket}/runs"}),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("days", "kind", "found"),
+    [(90, "GLACIER", ["warning programs-kept"]), (90, "GLACIER_IR", []), (365, "DEEP_ARCHIVE", [])],
+)
+def test_old_checkpoints_may_be_archived(days, kind, found):
+    assert told(*archived("acme-checkpoints", days, kind)) == found

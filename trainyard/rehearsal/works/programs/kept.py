@@ -47,7 +47,7 @@ def check(stack: Stack, cluster: Cluster) -> None:
         name = rules.text("bucket") or (bucket.text("bucket") if bucket is not None else None)
         if name in used:
             for path, rule in rules.items("rules"):
-                _archived(rules, path, str(name))
+                _archived(rules, path)
                 days = rules.number(f"{path}.expiration.days")
                 if (
                     days is not None
@@ -68,14 +68,13 @@ def check(stack: Stack, cluster: Cluster) -> None:
                     _ends(view, f"{path}.condition.age", days, str(name))
 
 
-def _archived(rules: View, path: str, name: str) -> None:
-    """What jobs read is moved to where nobody reads it at once."""
+def _archived(rules: View, path: str) -> None:
+    """What jobs read is moved to where nobody reads it at once: a choice, where old checkpoints are only kept."""
     for at, move in rules.items(f"{path}.transitions"):
         days = as_number(move.get("days"))
         enabled = rules.text(f"{path}.status") == "Enabled"
         if move.get("storageClass") in _ARCHIVES and enabled and days is not None and days < _ARCHIVE_DAYS:
-            note = rules.error if _LASTING.search(name) and _is_for_all(rules, path) else rules.warning
-            note(
+            rules.warning(
                 "programs-kept", f"{at}.storageClass",
                 f"moves what jobs read to {move['storageClass']} after {days:g} days: each read fails until it is "
                 "restored", allowed="GLACIER_IR, STANDARD_IA or INTELLIGENT_TIERING",
