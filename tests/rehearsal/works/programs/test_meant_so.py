@@ -296,3 +296,13 @@ def archived(bucket: str, days: int, kind: str = "GLACIER") -> list[Any]:
 )
 def test_old_checkpoints_may_be_archived(days, kind, found):
     assert told(*archived("acme-checkpoints", days, kind)) == found
+
+
+@pytest.mark.parametrize(
+    ("kind", "found"),
+    [("dynamic", []), ("pd-balanced", []), ("pd-fast", ["error programs-storage-class"])],
+)
+def test_a_class_whose_driver_chooses_the_disk(kind, found):
+    made = obj("storage.k8s.io/v1", "StorageClass", "fast", provisioner="pd.csi.storage.gke.io",
+               parameters={"type": kind}, volumeBindingMode="WaitForFirstConsumer")  # fmt: skip
+    assert told(made) == found

@@ -22,7 +22,7 @@ _PD: Final = "pd.csi.storage.gke.io"
 _TYPES: Final = {
     _EBS: ("gp2", "gp3", "io1", "io2", "sbp1", "sbg1", "sc1", "st1", "standard"),
     _PD: (
-        "hyperdisk-balanced", "hyperdisk-balanced-high-availability", "hyperdisk-extreme", "hyperdisk-ml",
+        "dynamic", "hyperdisk-balanced", "hyperdisk-balanced-high-availability", "hyperdisk-extreme", "hyperdisk-ml",
         "hyperdisk-throughput", "pd-balanced", "pd-extreme", "pd-ssd", "pd-standard",
     ),
 }  # fmt: skip
