@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -306,3 +307,14 @@ def test_a_class_whose_driver_chooses_the_disk(kind, found):
     made = obj("storage.k8s.io/v1", "StorageClass", "fast", provisioner="pd.csi.storage.gke.io",
                parameters={"type": kind}, volumeBindingMode="WaitForFirstConsumer")  # fmt: skip
     assert told(made) == found
+
+
+@pytest.mark.parametrize(
+    ("field", "found"), [("Tags", []), ("TrainingJobName", []), ("Labels", ["error programs-event"])]
+)
+def test_an_event_of_a_job_carries_its_tags(field, found):
+    kind = "SageMaker Training Job State Change"
+    pattern = json.dumps({"detail-type": [kind], "detail": {field: [{"exists": True}]}})
+    rule = resource("aws:cloudwatch/eventRule:EventRule", "r", {"name": "jobs", "eventPattern": pattern}, "jobs")
+    target = resource("aws:cloudwatch/eventTarget:EventTarget", "t", {"rule": "jobs", "arn": "arn:aws:sqs:::q"})
+    assert told(rule, target) == found

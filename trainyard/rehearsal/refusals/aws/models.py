@@ -22,6 +22,15 @@ class ModelMissingError(LookupError):
     """botocore has no such service, operation or member: the table of types is out of step with it."""
 
 
+_SENT: Final = frozenset(
+    {
+        "DescribeHyperParameterTuningJob", "DescribeNotebookInstance", "DescribeProcessingJob", "DescribeTrainingJob",
+        "DescribeTransformJob",
+    }
+)  # fmt: skip
+"""Operations whose answer a service sends as an event, so that it is asked for."""
+
+
 @cache
 def _data_folder() -> Path:
     found = importlib.util.find_spec("botocore")
@@ -38,6 +47,7 @@ def _document(service: str) -> dict[str, Any]:
     read = json.loads(gzip.decompress(versions[-1].read_bytes()), object_hook=_without_prose)
     operations, shapes = read["operations"], read["shapes"]
     asked = {operation["input"]["shape"] for operation in operations.values() if "input" in operation}
+    asked |= {operations[name]["output"]["shape"] for name in _SENT & operations.keys()}
     return {"operations": operations, "shapes": {name: shapes[name] for name in _reached(asked, shapes)}}
 
 

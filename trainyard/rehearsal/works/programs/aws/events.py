@@ -27,6 +27,8 @@ _JOBS: Final = {
     "SageMaker Transform Job State Change": "DescribeTransformJobResponse",
     "SageMaker Notebook Instance State Change": "DescribeNotebookInstanceOutput",
 }
+_BESIDE: Final = ("Tags",)
+"""What an event of SageMaker carries beside its description (its developer guide, sample events)."""
 _ALARMS: Final = ("ALARM", "INSUFFICIENT_DATA", "OK")
 _STATES: Final = ("pending", "running", "stopping", "stopped", "shutting-down", "terminated")
 _FIELDS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
@@ -65,7 +67,8 @@ def _fields(kind: str) -> Mapping[str, tuple[str, ...]]:
     """The fields of an event's detail with their values; empty where they are not known."""
     if kind in _JOBS:
         try:
-            return {name: shape.enum for name, shape in Shape("sagemaker", _JOBS[kind]).members.items()}
+            known = {name: shape.enum for name, shape in Shape("sagemaker", _JOBS[kind]).members.items()}
+            return {**known, **dict.fromkeys(_BESIDE, ())}
         except (ModelMissingError, KeyError):
             return {}
     return _FIELDS.get(kind, {})
