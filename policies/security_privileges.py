@@ -8,12 +8,13 @@ from typing import Any, Final
 
 from pulumi_policy import Severity
 
-from trainyard.policies.grants import PROJECT_GRANTS, grants, is_agent
+from trainyard.policies.grants import GRANTS, PROJECT_GRANTS, Grant, grants, is_agent
 from trainyard.policies.privileges import PRIVILEGED_PERMISSIONS, PRIVILEGED_ROLES, PRIVILEGES
-from trainyard.policies.rules import Config, resource_rule
+from trainyard.policies.rules import Config, StackViolation, stack_rule
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.policy_documents import statements
-from trainyard.recorded.read import is_set, list_at, mapping_at, texts_at, value_at
+from trainyard.recorded.read import UnknownInput, is_set, list_at, mapping_at, texts_at, value_at
+from trainyard.recorded.resources import Resources, refers
 from trainyard.recorded.types import GCP_CUSTOM_ROLES, IAM_POLICY, ROLE, ROLE_POLICY
 from trainyard.rehearsal.works.rights.aws.patterns import names_action
 
@@ -30,32 +31,76 @@ _NARROWING: Final = re.compile(
 )
 
 
-@resource_rule(
+@stack_rule(
     "privilege-on-any-resource",
     "No policy allows on any resource what makes its holder somebody else or takes a wall down.",
-    types=(ROLE, ROLE_POLICY, IAM_POLICY, *PROJECT_GRANTS, *GCP_CUSTOM_ROLES),
+    types=(ROLE, ROLE_POLICY, IAM_POLICY, *GRANTS, *GCP_CUSTOM_ROLES),
     severity=Severity.CRITICAL,
     controls=("CIS AWS 3.0.0 1.16", "NIST 800-53r5 AC-6", "ISO 27001:2022 A.8.2"),
     fix="Name the one role, key, secret, function or instance that is meant, or a condition that does.",
 )
-def privilege_on_any_resource(resource: RecordedResource, _: Config) -> Iterator[str]:
+def privilege_on_any_resource(resources: Resources, _: Config) -> Iterator[StackViolation]:
     """What wildcard-admin says, that everything of a service is allowed, it says alone.
 
-    A role of the project's own is judged as what it is made for: to be given on the project.
+    A role of the project's own is judged as what it is made for: to be given on the project, unless the stack gives it
+    on single resources alone.
     """
-    if resource.type in GCP_CUSTOM_ROLES:
-        for permission in texts_at(resource.inputs, "permissions"):
-            what = next((what for what, those in PRIVILEGED_PERMISSIONS.items() if permission in those), None)
-            if what is not None:
-                yield f"{permission} in a role of the project: whoever has it {what}"
-        return
-    if resource.type.startswith("gcp:"):
-        for grant in grants(resource):
-            what = next((what for what, roles in PRIVILEGED_ROLES.items() if grant.role in roles), None)
-            holders = [member for member in grant.members if not is_agent(member)] if what else []
-            if holders and not grant.conditional:
-                yield f"{grant.role} on a project: {holders[0]} {what}"
-        return
+    judges = {
+        **dict.fromkeys(GCP_CUSTOM_ROLES, _permissions),
+        **dict.fromkeys(PROJECT_GRANTS, _given),
+        **dict.fromkeys((ROLE, ROLE_POLICY, IAM_POLICY), _allowed),
+    }
+    unknown = None
+    for resource in resources.of(*judges):
+        try:
+            told = list(judges[resource.type](resource))
+        except UnknownInput as found:  # what the others say is told all the same
+            unknown = unknown or found
+            continue
+        if told and resource.type in GCP_CUSTOM_ROLES and _on_resources_alone(resource, resources):
+            continue
+        yield from ((resource, one) for one in told)
+    if unknown is not None:
+        raise unknown
+
+
+def _permissions(role: RecordedResource) -> Iterator[str]:
+    for permission in texts_at(role.inputs, "permissions"):
+        what = next((what for what, those in PRIVILEGED_PERMISSIONS.items() if permission in those), None)
+        if what is not None:
+            yield f"{permission} in a role of the project: whoever has it {what}"
+
+
+def _on_resources_alone(role: RecordedResource, resources: Resources) -> bool:
+    """Whether a role is given, and nowhere on a project or on what is above it."""
+    own = f"/roles/{value_at(role.inputs, 'roleId', default='', unknown='')}"
+    holders = [
+        holder
+        for holder in resources.of(*GRANTS)
+        if refers(holder, "role", role)
+        or refers(holder, "policyData", role)
+        or any(grant.role.endswith(own) for grant in _readable(holder))
+    ]
+    return bool(holders) and all(holder.type not in PROJECT_GRANTS for holder in holders)
+
+
+def _readable(holder: RecordedResource) -> list[Grant]:
+    """What a resource gives; nothing where that is not known yet, of which its dependencies tell."""
+    try:
+        return list(grants(holder))
+    except UnknownInput:
+        return []
+
+
+def _given(holder: RecordedResource) -> Iterator[str]:
+    for grant in grants(holder):
+        what = next((what for what, roles in PRIVILEGED_ROLES.items() if grant.role in roles), None)
+        holders = [member for member in grant.members if not is_agent(member)] if what else []
+        if holders and not grant.conditional:
+            yield f"{grant.role} on a project: {holders[0]} {what}"
+
+
+def _allowed(resource: RecordedResource) -> Iterator[str]:
     for document in (resource.inputs, *list_at(resource.inputs, "inlinePolicies")):
         for statement in statements(document, "policy"):
             if value_at(statement, "Effect") == "Allow" and _anywhere(statement):

@@ -63,6 +63,24 @@ def at(uri: str, *others: RecordedResource) -> list[RecordedResource]:
     return [cases_tracking.server(*cases_tracking.SOUND, f"--backend-store-uri={uri}"), *others]
 
 
+def at_by(mode: str, uri: str) -> RecordedResource:
+    """A tracking server whose client is told by a variable what it checks."""
+    return cases_tracking.server(*cases_tracking.SOUND, f"--backend-store-uri={uri}", PGSSLMODE=mode)
+
+
+def labelled(k8s_app: str) -> dict[str, Any]:
+    """A part of a peer: pods of the cluster's own."""
+    return {"podSelector": {"matchLabels": {"k8s-app": k8s_app}}}
+
+
+READS = made(CUSTOM_ROLE, "reads", {"roleId": "reads", "permissions": ["secretmanager.versions.access"]})
+
+
+def given(type_: str) -> RecordedResource:
+    """The role `READS` for people, on whatever the type is of."""
+    return made(f"gcp:{type_}", f"given-{type_}", {"member": "group:a@acme.example"}, uses={"role": [READS]})
+
+
 def programs(**files: str) -> list[RecordedResource]:
     """A tracking server's accounts, and the programs beside them."""
     named = {f"{name}.py": text for name, text in files.items()}
@@ -381,6 +399,20 @@ CASES = [
             "permissions": ["storage.objects.get", "iam.serviceAccounts.getAccessToken"],
         })),
         ("a project's role", OK, made(CUSTOM_ROLE, "r", {"permissions": ["aiplatform.customJobs.create"]})),
+        ("a role given on one secret", OK, [READS, given("secretmanager/secretIamMember:SecretIamMember")]),
+        ("a role given on one account", OK, [READS, given("serviceaccount/iAMMember:IAMMember")]),
+        ("a role given on one secret by its name", OK, [
+            READS, made("gcp:secretmanager/secretIamMember:SecretIamMember", "g", {
+                "role": "projects/p/roles/reads", "member": "group:a@acme.example",
+            }),
+        ]),
+        ("a role given on a secret and the project", VIOLATED, [
+            READS, given("secretmanager/secretIamMember:SecretIamMember"), given("projects/iAMMember:IAMMember"),
+        ]),
+        ("a role given to nobody here", VIOLATED, READS),
+        ("beside what is not known yet", VIOLATED, [
+            made("aws:iam/policy:Policy", "p", {"policy": UNKNOWN}), READS,
+        ]),
         ("every bucket of a project", VIOLATED, member("roles/storage.objectViewer", "group:a@acme.example")),
         ("every bucket, to a service", OK, member(
             "roles/storage.objectViewer", "serviceAccount:service-1@gcp-sa-x.iam.gserviceaccount.com",
