@@ -74,16 +74,20 @@ def storage_without_environment_key(resources: Resources, config: Config) -> Ite
             yield bucket, "default encryption names no key of the environment"
     for kind in resources.of(STORAGE_CLASS):
         parameter = _KEY_OF_DISKS.get(str(value_at(kind.inputs, "provisioner")))
-        if parameter is not None and not is_set(kind.inputs, "parameters", parameter):
+        given = {str(key).lower(): str(key) for key in value_at(kind.inputs, "parameters", default={})}
+        if parameter is not None and not is_set(kind.inputs, "parameters", given.get(parameter.lower(), parameter)):
             yield kind, f"parameters.{parameter} is not set: claims of this class get disks without a key"
-        if str(value_at(kind.inputs, "parameters", "encrypted", default="true")).lower() == "false":
+        if (
+            str(value_at(kind.inputs, "parameters", given.get("encrypted", "encrypted"), default="true")).lower()
+            == "false"
+        ):
             yield kind, "parameters.encrypted is off"
     yield from _on_google_cloud(resources)
 
 
 _KEY_OF_DISKS = {"ebs.csi.aws.com": "kmsKeyId", "pd.csi.storage.gke.io": "disk-encryption-kms-key"}
 """The parameter in which a class of disks names its key, by driver (the drivers' documentation, as generally known,
-2026-11)."""
+2026-11). Drivers compare parameters in small letters."""
 
 
 def _on_google_cloud(resources: Resources) -> Iterator[StackViolation]:

@@ -304,6 +304,8 @@ CASES = [
     *table(
         "storage-without-environment-key",
         ("disks of a key", OK, disks("ebs.csi.aws.com", encrypted="true", kmsKeyId="arn:aws:kms:us-east-1:1:key/1")),
+        ("disks of a key in small letters", OK, disks("ebs.csi.aws.com", encrypted="true", kmskeyid="arn:k")),
+        ("disks in the clear in large letters", VIOLATED, disks("ebs.csi.aws.com", Encrypted="false", kmsKeyId="k")),
         ("disks without a key", VIOLATED, disks("ebs.csi.aws.com", encrypted="true")),
         ("disks in the clear", VIOLATED, disks("ebs.csi.aws.com", encrypted="false", kmsKeyId="k")),
         ("disks of Google Cloud without a key", VIOLATED, disks("pd.csi.storage.gke.io", type="pd-ssd")),
