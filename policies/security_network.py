@@ -11,7 +11,7 @@ from trainyard.policies.access import internet
 from trainyard.policies.rules import Config, resource_rule
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.node_groups import EKS_NODE_GROUP, GKE_NODE_POOL, LAUNCH_TEMPLATE
-from trainyard.recorded.read import is_on, is_set, list_at, number_at, value_at
+from trainyard.recorded.read import is_on, is_set, length_at, list_at, number_at, value_at
 from trainyard.recorded.types import (
     DEFAULT_SECURITY_GROUP,
     EC2_INSTANCE,
@@ -112,7 +112,7 @@ def node_with_public_address(resource: RecordedResource, _: Config) -> Iterator[
     if is_on(resource.inputs, "associatePublicIpAddress"):
         yield "associatePublicIpAddress is on"
     for interface in list_at(resource.inputs, "networkInterfaces"):
-        if value_at(interface, "accessConfigs") is not None:
+        if length_at(interface, "accessConfigs"):
             yield "a network interface has accessConfigs: an address on the internet"
     if resource.type in (LAUNCH_TEMPLATE, EC2_INSTANCE) and is_set(resource.inputs, "keyName"):
         yield "keyName lets whoever has the key log in over SSH"

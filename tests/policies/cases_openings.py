@@ -441,6 +441,9 @@ CASES = [
             "networkInterfaces": [{"network": "n", "accessConfigs": [{}]}],
         })),
         ("a machine of Google Cloud", OK, made(MACHINE, "m", {"networkInterfaces": [{"network": "n"}]})),
+        ("a machine of Google Cloud without addresses", OK, made(MACHINE, "m", {
+            "networkInterfaces": [{"network": "n", "accessConfigs": []}],
+        })),
     ),
     *table(
         "security-group-open-to-internet",
