@@ -16,6 +16,8 @@ from trainyard.recorded.types import GCP_CUSTOM_ROLE, GCP_ORGANISATION_ROLE, IAM
 RIGHTS: Final = (ROLE_POLICY, IAM_POLICY, ROLE)
 CUSTOM_ROLES: Final = (GCP_CUSTOM_ROLE, GCP_ORGANISATION_ROLE)
 MEMBERS: Final = PROJECT_GRANTS
+MANAGED: Final = "aws:sagemaker/*"
+"""Pattern of the types of managed training."""
 
 STARTS: Final = ("sagemaker:createtrainingjob", "sagemaker:createhyperparametertuningjob")
 """Actions that send a job, in lower case, as IAM compares them."""
@@ -39,11 +41,14 @@ VERTEX_SENDS: Final = ("aiplatform.customJobs.create", "aiplatform.hyperparamete
 
 def missing(resources: Resources) -> Iterator[tuple[RecordedResource, str, list[str]]]:
     """Statements by which jobs are sent, with the ceilings that they lack: the resource, the statement's id, words."""
+    is_managed = bool(resources.of(MANAGED))
     forbidden = {resource.urn: _held(resource, "Deny", resources) for resource in resources.of(*RIGHTS)}
     for resource in resources.of(*RIGHTS):
         for statement in _statements(resource):
             if value_at(statement, "Effect") != "Allow" or not _sends(statement):
                 continue
+            if not is_managed and not _names_service(statement):
+                continue  # everything, where nobody trains in SageMaker: `wildcard-admin` tells of that
             held = _of_allow(statement) | forbidden[resource.urn]
             lacking = [what for key, what in CEILINGS.items() if key not in held]
             if lacking:
@@ -89,6 +94,11 @@ def _sends(statement: Mapping[str, Any]) -> bool:
         return False  # whatever is not listed: `wildcard-admin` tells of that
     wanted = [str(action).lower() for action in list_at(statement, "Action")]
     return any(fnmatchcase(action, pattern) for action in STARTS for pattern in wanted)
+
+
+def _names_service(statement: Mapping[str, Any]) -> bool:
+    """Whether jobs are sent by more than an action that is every service's."""
+    return any(":" in str(action) and str(action)[0] not in "*?" for action in list_at(statement, "Action"))
 
 
 def _held(resource: RecordedResource, effect: str, resources: Resources) -> set[str]:

@@ -9,7 +9,7 @@ from urllib.parse import unquote
 from pulumi_policy import Severity
 
 from trainyard.conventions.gcp import VERTEX_QUOTAS, vertex_quota
-from trainyard.policies.ceilings import CUSTOM_ROLES, MEMBERS, RIGHTS, forced_tags, missing, vertex_senders
+from trainyard.policies.ceilings import CUSTOM_ROLES, MANAGED, MEMBERS, RIGHTS, forced_tags, missing, vertex_senders
 from trainyard.policies.rules import Config, NotApplicable, StackViolation, resource_rule, stack_rule
 from trainyard.policies.stack_settings import setting
 from trainyard.recorded.model import RecordedResource
@@ -22,12 +22,14 @@ from trainyard.rehearsal.works.managed.gcp.jobs import OVERRIDE
 
 _TAGGED: Final = ("TagKeyValue", "CostCategory")
 """Filters of a budget by what somebody wrote on things."""
+_GPU_QUOTAS: Final = frozenset(vertex_quota(gpu, spot=spot) for gpu in VERTEX_QUOTAS for spot in (False, True))
+"""Quotas that hold GPUs of custom training; an override of another service's closes none of them."""
 
 
 @stack_rule(
     "jobs-without-ceilings",
     "Whoever may send jobs of managed training is held below ceilings that are asked when a job is sent.",
-    types=(*RIGHTS, OVERRIDE, *CUSTOM_ROLES, *MEMBERS),
+    types=(*RIGHTS, MANAGED, OVERRIDE, *CUSTOM_ROLES, *MEMBERS),
     severity=Severity.HIGH,
     controls=("NIST 800-53r5 AC-6", "ISO 27001:2022 A.8.6"),
     fix="Keep the roles of managed training as they are; name machines in managed.trainingTypes.",
@@ -43,7 +45,7 @@ def jobs_without_ceilings(resources: Resources, _: Config) -> Iterator[StackViol
     closed = {}
     for override in resources.of(OVERRIDE):
         metric = unquote(text_at(override.inputs, "metric") or "").rpartition("/")[2]
-        if as_number(value_at(override.inputs, "overrideValue")) != 0:
+        if metric not in _GPU_QUOTAS or as_number(value_at(override.inputs, "overrideValue")) != 0:
             continue
         if is_set(override.inputs, "dimensions"):
             yield override, "closes the quota in some regions alone, and jobs may be sent to any"

@@ -58,6 +58,7 @@ def quota(metric, value="0", **more):
     return made(OVERRIDE, metric, {"metric": metric, "overrideValue": value, **more})
 
 
+SNAPSHOTS = made(OVERRIDE, "s", {"metric": "compute.googleapis.com%2Fsnapshots", "overrideValue": "0"})
 CLOSED = [quota("nvidia_h100"), quota("preemptible_nvidia_h100")]
 SENDERS = made("gcp:projects/iAMCustomRole:IAMCustomRole", "people", {"permissions": ["aiplatform.customJobs.create"]})
 
@@ -158,6 +159,23 @@ CASES = [
             made(ROLE, "r", {"inlinePolicies": [{"policy": right(statement({})).inputs["policy"]}]}),
         ),
         ("unknown", UNDECIDED, unknown(right(statement(SOUND)), "policy")),
+        ("everything, where nobody trains", OK, right(statement({}, "*"))),
+        ("everything, where people train", VIOLATED, [STUDIO, right(statement({}, "*"))]),
+        ("everything of SageMaker, where nobody trains", VIOLATED, right(statement({}, "sagemaker:*"))),
+        (
+            "Google's: another service's quota in a region",
+            OK,
+            [
+                SENDERS,
+                *CLOSED,
+                made(
+                    OVERRIDE,
+                    "s",
+                    {**SNAPSHOTS.inputs, "dimensions": {"region": "us-central1"}},
+                ),
+            ],
+        ),
+        ("Google's: another service's quota closed", VIOLATED, [SENDERS, SNAPSHOTS]),
         ("Google's: closed", OK, [SENDERS, *CLOSED]),
         ("Google's: nothing closed", VIOLATED, SENDERS),
         ("Google's: lowered, and open", VIOLATED, [SENDERS, quota("nvidia_h100", "8")]),
