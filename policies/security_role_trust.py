@@ -52,7 +52,7 @@ _ACCOUNT: Final = re.compile(r"[0-9]{12}")
 def trust_without_conditions(resource: RecordedResource, config: Config) -> Iterator[str]:
     """A role is handed to EC2 and Lambda by somebody of the account who may (iam:PassRole)."""
     if resource.type == GCP_IDENTITY_PROVIDER:
-        if str(value_at(resource.inputs, "attributeCondition", default="true")).strip().lower() == "true":
+        if str(value_at(resource.inputs, "attributeCondition", default="")).strip().lower() in ("", "true"):
             yield "attributeCondition asks for nothing: whoever the provider knows comes in, of any organisation"
         return
     if resource.type.startswith("gcp:"):

@@ -482,6 +482,7 @@ CASES = [
     *table(
         "trust-without-conditions",
         ("an identity provider that asks nothing", VIOLATED, made(POOL_PROVIDER, "p", {"attributeCondition": "true"})),
+        ("an identity provider that asks by nothing", VIOLATED, made(POOL_PROVIDER, "p", {"attributeCondition": ""})),
         ("an identity provider that asks", OK, made(POOL_PROVIDER, "p", {
             "attributeCondition": "assertion.repository == 'acme/x'",
         })),
