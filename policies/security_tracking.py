@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
-from urllib.parse import SplitResult, parse_qs, urlsplit
+from urllib.parse import SplitResult, parse_qs, quote, urlsplit
 
 from pulumi_policy import Severity
 
@@ -12,7 +13,7 @@ from trainyard.catalog import pins
 from trainyard.policies import pods, tracking_starts
 from trainyard.policies.rules import Config, StackViolation, resource_rule, stack_rule
 from trainyard.recorded.model import RecordedResource
-from trainyard.recorded.read import list_at, value_at
+from trainyard.recorded.read import UnreadableInput, list_at, value_at
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import DATABASE, GCP_DATABASE_USER
 
@@ -132,16 +133,33 @@ def tracking_database_unchecked(resources: Resources, _: Config) -> Iterator[Sta
     owners = {str(value_at(found.inputs, "username", default="")) for found in resources.of(DATABASE)}
     owners |= {str(value_at(found.inputs, "name", unknown="")) for found in resources.of(GCP_DATABASE_USER)}
     for resource in resources.of(*pods.TYPES):
-        for where, _container, line in _servers(resource):
-            address = urlsplit(_option(line, "--backend-store-uri"))
+        for where, container, line in _servers(resource):
+            address = _address(_option(line, "--backend-store-uri"))
             if not address.scheme.startswith(("postgresql", "mysql")) or not address.hostname or _local(address):
                 continue
             told = parse_qs(address.query)
-            checks = told.get("sslmode") or told.get("ssl_mode") or [""]
+            checks = told.get("sslmode") or told.get("ssl_mode") or [_by_variable(address, container)]
             if checks[0].lower() not in ("verify-full", "verify-ca", "verify_identity", "verify_ca"):
                 yield resource, f"{where}: sslmode={checks[0] or 'default'} takes whoever answers for the database"
             if address.username in owners - {""}:
                 yield resource, f"{where}: {address.username} owns the database: the server may change its tables too"
+
+
+def _address(text: str) -> SplitResult:
+    """An address of a database, whose password may hold brackets as they are: SQLAlchemy takes them.
+
+    Raises:
+        UnreadableInput: what is left is no address.
+    """
+    try:
+        return urlsplit(re.sub(r"(?<=://)[^/]*(?=@)", lambda found: quote(found[0], safe=":%@"), text))
+    except ValueError as error:
+        raise UnreadableInput("--backend-store-uri", str(error)) from None
+
+
+def _by_variable(address: SplitResult, container: Any) -> str:
+    """What PostgreSQL's client goes by where the address does not say."""
+    return (_variable(container, "PGSSLMODE") or "") if address.scheme.startswith("postgresql") else ""
 
 
 def _local(address: SplitResult) -> bool:
