@@ -9,11 +9,13 @@ from pulumi_policy import EnforcementLevel, Severity
 
 from trainyard.policies.rules import Config, NotApplicable, StackViolation, stack_rule
 from trainyard.recorded.notebooks import KERNELS, hubs, server_settings
-from trainyard.recorded.read import is_set, value_at
+from trainyard.recorded.read import as_number, is_set, value_at
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import HELM_RELEASE
 
 _CONFIG = ("values", "hub", "config")
+_FILES = ("valueYamlFiles",)
+"""Files of values, which a recording does not hold: a release with some is not judged by the rest."""
 CHART_AUTHENTICATOR: Final = "dummy"
 CHART_SERVICE: Final = "LoadBalancer"
 CHART_TIMEOUT_S: Final = 3600
@@ -36,6 +38,8 @@ def notebooks_let_anybody_in(resources: Resources, _: Config) -> Iterator[StackV
     there = False
     for release in hubs(resources):
         there = True
+        if is_set(release.inputs, *_FILES):
+            continue
         if any(is_set(release.inputs, "values", "hub", key) for key in ("extraConfig", "existingSecret")):
             continue
         kind = str(value_at(release.inputs, *_CONFIG, "JupyterHub", "authenticator_class", default=CHART_AUTHENTICATOR))
@@ -62,6 +66,8 @@ def notebooks_open_to_the_outside(resources: Resources, _: Config) -> Iterator[S
     there = False
     for release in hubs(resources):
         there = True
+        if is_set(release.inputs, *_FILES):
+            continue
         kind = value_at(release.inputs, "values", "proxy", "service", "type", default=CHART_SERVICE)
         encrypted = value_at(release.inputs, "values", "proxy", "https", "enabled", default=False)
         if kind in ("LoadBalancer", "NodePort") and encrypted is not True:
@@ -87,16 +93,20 @@ def notebooks_keep_their_gpus(resources: Resources, config: Config) -> Iterator[
     most_s = config["maxIdleMinutes"] * 60
     for release in hubs(resources):
         there = True
+        if is_set(release.inputs, *_FILES):
+            continue
         if value_at(release.inputs, "values", "cull", "enabled", default=True) is False:
             yield release, "cull.enabled is false: a notebook stays until somebody ends it"
             continue
-        timeout = float(value_at(release.inputs, "values", "cull", "timeout", default=CHART_TIMEOUT_S))
-        if timeout > most_s:
+        timeout = as_number(value_at(release.inputs, "values", "cull", "timeout", default=CHART_TIMEOUT_S))
+        if timeout is not None and timeout > most_s:
             yield release, f"ends a notebook after {timeout / 60:g} idle minutes; at most {most_s / 60:g} are allowed"
         if is_set(release.inputs, "values", "hub", "extraConfig"):
             continue  # a spawner's arguments may say it
         kernels = server_settings(release, KERNELS)
-        idle = float(kernels.get("cull_idle_timeout", 0))
+        idle = as_number(kernels.get("cull_idle_timeout") or 0)
+        if idle is None:
+            continue  # no number that a server takes: it does not start
         if not idle:
             yield release, "nothing ends a kernel that does nothing, and a notebook with a kernel is in use"
         elif idle > most_s:

@@ -26,6 +26,11 @@ def told(kernels, text=True):
     return {"jupyter": {"stringData": json.dumps(data)} if text else {"data": data}}
 
 
+def by_files(values):
+    inputs = {"chart": "jupyterhub", "values": values, "valueYamlFiles": [{"path": "hub.yaml"}]}
+    return made(RELEASE, "hub", inputs)
+
+
 CASES = [
     *table(
         "notebooks-let-anybody-in",
@@ -37,6 +42,7 @@ CASES = [
         ("whoever chooses a password first", VIOLATED, [hub({"config": {"JupyterHub": {
             "authenticator_class": "native"}}})]),
         ("everybody at GitHub", VIOLATED, [hub({"config": {**GITHUB, "GitHubOAuthenticator": {"allow_all": True}}})]),
+        ("told by files", OK, [by_files({})]),
         ("configured in Python", OK, [hub({"extraConfig": {"auth": "c.JupyterHub.authenticator_class = ..."}})]),
         ("no hub", NOT_APPLICABLE, [hub(chart="kueue")]),
         ("unknown", UNDECIDED, [hub({"config": UNKNOWN})]),
@@ -45,6 +51,7 @@ CASES = [
         "notebooks-open-to-the-outside",
         ("inside", OK, [hub()]),
         ("the chart as it comes", VIOLATED, [hub(proxy={})]),
+        ("told by files", OK, [by_files({})]),
         ("on every node", VIOLATED, [hub(proxy={"service": {"type": "NodePort"}})]),
         ("outside, encrypted", OK, [hub(proxy={"https": {"enabled": True}})]),
         ("no hub", NOT_APPLICABLE, [hub(chart="kueue")]),
@@ -55,6 +62,12 @@ CASES = [
         ("both end", OK, [hub()]),
         ("told as data", OK, [hub(files=told(CULLED, text=False))]),
         ("nothing culls", VIOLATED, [hub(cull={"enabled": False})]),
+        ("told by files", OK, [by_files({"cull": {"enabled": False}})]),
+        ("an hour in words", OK, [hub(cull={"timeout": "1h"})]),
+        ("whatever the chart says", OK, [hub(cull={"timeout": None})]),
+        ("three hours as a text", VIOLATED, [hub(cull={"timeout": "10800"})]),
+        ("kernels stay for no number", VIOLATED, [hub(files=told({**CULLED, "cull_idle_timeout": None}))]),
+        ("kernels stay half an hour in words", OK, [hub(files=told({**CULLED, "cull_idle_timeout": "30m"}))]),
         ("after three hours", VIOLATED, [hub(cull={"timeout": 10_800})]),
         ("the chart's hour", OK, [hub(cull={})]),
         ("kernels stay", VIOLATED, [hub(files={})]),
