@@ -24,6 +24,8 @@ _WORKBENCH_IDLE_S: Final = 10_800
 """What Workbench takes where nothing is said: three hours (`idle-timeout-seconds`, its documentation, 2026-11)."""
 _COLAB_IDLE_S: Final = 10_800
 """Likewise Colab Enterprise: 180 minutes ("Idle shutdown", its documentation, as generally known, 2026-11)."""
+_AUTOSTOP: Final = re.compile(r"auto-?stop", re.IGNORECASE)
+"""AWS's own script, which ends the whole editor (aws-samples, `auto-stop-idle` and `autostop.py`)."""
 _MINUTES: Final = {
     "maxIdleMinutes": {
         "type": "number",
@@ -109,8 +111,12 @@ def _keeps(script: RecordedResource, most: float) -> Iterator[str]:
     except (binascii.Error, UnicodeDecodeError):
         yield "cannot be read: its content is not base64 of a text"
         return
+    if _AUTOSTOP.search(text):
+        return
     for word, what in (("cull_idle_timeout", "kernels"), ("cull_inactive_timeout", "terminals")):
         found = re.search(rf"{word}\W{{1,4}}(\d+)", text)
+        if found is None and word in text:
+            continue  # a variable, whose value is not here
         seconds = int(found[1]) if found else 0
         if not seconds:
             yield f"ends no idle {what} ({word})"

@@ -227,6 +227,12 @@ CASES = [
             {},
             {"maxIdleMinutes": 1440},
         ),
+        (
+            "after what a variable says",
+            OK,
+            starts_with('{"cull_idle_timeout": $IDLE_S, "cull_inactive_timeout": ${IDLE_S}}'),
+        ),
+        ("by AWS's own script", OK, starts_with("python auto_stop_idle/autostop.py --time $IDLE_TIME &")),
         ("never", VIOLATED, starts_with(CULLS.replace("1800", "0", 1))),
         ("terminals stay", VIOLATED, starts_with('{"cull_idle_timeout": 1800}')),
         ("while a tab is open", VIOLATED, starts_with(CULLS.replace("true", "false"))),
