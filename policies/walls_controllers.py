@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
+from typing import Any, Final
 
 from pulumi_policy import Severity
 
@@ -19,6 +20,9 @@ from trainyard.recorded.types import (
     NETWORK_POLICY,
 )
 from trainyard.rehearsal.works.flows.kubernetes.network_policies import NAME_LABEL
+
+_NAMES: Final = ("kube-dns", "coredns", "node-local-dns")
+"""Label `k8s-app` of pods that answer names alone."""
 
 
 @stack_rule(
@@ -67,5 +71,10 @@ def team_reaches_controllers(resources: Resources, config: Config) -> Iterator[S
                 asked = f"{direction} {selector!r}"
                 if asked not in meant:
                     meant[asked] = sorted(name for name, labels in others.items() if selects(selector, labels))
-                if meant[asked]:
+                if meant[asked] and not (meant[asked] == ["kube-system"] and _answers_names(peer)):
                     yield policy, f"lets pods {words} {meant[asked][0]}"
+
+
+def _answers_names(peer: Any) -> bool:
+    """Whether a peer is those pods alone that answer names: then no port has to say so."""
+    return value_at(peer, "podSelector", "matchLabels", "k8s-app") in _NAMES

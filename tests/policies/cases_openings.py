@@ -197,6 +197,9 @@ CASES = [
     *table(
         "team-reaches-controllers",
         ("names", OK, out_of_a(called("kube-system"), ports=[{"port": 53}])),
+        ("names of who answers them", OK, out_of_a({**called("kube-system"), **labelled("kube-dns")})),
+        ("another pod of the system's", VIOLATED, out_of_a({**called("kube-system"), **labelled("metrics-server")})),
+        ("so labelled elsewhere", VIOLATED, out_of_a({**called("monitoring"), **labelled("kube-dns")})),
         ("its own system", VIOLATED, out_of_a(called("kube-system"))),
         ("Kueue", VIOLATED, out_of_a(called("kueue-system"), ports=[{"port": 443}])),
         ("Grafana", VIOLATED, out_of_a(called("monitoring"), ports=[{"port": 3000}])),
