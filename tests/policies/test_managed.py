@@ -203,7 +203,8 @@ def test_every_policy_of_managed_training_has_a_mutant() -> None:
 
 OF_A_CLUSTER = {
     "alerts-reach-nobody", "figures-shorter-than-a-month", "gpus-by-a-variable", "gpus-past-the-queue",
-    "idle-gpus-keep-running", "idle-jobs-keep-their-gpus", "network-policies-not-strict", "off-peak-work-does-not-wait",
+    "idle-gpus-keep-running", "idle-jobs-keep-their-gpus", "network-policies-not-strict", "notebooks-keep-their-gpus",
+    "notebooks-let-anybody-in", "notebooks-open-to-the-outside", "off-peak-work-does-not-wait",
     "owner-cannot-reclaim", "platform-nodes-open-to-teams", "production-does-not-outrank-development",
     "spot-pool-without-checkpoint-tier", "spot-share-below-target",
 }  # fmt: skip
