@@ -31,7 +31,7 @@ MOST_WORKERS: Final = 8
 STACKS_A_WORKER: Final = 2
 """At least so many: a process takes two seconds to import what a rehearsal needs, as long as two stacks take then."""
 
-_THRESHOLDS = (1_900_000, 5, 20)
+THRESHOLDS = (1_900_000, 5, 20)
 """Thresholds of a worker's garbage collector: it collects after each stack, not within one (`rare_collections`)."""
 
 
@@ -52,7 +52,7 @@ def tell_all(
     """What became of every stack, in the order of `files`. With one worker all happens in this process."""
     if workers <= 1:
         before = gc.get_threshold()
-        gc.set_threshold(*_THRESHOLDS)
+        gc.set_threshold(*THRESHOLDS)
         try:
             for file in files:
                 yield _and_forget(judge_one, asked, file, earlier.get(file))
@@ -116,7 +116,7 @@ def _executor() -> ProcessPoolExecutor:
 
 
 def _begin() -> None:
-    gc.set_threshold(*_THRESHOLDS)
+    gc.set_threshold(*THRESHOLDS)
 
 
 @contextmanager
