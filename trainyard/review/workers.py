@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from trainyard.rehearsal.engine.loop import rare_collections
+from trainyard.rehearsal.engine.recorder import resources_forgotten
 from trainyard.review.review import failed
 from trainyard.review.told import Asked, Told, tell, told
 
@@ -107,7 +108,7 @@ def _in_order(
 
 def _and_forget(judge_one: Judge, asked: Asked, file: Path, earlier: Mapping[str, Any] | None) -> Told:
     """Judges one stack and frees what that took: what was there before is not looked at, which would take long."""
-    with rare_collections():
+    with rare_collections(), resources_forgotten():
         return judge_one(asked, file, earlier)
 
 
