@@ -36,8 +36,10 @@ class ManagedPrometheusArgs(TypedDict):
     """KMS key of workspace and log. Its policy must let roles of the account use it through the service (`aps`)."""
     retention_days: int
     """Days that figures are kept, 1 to 1095."""
-    log_retention_days: NotRequired[int]
-    """Days that the service's own log is kept; a value that CloudWatch knows. Default 90."""
+    protect: bool
+    """Whether Pulumi refuses to delete the workspace, and with it all figures."""
+    log_retention_days: int
+    """Days that the service's own log is kept; a value that CloudWatch knows."""
     route: AlertRouteArgs
     """The way of alerts, by `sns_configs`: the service knows no other. Topics' policies must let `aps.amazonaws.com`
     publish."""
@@ -67,7 +69,7 @@ class ManagedPrometheus(pulumi.ComponentResource):
             f"{name}-log",
             # Services that deliver to a log group change its resource policy themselves below this name only.
             name=f"/aws/vendedlogs/prometheus/{args['cluster_name']}",
-            retention_in_days=args.get("log_retention_days", 90),
+            retention_in_days=args["log_retention_days"],
             kms_key_id=args["key_arn"],
             opts=child,
         )
@@ -76,7 +78,7 @@ class ManagedPrometheus(pulumi.ComponentResource):
             alias=args["cluster_name"],
             kms_key_arn=args["key_arn"],
             logging_configuration={"log_group_arn": pulumi.Output.concat(log.arn, ":*")},
-            opts=child,
+            opts=pulumi.ResourceOptions(parent=self, protect=args["protect"]),
         )
         self.workspace_id = workspace.id
         self.workspace_arn = workspace.arn

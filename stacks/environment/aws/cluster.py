@@ -200,6 +200,8 @@ def _figures(
         "cluster_name": planned.name,
         "key_arn": shared.keys.platform.key_arn,
         "retention_days": own.retention_days,
+        "log_retention_days": plan.ground.control_plane(planned.name).log_retention_days,
+        "protect": plan.core.protect,
         "route": _alert_route(plan, shared, watchdog),
         "alert_topic_arn": shared.alert_topic,
     }
