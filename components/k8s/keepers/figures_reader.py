@@ -165,7 +165,8 @@ class Handler(BaseHTTPRequestHandler):
             with urllib.request.urlopen(request, timeout=SECONDS) as answer:  # noqa: S310
                 code, found = answer.status, answer.read()
         except urllib.error.HTTPError as error:
-            code, found = error.code, error.read()
+            with error:
+                code, found = error.code, error.read()
             print(json.dumps({"asked": url.partition("?")[0], "status": code}), flush=True)
         except (OSError, ValueError) as error:
             code, found = 502, _error(f"the service was not asked: {error}")
