@@ -34,8 +34,8 @@ def plan_monitoring(context: Context, *, managed_there: bool = False) -> Monitor
     if managed and not managed_there:
         allowed = "must be cluster here: only on AWS is the cloud's own service built"
         context.ledger.problem("monitoring.service", own.service, allowed)
-    if own.service is not None:
-        context.ledger.decide("monitoring.service", own.service, "setting monitoring.service")
+    source = "setting monitoring.service" if own.service else "default: nothing is paid by what is asked"
+    context.ledger.decide("monitoring.service", own.service or "cluster", source)
     days = context.take("monitoring.retention_days", "monitoring.retentionDays", own.retention_days)
     if days < A_MONTH_DAYS:
         allowed = f"must be at least {A_MONTH_DAYS}: what a team has spent in a month is counted from its figures"
