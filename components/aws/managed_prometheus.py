@@ -6,7 +6,7 @@ the cluster would know.
 """
 
 from collections.abc import Mapping
-from typing import Any, NotRequired, TypedDict
+from typing import Any, TypedDict
 
 import pulumi
 import pulumi_aws.amp as amp

@@ -17,6 +17,7 @@ from trainyard.components.k8s.monitoring_values import KEPT_HERE
 from trainyard.conventions.monitoring import FIGURES_READER, FIGURES_READER_URL, MONITORING_NAMESPACE
 from trainyard.monitoring.rules import FRESH
 from trainyard.plan.aws.no_way_out import FIGURES
+from trainyard.plan.aws.parts import AwsPlan
 from trainyard.plan.resolve import resolve
 from trainyard.problems import SettingsError
 from trainyard.recorded.model import RecordedResource
@@ -67,7 +68,8 @@ def only(resources: Resources, type_: str) -> RecordedResource:
 
 def test_it_rehearses_without_a_finding_and_without_a_violation(managed: Review) -> None:
     assert not managed.rehearsal.findings, managed.rehearsal.findings
-    assert managed.policies is not None and not managed.policies.violations, managed.policies.violations
+    assert managed.policies is not None
+    assert not managed.policies.violations, managed.policies.violations
 
 
 def test_the_rules_are_those_of_the_cluster_but_for_what_the_service_does_not_say(
@@ -183,7 +185,7 @@ def test_a_network_without_a_way_out_gets_the_service_s_endpoint() -> None:
     from tests.stacks.test_no_way_out import closed
 
     plan = resolve(as_configuration(closed(monitoring=MANAGED)), "closed").plan
-    assert FIGURES in plan.ground.network.interface_endpoints
+    assert isinstance(plan.ground, AwsPlan) and FIGURES in plan.ground.network.interface_endpoints
 
 
 def test_google_cloud_refuses_it_in_words() -> None:

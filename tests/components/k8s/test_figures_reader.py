@@ -65,7 +65,7 @@ def test_credentials_are_asked_for_anew_before_they_end() -> None:
         return Credentials("a", "b", "c", ends=ENDS[len(asked) - 1])
 
     kept = Kept(fetch)
-    with patch.object(figures_reader.time, "time", lambda: NOW[0]):
+    with patch(f"{figures_reader.__name__}.time.time", lambda: NOW[0]):
         assert kept.now() is kept.now() and len(asked) == 1
         NOW[0] = 3400.0
         kept.now()

@@ -30,7 +30,7 @@ _OWN_READER: Final = "keepers.figures_reader"
 
 def needs(places: Places, bindings: Bindings, made: Sequence[Workload], pods: Sequence[RecordedPod]) -> Iterator[Need]:
     """What recorded Prometheuses that write to a workspace of the stack need, and what asks it."""
-    workspaces = {view.resource.id: arn_of(view.resource) for view in places.stack.of_type(AMP_WORKSPACE)}
+    workspaces = {str(view.resource.id): arn_of(view.resource) for view in places.stack.of_type(AMP_WORKSPACE)}
     if not workspaces:
         return
     for workload in made:
