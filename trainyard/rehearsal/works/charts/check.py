@@ -43,6 +43,7 @@ def check(stack: Stack) -> None:
         known = _programs().get(chart, {})
         _required(release, known.get("required", ()))
         _place(release, known.get("region"), stack.context.region)
+        _told(release, known.get("told-region"), stack.context.region)
         _cluster(release, known.get("cluster"), stack)
         _flags(release, known.get("flags", {}), _listed(known.get("inventory")))
         check_leaders(release, known)
@@ -75,6 +76,15 @@ def _required(release: View, required: Sequence[Mapping[str, Any]]) -> None:
                 f"is missing: {need['why']}",
                 allowed=" or ".join(need["one_of"]),
             )
+
+
+def _told(release: View, path: str | None, region: str) -> None:
+    """A region that a program learns of its node where nobody tells it."""
+    given = release.text(f"values.{path}") if path is not None else None
+    if given and region and given != region:
+        release.error(
+            "charts-region", f"values.{path}", f"got {show(given)}", allowed=f"{region}, as the stack's provider"
+        )
 
 
 def _place(release: View, path: str | None, region: str) -> None:
