@@ -86,7 +86,9 @@ def _reads(pod: Pod, container: Container, until: list[Container]) -> None:
     if _stays(container):
         return
     empty = {
-        str(one.get("name")) for one in listed(pod.spec.get("volumes")) if isinstance(one, Mapping) and "emptyDir" in one
+        str(one.get("name"))
+        for one in listed(pod.spec.get("volumes"))
+        if isinstance(one, Mapping) and "emptyDir" in one
     }
     paths = {one.path for one in until}
     for path, name, only_read in _mounts(container):
