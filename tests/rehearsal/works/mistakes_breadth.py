@@ -10,7 +10,6 @@ from tests.rehearsal.works.mistakes_told import DEPLOYMENT, RELEASE, RUNTIME
 from trainyard.recorded.model import RecordedResource
 
 DATABASE = "aws:rds/instance:Instance"
-SQL = "gcp:sql/databaseInstance:DatabaseInstance"
 BUDGET = "aws:budgets/budget:Budget"
 ACTION = "aws:budgets/budgetAction:BudgetAction"
 GROUP = "aws:autoscaling/group:Group"
@@ -25,13 +24,8 @@ ENDPOINT = "aws:ec2/vpcEndpoint:VpcEndpoint"
 ADD_ON = "aws:eks/addon:Addon"
 POD = "spec.template.spec"
 MLFLOW, PROXY, TRAIN = "mlflow-deployment", "egress-deployment", "runtimes-torch-train"
-OWN, FOREIGN_CLOUD, MANAGED = "acme-demo-mlflow", "acme-demo-gcp-mlflow", "small-aws"
+OWN, MANAGED = "acme-demo-mlflow", "small-aws"
 DNS = "controlPlaneEndpointsConfig.dnsEndpointConfig.allowExternalTraffic"
-
-
-def sql(**given: Any) -> Change:
-    """Changes settings of the database on Google Cloud."""
-    return edit(SQL, FOREIGN_CLOUD, *(put(f"settings.{key}", value) for key, value in given.items()))
 
 
 def beside(type_: str, name: str, like: str, inputs: dict[str, Any]) -> Change:
@@ -58,7 +52,8 @@ def options(volume: str, *given: str) -> Change:
 
 def limited(deployment: str, memory: str) -> Change:
     """Limits the first container's memory."""
-    return edit(DEPLOYMENT, deployment, put(f"{POD}.containers[0].resources.limits.memory", memory))
+    sizes = {"cpu": "100m", "memory": memory}
+    return edit(DEPLOYMENT, deployment, put(f"{POD}.containers[0].resources", {"requests": sizes, "limits": sizes}))
 
 
 def told_of_heap(name: str, value: str) -> Change:
@@ -130,24 +125,6 @@ SOLD = [
     Mistake("class-later", "a class that came with a later minor version",
             edit(DATABASE, OWN, put("instanceClass", "db.m7g.large"), put("engineVersion", "13.3")),
             "machines-database-class"),
-    Mistake("plus", "a custom machine in Enterprise Plus", sql(edition="ENTERPRISE_PLUS"), "machines-database-class",
-            stack="demo-gcp"),
-    Mistake("by-default", "a custom machine in the edition of PostgreSQL 18 by default", sql(edition=DROP),
-            "machines-database-class", stack="demo-gcp"),
-    Mistake("enterprise", "a machine of Enterprise Plus in Enterprise", sql(tier="db-perf-optimized-N-2"),
-            "machines-database-class", stack="demo-gcp"),
-    Mistake("of-mysql", "a machine that MySQL alone had", sql(tier="db-n1-standard-1"), "machines-database-class",
-            stack="demo-gcp"),
-    Mistake("odd", "three cores", sql(tier="db-custom-3-7680"), "machines-database-class", stack="demo-gcp"),
-    Mistake("steps", "memory that is no multiple of 256 MB", sql(tier="db-custom-2-7600"), "machines-database-class",
-            stack="demo-gcp"),
-    Mistake("much", "more memory than two cores get", sql(tier="db-custom-2-16384"), "machines-database-class",
-            stack="demo-gcp"),
-    Mistake("six", "six cores of Enterprise Plus", sql(edition="ENTERPRISE_PLUS", tier="db-perf-optimized-N-6"),
-            "machines-database-class", stack="demo-gcp"),
-    Mistake("too-old", "Enterprise Plus of PostgreSQL 11",
-            edit(SQL, FOREIGN_CLOUD, put("databaseVersion", "POSTGRES_11"), put("settings.edition", "ENTERPRISE_PLUS"),
-                 put("settings.tier", "db-perf-optimized-N-2")), "machines-database-edition", stack="demo-gcp"),
 ]  # fmt: skip
 TOLD = [
     Mistake("elsewhere", "the driver of Lustre asks another region",
@@ -226,25 +203,16 @@ WAYS = [
     Mistake("services", "eight addresses for Services",
             edit(SUBNET, "network-nodes", put("secondaryIpRanges[1].ipCidrRange", "172.20.0.0/29")), "paths-range",
             stack="demo-gcp"),
-    Mistake("pods", "addresses for the pods of four nodes",
-            edit(SUBNET, "network-nodes", put("secondaryIpRanges[0].ipCidrRange", "10.2.0.0/22")), "paths-range",
-            stack="demo-gcp"),
 ]  # fmt: skip
 COUNTED = [
     Mistake("short", "a service by its short name",
             edit(BUDGET, "budget-budget", put("costFilters", [{"name": "Service", "values": ["Amazon EC2"]}])),
             "programs-budget"),
-    Mistake("filter", "a filter with one letter more",
-            edit(BUDGET, "budget-budget", put("costFilters[0].name", "TagKeyValues")), "programs-budget"),
-    Mistake("threshold", "one threshold twice",
-            edit(BUDGET, "budget-budget", put("notifications[0].threshold", 80)), "programs-budget"),
     Mistake("no-budget", "an action on a budget that is not there", acting(budgetName="acme-dem"),
             "programs-budget-action"),
     Mistake("one-per-cent", "an action in the first hours",
             acting(actionThreshold={"actionThresholdType": "PERCENTAGE", "actionThresholdValue": 1}),
             "programs-budget-action"),
-    Mistake("nobody", "an action that waits for somebody who is not told",
-            acting(approvalModel="MANUAL", subscribers=[]), "programs-budget-action"),
     Mistake("adapters", "the autoscaler is not told of a group's EFA",
             drop(TAG, "gpu-nodes-train-spot-resources-vpc-amazonaws-com-efa"), "placement-scaling-tag"),
     Mistake("not-found", "a group of one's own that the autoscaler does not find",
@@ -252,4 +220,8 @@ COUNTED = [
     Mistake("unread", "the collector of logs runs on no node with a taint",
             edit(DAEMONS, "team-logs", put(f"{POD}.tolerations", [])), "placement-logs"),
 ]  # fmt: skip
-MISTAKES = [*SOLD, *TOLD, *FIRST, *SMALL_ONES, *WAYS, *COUNTED]
+SWITCHED_ON = [
+    Mistake("api", "the API of databases is not switched on", drop("gcp:projects/service:Service", "services-sqladmin"),
+            "rights-api-off", stack="demo-gcp"),
+]  # fmt: skip
+MISTAKES = [*SOLD, *TOLD, *FIRST, *SMALL_ONES, *WAYS, *COUNTED, *SWITCHED_ON]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.conftest import WHOLE
-from tests.rehearsal.works.mistakes import added, both, edit, put, told
+from tests.rehearsal.works.mistakes import added, both, drop, edit, put, told
 from tests.rehearsal.works.mistakes_breadth import (
     BUDGET,
     DAEMONS,
@@ -31,14 +31,12 @@ from tests.rehearsal.works.mistakes_breadth import (
     SUBNET,
     TRAIN,
     WAITS,
-    acting,
     beside,
     first,
     installed,
     limited,
     options,
     plugin,
-    sql,
     tagged,
     told_of_heap,
 )
@@ -69,15 +67,12 @@ IN_ZONES = [added("crd.k8s.amazonaws.com/v1alpha1:ENIConfig", zone, {"spec": {}}
 BASTION = beside("gcp:compute/instance:Instance", "bastion", SUBNET, {"machineType": "e2-micro"})
 FOR_EDITORS = beside(ENDPOINT, "editors", SECURITY_GROUP, {"serviceName": "com.amazonaws.us-east-1.sagemaker.api"})
 BY_ADDRESS = "masterAuthorizedNetworksConfig.cidrBlocks"
+NOT_OURS = beside("gcp:pubsub/topic:Topic", "alerts", SUBNET, {"name": "alerts"})
+NO_APIS = [drop("gcp:projects/service:Service", f"services-{name}") for name in ("compute", "container")]
 SOUND = {
+    "a stack that switches on what is unusual alone": ("demo-gcp", "rights", both(NOT_OURS, *NO_APIS)),
     "a minor version that is released": ("demo", "machines", edit(DATABASE, OWN, put("engineVersion", "17.9"))),
     "a class that no table has": ("demo", "machines", edit(DATABASE, OWN, put("instanceClass", "db.m9g.large"))),
-    "a machine of Enterprise Plus": (
-        "demo-gcp", "machines", sql(edition="ENTERPRISE_PLUS", tier="db-perf-optimized-N-2")),
-    "a machine of the edition by default": ("demo-gcp", "machines", sql(edition=None, tier="db-perf-optimized-N-8")),
-    "a shared core": ("demo-gcp", "machines", sql(tier="db-g1-small")),
-    "one core": ("demo-gcp", "machines", sql(tier="db-custom-1-3840")),
-    "a series that no table has": ("demo-gcp", "machines", sql(edition="ENTERPRISE_PLUS", tier="db-c4a-highmem-4")),
     "a driver that learns its region of its node": (
         "uae-aws", "charts", installed("fsx", "aws-fsx-csi-driver", controller={"replicaCount": 2})),
     "options with dashes, numbers and an equals sign": (
@@ -116,17 +111,10 @@ SOUND = {
         edit(GKE, "cluster-cluster", put(DNS, False), put(BY_ADDRESS, [{"cidrBlock": "192.0.2.0/24"}]))),
     "an API with a bastion inside": (
         "demo-gcp", "paths", both(edit(GKE, "cluster-cluster", put(DNS, False)), BASTION)),
-    "a small range for pods, few a node": (
-        "demo-gcp", "paths",
-        both(edit(SUBNET, "network-nodes", put("secondaryIpRanges[0].ipCidrRange", "10.2.0.0/21")),
-             edit(GKE, "cluster-cluster", put("defaultMaxPodsPerNode", 32)))),
     "a budget of one service": (
         "demo", "programs",
         edit(BUDGET, "budget-budget", put("costFilters",
              [{"name": "Service", "values": ["Amazon Elastic Compute Cloud - Compute", "Amazon Bedrock"]}]))),
-    "one threshold, of costs and of the forecast": (
-        "demo", "programs", edit(BUDGET, "budget-budget", put("notifications[0].threshold", 90))),
-    "an action that somebody approves": ("demo", "programs", acting(approvalModel="MANUAL")),
     "a group of one's own that is found": (
         "demo", "placement", tagged("kubernetes.io/cluster/acme-demo", "k8s.io/cluster-autoscaler/enabled")),
     "a group of no cluster": ("demo", "placement", tagged("Name")),

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from trainyard.rehearsal.context import Stack
 from trainyard.rehearsal.works.machines.aws import databases, images, node_config, reservations, starts
-from trainyard.rehearsal.works.machines.gcp import databases as databases_gcp
 from trainyard.rehearsal.works.machines.gcp import pools
 
 
 def check(stack: Stack) -> None:
     """Notes every machine that would not start, not join its cluster, or not run what it is there for."""
-    for part in (images, starts, node_config, reservations, databases, pools, databases_gcp):
+    for part in (images, starts, node_config, reservations, databases, pools):
         part.check(stack)

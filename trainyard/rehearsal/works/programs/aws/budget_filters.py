@@ -1,9 +1,8 @@
-"""Budgets of AWS: filters that nothing meets, thresholds that are told twice, and actions that never come to act.
+"""Budgets of AWS: services that nothing is billed as, and actions that act on nothing, or at once.
 
-Sources: AWS Cost Management user guide, "Budget filters" and "Configuring budget actions"; the Budgets API,
-`CostFilters`, `Notification` and `CreateBudgetAction`; the names of services as Cost Explorer's dimension `SERVICE`
-has them, as generally known (2026-11). A service that is not listed may be new: only what all but repeats a listed
-one, or is its short form, is told of.
+Sources: AWS Cost Management user guide, "Budget filters" and "Configuring budget actions"; the names of services as
+Cost Explorer's dimension `SERVICE` has them, as generally known (2026-11). A service that is not listed may be new:
+only what all but repeats a listed one, or is its short form, is told of.
 """
 
 from __future__ import annotations
@@ -18,10 +17,6 @@ from trainyard.rehearsal.context import Stack, View, show
 
 _BUDGET: Final = "aws:budgets/budget:Budget"
 _ACTION: Final = "aws:budgets/budgetAction:BudgetAction"
-_FILTERS: Final = (
-    "AZ", "BillingEntity", "InstanceType", "InvoicingEntity", "LegalEntityName", "LinkedAccount", "Operation",
-    "PurchaseType", "Region", "Service", "TagKeyValue", "UsageType", "UsageTypeGroup", "CostCategory",
-)  # fmt: skip
 _SERVICES: Final = {
     "AWS Budgets": (), "AWS CloudTrail": ("CloudTrail",), "AWS Config": ("Config",),
     "AWS Cost Explorer": ("Cost Explorer",), "AWS Glue": ("Glue",),
@@ -46,22 +41,13 @@ def check(stack: Stack) -> None:
     """Every budget and every action on one."""
     for budget in stack.of_type(_BUDGET):
         for path, one in budget.items("costFilters"):
-            _filter(budget, path, one.get("name"))
-        _twice(budget)
+            if one.get("name") == "Service":
+                _services(budget, path)
     for action in stack.of_type(_ACTION):
         _action(action, stack)
 
 
-def _filter(budget: View, path: str, name: Any) -> None:
-    if isinstance(name, str) and name not in _FILTERS:
-        near = nearest(name, _FILTERS, cutoff=_NEAR)
-        if near:
-            budget.error(
-                "programs-budget", f"{path}.name", f"costs are not filtered by {show(name)}",
-                allowed=f"one of {', '.join(_FILTERS)}", hint=near,
-            )  # fmt: skip
-    if name != "Service":
-        return
+def _services(budget: View, path: str) -> None:
     for index, value in enumerate(budget.texts(f"{path}.values")):
         if value in _SERVICES:
             continue
@@ -72,22 +58,6 @@ def _filter(budget: View, path: str, name: Any) -> None:
                 "programs-budget", f"{path}.values[{index}]",
                 f"no service is billed as {show(value)}: nothing is counted", allowed=meant,
             )  # fmt: skip
-
-
-def _twice(budget: View) -> None:
-    """Two notifications alike: Budgets refuses the second, and the first one's people are all that are told."""
-    seen: set[tuple[Any, ...]] = set()
-    for path, one in budget.items("notifications"):
-        key = tuple(
-            str(one.get(name)) for name in ("notificationType", "comparisonOperator", "threshold", "thresholdType")
-        )
-        if key in seen:
-            budget.error(
-                "programs-budget", f"{path}.threshold",
-                f"{one.get('threshold')} is told of twice: Budgets takes one notification of a threshold and type",
-                allowed="another threshold, or all who are told in one notification",
-            )  # fmt: skip
-        seen.add(key)
 
 
 def _action(action: View, stack: Stack) -> None:
@@ -104,11 +74,6 @@ def _action(action: View, stack: Stack) -> None:
             "programs-budget-action", "actionThreshold.actionThresholdValue",
             f"acts at {threshold:g} per cent of the budget, that is in its first hours",
             allowed=f"{threshold * 100:g} for {threshold * 100:g} per cent",
-        )  # fmt: skip
-    if action.text("approvalModel") == "MANUAL" and not action.entries("subscribers"):
-        action.error(
-            "programs-budget-action", "approvalModel", "is MANUAL, and nobody is told that an approval is waited for",
-            allowed="subscribers, or AUTOMATIC",
         )  # fmt: skip
     _roles(action, stack)
 
