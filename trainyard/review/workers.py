@@ -31,6 +31,9 @@ MOST_WORKERS: Final = 8
 STACKS_A_WORKER: Final = 2
 """At least so many: a process takes two seconds to import what a rehearsal needs, as long as two stacks take then."""
 
+_LAST_SECONDS: Final = 5
+"""What a worker may take to end once it has nothing left to do."""
+
 _THRESHOLDS = (1_900_000, 5, 20)
 """Thresholds of a worker's garbage collector: it collects after each stack, not within one (`rare_collections`)."""
 
@@ -64,7 +67,11 @@ def tell_all(
     try:
         yield from _in_order(pool, asked, files, earlier, judge_one)
         for executor in pool:
-            executor.shutdown()  # their memory is free before all that was told is put together
+            executor.shutdown(wait=False)
+        for process in set(multiprocessing.active_children()) - before_us:
+            process.join(_LAST_SECONDS)  # their memory is free before all that was told is put together
+            if process.is_alive():
+                process.terminate()  # a thread of a program that was given up still runs there
     except BaseException:
         for process in set(multiprocessing.active_children()) - before_us:
             process.terminate()  # it would finish its stack first, for nobody

@@ -130,9 +130,25 @@ TWICE = {
         from pulumi.runtime.settings import SETTINGS
         s3.Bucket("preview" if SETTINGS.dry_run == True else "made", opts=on_aws)
     """,
+    "writes down whether this is a preview": """
+        from pulumi.runtime.settings import SETTINGS
+        s3.Bucket("data", tags={"preview": str(bool(SETTINGS.dry_run))}, opts=on_aws)
+    """,
     "makes a resource of an unknown": """
         bucket = s3.Bucket("data", opts=on_aws)
         bucket.id.apply(lambda name: s3.Bucket("inside", bucket=name + "-inside", opts=on_aws))
+    """,
+    "hands a function of its own to a trusted one": """
+        import functools
+        seen = []
+        bucket = s3.Bucket("data", opts=on_aws)
+        bucket.id.apply(functools.partial(sorted, key=lambda letter: seen.append(letter) or letter))
+        bucket.bucket.apply(lambda _: s3.Bucket("other", tags={"seen": str(len(seen))}, opts=on_aws))
+    """,
+    "exports what only one view knows": """
+        import functools
+        bucket = s3.Bucket("data", opts=on_aws)
+        bucket.id.apply(functools.partial(pulumi.export, "late"))
     """,
     "counts what is called": """
         seen = []
@@ -303,8 +319,16 @@ def test_one_run_tells_both_of_an_example(stack: str) -> None:
             assert found.classes == alone.classes
 
 
-def test_a_name_by_chance_is_found_out(run: Run) -> None:
-    found = run('import uuid\ns3.Bucket(f"data-{uuid.uuid4().hex[:6]}", opts=on_aws)')
+@pytest.mark.parametrize(
+    "program",
+    [
+        'import uuid\ns3.Bucket(f"data-{uuid.uuid4().hex[:6]}", opts=on_aws)',
+        'import os\ns3.Bucket("data-" + os.urandom(6).hex(), opts=on_aws)',
+        'import tempfile, pathlib\ns3.Bucket(f"data-{pathlib.Path(tempfile.mkdtemp()).name}", opts=on_aws)',
+    ],
+)
+def test_a_name_by_chance_is_found_out(run: Run, program: str) -> None:
+    found = run(program)
     assert [finding.rule for finding in found.findings] == ["one-run-only", "one-run-only"]
 
 

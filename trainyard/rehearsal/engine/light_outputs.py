@@ -285,6 +285,7 @@ def _applied_to_both(
         with views.only("preview"):
             # Where the preview runs for itself anyway, nothing is called that this run would not call.
             is_asked = side != "known" and not views.reason
+            views.tried = views.tried or is_asked
             sides.append(_called(func, run_with_unknowns, preview) if is_asked else (known, None, False))
     except Exception:
         views.doubt("a function of an output fails at a preview")

@@ -37,8 +37,13 @@ def run_program_once(
         return known, None if known is not None and _has_chance(config, before) else preview
 
 
-_CHANCE = re.compile(r"^\s*(?:from|import)\b.*\b(?:random|uuid|secrets|time|datetime|date|urandom)\b", re.MULTILINE)
-"""An import of what gives something else each time. `pulumi_random` does not: its values are kept in the state."""
+_CHANCE = re.compile(
+    r"^\s*(?:from|import)\b.*\b(?:random|uuid|secrets|time|datetime|date|tempfile|subprocess|socket)\b"
+    r"|\burandom\b|\bgetpid\b|\.random\b",
+    re.MULTILINE,
+)
+"""What gives something else each time: an import of it, or a use by way of a module that has more (`os`, NumPy).
+`pulumi_random` does not: its values are kept in the state."""
 
 
 _own_files: dict[Path, set[Path]] = {}

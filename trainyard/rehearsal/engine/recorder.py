@@ -439,7 +439,8 @@ def record_both(
         preview.hang = known.hang  # in the program itself, which both runs go through alike
         return None, preview
     if known.error is not None or known.hang is not None or views.reason:
-        return None if views.spoiled else known, None
+        # An error may be of what was called for the preview alone.
+        return None if views.spoiled or (known.error is not None and views.tried) else known, None
     preview.classes = dict(known.classes)
     preview.wrong_providers = list(known.wrong_providers)
     preview.constructed = list(known.constructed)

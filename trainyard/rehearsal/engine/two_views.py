@@ -40,11 +40,12 @@ def current_side() -> str:
 class Views:
     """Whether the preview can be told from the run with everything known."""
 
-    __slots__ = ("reason", "spoiled")
+    __slots__ = ("reason", "spoiled", "tried")
 
     def __init__(self) -> None:
         self.reason = ""  # why the preview has to run for itself; empty: it has not
         self.spoiled = False  # whether the recording of what is known may hold what only a preview does
+        self.tried = False  # whether a function was called for a preview alone: what it returned may fail later
 
     def doubt(self, reason: str) -> None:
         """The preview has to run for itself; the first reason is kept."""
@@ -87,6 +88,10 @@ class DryRun:
     def __hash__(self) -> int:
         """Hashes as False does."""
         return hash(bool(self))
+
+    def __repr__(self) -> str:
+        """Reads as False does."""
+        return repr(bool(self))
 
 
 class Twofold(_OutputData[Any]):
@@ -192,9 +197,17 @@ _TRUSTED_BUILT_IN = frozenset((str, int, float, bool, list, tuple, dict, len, so
 
 
 def returns_only(function: Any) -> bool:
-    """Whether a function is known to do nothing but to return a value: it may be called once more, or once less."""
+    """Whether a function is known to do nothing but to return a value: it may be called once more, or once less.
+
+    Those of Trainyard and of the SDKs change nothing of what they are given, which both views may share.
+    """
     while type(function) is functools.partial:
+        given = (*function.args, *function.keywords.values())
+        if not all(returns_only(value) for value in given if callable(value)):
+            return False
         function = function.func
+    if function is pulumi.export:
+        return False
     if type(function) is types.FunctionType:
         return str(function.__globals__.get("__name__", "")).split(".", 1)[0] in _TRUSTED
     if type(function) is types.BuiltinFunctionType:

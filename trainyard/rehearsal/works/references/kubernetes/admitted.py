@@ -40,7 +40,8 @@ def check(cluster: Cluster) -> None:
             if labels is None or has_unknown(view.inputs):
                 continue
             for policy in _bound(bindings, policies, labels, group, resource):
-                key = content(policy.inputs.get("spec"), view.inputs, labels)
+                hides = policy.content is None or view.content is None
+                key = None if hides else content(policy.inputs.get("spec"), view.inputs, labels)
                 if _DENIED.of(key, partial(_denies, judges, policy, view, labels)):
                     view.error(
                         "reference-admission-refuses", "spec",
@@ -50,9 +51,10 @@ def check(cluster: Cluster) -> None:
 
 
 def _denies(judges: dict[str, Judge], policy: View, view: View, labels: Mapping[str, Any]) -> bool:
-    if policy.name not in judges:
-        judges[policy.name] = Judge(policy.inputs.get("spec"))
-    return all(judges[policy.name].denies(request) for request in _requests(view, labels))
+    urn = policy.resource.urn
+    if urn not in judges:
+        judges[urn] = Judge(policy.inputs.get("spec"))
+    return all(judges[urn].denies(request) for request in _requests(view, labels))
 
 
 def _message(policy: View) -> str:
