@@ -120,7 +120,7 @@ def tailed(namespace: str) -> list[Any]:
     text = f"[SERVICE]\n    flush 1\n[INPUT]\n    name tail\n    path /var/log/containers/*_{namespace}_*.log\n"
     container = {
         "name": "fluent-bit", "image": "acme/fluent-bit:1", "volumeMounts": [
-            {"name": "logs", "mountPath": "/var/log"}, {"name": "conf", "mountPath": "/conf"}]}  # fmt: skip
+            {"name": "logs", "mountPath": "/var/log"}, {"name": "conf", "mountPath": "/fluent-bit/etc"}]}  # fmt: skip
     volumes = [{"name": "logs", "hostPath": {"path": "/var/log"}}, {"name": "conf", "configMap": {"name": "conf"}}]
     spec = {"containers": [container], "volumes": volumes}
     labels = {"app": "logs"}
