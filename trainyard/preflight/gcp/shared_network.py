@@ -4,9 +4,11 @@ it."""
 from __future__ import annotations
 
 from collections.abc import Iterator
+from ipaddress import IPv4Address, IPv4Network
 from typing import Any, Final
 
 from trainyard.account.gcp import CannotAskError, ask, is_absence
+from trainyard.conventions.gcp import GOOGLE_APIS_CIDR
 from trainyard.plan.gcp.parts import GcpPlan, SharedNetworkPlan
 from trainyard.preflight.gcp.subject import GcpSubject
 from trainyard.preflight.model import Answer, Lines, lines_of
@@ -14,6 +16,7 @@ from trainyard.preflight.model import Answer, Lines, lines_of
 NAME: Final = "shared network"
 _line = lines_of(NAME)
 _USER: Final = "roles/compute.networkUser"
+_GOOGLE: Final = "googleapis.com."
 _HOST_AGENT: Final = "roles/container.hostServiceAgentUser"
 
 
@@ -25,6 +28,7 @@ def check(subject: GcpSubject) -> Lines:
         return
     yield from _joined(ground, shared)
     yield from _subnet(ground, shared)
+    yield from _names(shared)
     yield from _peering(ground, shared)
     if not shared.rights_by_stack:
         yield from _rights(ground, shared)
@@ -79,6 +83,38 @@ def _differences(found: Any, ground: GcpPlan, shared: SharedNetworkPlan) -> Iter
             yield f"range {name} is {ranges[name]}, not {cidr}", f"correct gcp.sharedNetwork.{key}Cidr"
     if found.get("privateIpGoogleAccess") is not True:
         yield "nodes in it do not reach Google's services", "have private Google access switched on for the subnet"
+
+
+def _names(shared: SharedNetworkPlan) -> Lines:
+    """Pods are let out to the addresses of private access alone. Zones of the network may be another project's, by
+    peering, and a policy of responses may answer instead: none of this network's own is no proof that there is none."""
+    what = "names of Google's services"
+    zones = ask("dns", "managed-zones", "list", f"--project={shared.project}") or ()
+    own = [each for each in zones if each.get("dnsName") == _GOOGLE and shared.network in _networks(each)]
+    remedy = (
+        f"have its administrators make a private zone {_GOOGLE} on network {shared.network}: "
+        f"*.{_GOOGLE} CNAME private.{_GOOGLE}, and that one A in {GOOGLE_APIS_CIDR}"
+    )
+    if not own:
+        told = f"{shared.project} has no private zone {_GOOGLE} on network {shared.network}"
+        yield _line(what, Answer.UNKNOWN, f"{told}; without another that answers, pods reach no bucket", remedy)
+        return
+    name = str(own[0].get("name"))
+    records = ask("dns", "record-sets", "list", f"--zone={name}", f"--project={shared.project}") or ()
+    wanted = IPv4Network(GOOGLE_APIS_CIDR)
+    addresses = [str(one) for each in records if each.get("type") == "A" for one in each.get("rrdatas") or ()]
+    every = any(each.get("name") == f"*.{_GOOGLE}" for each in records)
+    if every and addresses and all(IPv4Address(one) in wanted for one in addresses):
+        yield _line(what, Answer.FINE, f"zone {name} answers with {GOOGLE_APIS_CIDR}")
+    else:
+        has = ", ".join(sorted(addresses)) or "no address"
+        told = f"zone {name} answers with {has}" if every else f"zone {name} has no record of *.{_GOOGLE}"
+        yield _line(what, Answer.FAILS, f"{told}; pods are let out to {GOOGLE_APIS_CIDR} alone", remedy)
+
+
+def _networks(zone: Any) -> set[str]:
+    seen_by = (zone.get("privateVisibilityConfig") or {}).get("networks") or ()
+    return {str(each.get("networkUrl", "")).rpartition("/")[2] for each in seen_by}
 
 
 def _peering(ground: GcpPlan, shared: SharedNetworkPlan) -> Lines:
