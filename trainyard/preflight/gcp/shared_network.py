@@ -19,6 +19,11 @@ _USER: Final = "roles/compute.networkUser"
 _GOOGLE: Final = "googleapis.com."
 _HOST_AGENT: Final = "roles/container.hostServiceAgentUser"
 
+_ELSEWHERE: Final = "unless a folder, the organisation or a group gives it"
+_GIVE: Final = (
+    "ask its administrators, or have them give the role once this project's APIs compute and container are on"
+)
+
 
 def check(subject: GcpSubject) -> Lines:
     """Nothing is asked of a network that the stack makes itself."""
@@ -141,6 +146,7 @@ def _peering(ground: GcpPlan, shared: SharedNetworkPlan) -> Lines:
 
 
 def _rights(ground: GcpPlan, shared: SharedNetworkPlan) -> Lines:
+    """What is not in the policies of subnet and host may come from a folder, the organisation or a group."""
     number = ground.project_number
     gke = f"serviceAccount:service-{number}@container-engine-robot.iam.gserviceaccount.com"
     machines = f"serviceAccount:{number}@cloudservices.gserviceaccount.com"
@@ -155,14 +161,14 @@ def _rights(ground: GcpPlan, shared: SharedNetworkPlan) -> Lines:
             f"gcloud compute networks subnets add-iam-policy-binding {shared.subnetwork} --region={ground.region} "
             f"--project={shared.project} --role={_USER} --member={member}"
         )
-        told = f"{member.partition(':')[2]} may not use the subnet: no node is made"
-        yield _line(f"{what} on the subnet", Answer.FAILS, told, "have its administrators give the role", command)
+        told = f"{member.partition(':')[2]} is not given {_USER} here; {_ELSEWHERE}, no node is made"
+        yield _line(f"{what} on the subnet", Answer.UNKNOWN, told, _GIVE, command)
     if (_HOST_AGENT, gke) in of_host:
         yield _line("GKE in the host project", Answer.FINE, f"it has {_HOST_AGENT}")
     else:
         command = f"gcloud projects add-iam-policy-binding {shared.project} --role={_HOST_AGENT} --member={gke}"
-        told = f"{gke.partition(':')[2]} is no agent of the host project: no cluster is made"
-        yield _line("GKE in the host project", Answer.FAILS, told, "have its administrators give the role", command)
+        told = f"{gke.partition(':')[2]} is not given {_HOST_AGENT} here; {_ELSEWHERE}, no cluster is made"
+        yield _line("GKE in the host project", Answer.UNKNOWN, told, _GIVE, command)
 
 
 def _members(policy: Any) -> set[tuple[str, str]]:
