@@ -10,7 +10,7 @@ from typing import Any, NotRequired, TypedDict
 
 import pulumi
 
-from trainyard.components.k8s.notebook_server import FOLDER, server_files
+from trainyard.components.k8s.notebook_server import FOLDER, RUNTIME_FOLDER, server_files
 from trainyard.components.k8s.quantities import gibibytes
 from trainyard.conventions import (
     GPU_RESOURCE,
@@ -207,7 +207,7 @@ def values(
                 "dynamic": {} if storage_class is None else {"storageClass": storage_class},
             },
             "extraNodeAffinity": {"required": affinity},
-            "extraEnv": {**environment, "PYTHONPATH": FOLDER},
+            "extraEnv": {**environment, "PYTHONPATH": FOLDER, "JUPYTER_RUNTIME_DIR": RUNTIME_FOLDER},
             "extraFiles": {
                 name: {"mountPath": path, "stringData": text} for name, (path, text) in sorted(files.items())
             },
