@@ -32,6 +32,7 @@ from trainyard.components.aws.managed.job_alarms import JobAlarms
 from trainyard.components.aws.managed.network import TrainingWall
 from trainyard.components.aws.managed.roles import ManagedRoles
 from trainyard.components.aws.managed.tracking import ManagedTracking, ModelRegistry
+from trainyard.components.aws.managed_prometheus import ManagedPrometheus, ManagedRules
 from trainyard.components.aws.network import Network
 from trainyard.components.aws.on_cluster.autoscaler import ClusterAutoscaler
 from trainyard.components.aws.on_cluster.block_storage import BlockStorage
@@ -131,7 +132,9 @@ COMPONENTS: tuple[type[pulumi.ComponentResource], ...] = (
     ManagedDomain,
     ManagedIdentities,
     ManagedLustre,
+    ManagedPrometheus,
     ManagedRoles,
+    ManagedRules,
     ManagedTracking,
     MlflowServer,
     ModelRegistry,

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any, Final
 
-from trainyard.policies.guard_attacks import CPU, GPU, KINDS, Made, Wall, asks, container, pod, train_job
+from trainyard.policies.guard_attacks import Wall
+from trainyard.policies.guard_objects import CPU, GPU, KINDS, Made, asks, container, pod, train_job
 from trainyard.rehearsal.works.rights.kubernetes.admission import Request
 
 _DIGEST: Final = f"@sha256:{'0' * 64}"

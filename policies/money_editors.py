@@ -23,7 +23,7 @@ _SETTINGS: Final = {DOMAIN: "defaultUserSettings", USER_PROFILE: "userSettings",
 _WORKBENCH_IDLE_S: Final = 10_800
 """What Workbench takes where nothing is said: three hours (`idle-timeout-seconds`, its documentation, 2026-11)."""
 _COLAB_IDLE_S: Final = 10_800
-"""Likewise Colab Enterprise: 180 minutes ("Idle shutdown", its documentation, as generally known, 2026-11)."""
+"""What Colab Enterprise takes where nothing is said: 180 minutes ("Idle shutdown", as generally known, 2026-11)."""
 _MINUTES: Final = {
     "maxIdleMinutes": {
         "type": "number",

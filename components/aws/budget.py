@@ -50,6 +50,9 @@ class BudgetAlertsArgs(TypedDict):
     no stack tags. Not beside `scope`. Default: all."""
     event_rule_arns: NotRequired[Sequence[pulumi.Input[str]]]
     """Rules of EventBridge that may publish to the topic; wildcards are patterns. Default: none."""
+    figures_service: NotRequired[bool]
+    """Whether Amazon Managed Service for Prometheus may publish to the topic, for workspaces of the account. The key's
+    policy must let `aps.amazonaws.com` use it. Default False."""
     monthly_usd: int
     """Budget of the whole environment, USD a month."""
     actual_percents: Sequence[int]
@@ -210,8 +213,25 @@ def _topic_policy(topic_arn: pulumi.Output[str], args: BudgetAlertsArgs) -> dict
                     "ArnLike": {"aws:SourceArn": pulumi.Output.concat("arn:aws:cloudwatch:*:", account_id, ":alarm:*")},
                 },
             ),
+            *([of_figures(topic_arn, account_id)] if args.get("figures_service", False) else []),
             *([publish("Events", "events.amazonaws.com", {"ArnLike": {"aws:SourceArn": rules}})] if rules else []),
         ],
+    }
+
+
+def of_figures(topic_arn: pulumi.Input[str], account_id: pulumi.Input[str]) -> dict[str, Any]:
+    """The statement by which Amazon Managed Service for Prometheus publishes to a topic, for workspaces of the account
+    (user guide, "Give Amazon Managed Service for Prometheus permission to send alert messages", 2026-11)."""
+    return {
+        "Sid": "Figures",
+        "Effect": "Allow",
+        "Principal": {"Service": "aps.amazonaws.com"},
+        "Action": ["sns:Publish", "sns:GetTopicAttributes"],
+        "Resource": topic_arn,
+        "Condition": {
+            "StringEquals": {"aws:SourceAccount": account_id},
+            "ArnLike": {"aws:SourceArn": pulumi.Output.concat("arn:aws:aps:*:", account_id, ":workspace/*")},
+        },
     }
 
 

@@ -5,12 +5,13 @@ cluster. Nobody subscribes to it: that messages come is all that there is to kno
 reason, the alarm goes to the environment's own topic.
 """
 
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 import pulumi
 import pulumi_aws.cloudwatch as cloudwatch
 import pulumi_aws.sns as sns
 
+from trainyard.components.aws.budget import of_figures
 from trainyard.components.outputs import register
 
 MINUTES = 15
@@ -26,6 +27,9 @@ class WatchdogArgs(TypedDict):
     """Topic that the alarm goes to. Its policy must let CloudWatch publish."""
     cluster_name: str
     """Name of the cluster, for whoever reads the alarm."""
+    figures_account_id: NotRequired[pulumi.Input[str]]
+    """Account whose workspaces of Amazon Managed Service for Prometheus publish to the topic. Default: roles of the
+    account do, as their IAM policies say, and no service."""
 
 
 class Watchdog(pulumi.ComponentResource):
@@ -39,6 +43,14 @@ class Watchdog(pulumi.ComponentResource):
         child = pulumi.ResourceOptions(parent=self)
         topic = sns.Topic(f"{name}-topic", kms_master_key_id=args["key_arn"], signature_version=2, opts=child)
         self.topic_arn = topic.arn
+        if "figures_account_id" in args:
+            own = args["figures_account_id"]
+            sns.TopicPolicy(
+                f"{name}-topic-policy",
+                arn=topic.arn,
+                policy=pulumi.Output.json_dumps({"Version": "2012-10-17", "Statement": [of_figures(topic.arn, own)]}),
+                opts=child,
+            )
         cloudwatch.MetricAlarm(
             f"{name}-silent",
             alarm_description=(

@@ -20,6 +20,8 @@ class BudgetKeeperArgs(TypedDict):
 
     image: str
     """Image with Python, `image:tag@sha256:...`."""
+    prometheus_url: NotRequired[str]
+    """Who is asked, as pods of the cluster reach it. Default: Prometheus of the cluster."""
     budgets_usd: Mapping[str, int]
     """By team, what it may spend in a month; a team that is not among them is never held."""
     drain_after_hours: NotRequired[int]
@@ -60,7 +62,7 @@ def budget_keeper(
     hours = args.get("drain_after_hours")
     configuration = pulumi.Output.json_dumps(
         {
-            "prometheus": PROMETHEUS_URL,
+            "prometheus": args.get("prometheus_url", PROMETHEUS_URL),
             "spent": f"max by (team, month) ({TEAM_SPENT_USD})",
             "teams": {team: dict(own) for team, own in teams.items()},
             "drain_after_seconds": None if hours is None else hours * 3600,

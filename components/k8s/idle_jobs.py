@@ -5,7 +5,7 @@ and pods of the teams' namespaces, to change their Workloads and to write events
 """
 
 from collections.abc import Mapping, Sequence
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 import pulumi
 import pulumi_kubernetes.rbac.v1 as rbac
@@ -32,6 +32,8 @@ class IdleJobsArgs(TypedDict):
 
     image: str
     """Image with Python, `image:tag@sha256:...`."""
+    prometheus_url: NotRequired[str]
+    """Who is asked, as pods of the cluster reach it. Default: Prometheus of the cluster."""
     after_minutes: int
     """Minutes in which nothing was computed on any rank."""
     grace_minutes: int
@@ -54,7 +56,7 @@ def idle_keeper(
         keeper_role(f"{name}-idle-{{}}-{team}", IDLE_KEEPER, own, RULES, subject, opts)
     configuration = pulumi.Output.json_dumps(
         {
-            "prometheus": PROMETHEUS_URL,
+            "prometheus": args.get("prometheus_url", PROMETHEUS_URL),
             "metric": BUSY,
             "busy_from": BUSY_FROM,
             "namespaces": list(namespaces.values()),

@@ -49,7 +49,7 @@ from trainyard.conventions import (
     gpu_node_tolerations,
     tpu_node_tolerations,
 )
-from trainyard.conventions.monitoring import BUDGET_KEEPER, IDLE_KEEPER
+from trainyard.conventions.monitoring import BUDGET_KEEPER, FIGURES_READER_URL, IDLE_KEEPER
 
 RELEASE = "kueue"
 DEFAULT_LOCAL_QUEUE = "default"
@@ -171,6 +171,12 @@ class KueueArgs(TypedDict):
     costs less, and loses them when their owner comes."""
 
 
+def _asks_the_service(args: KueueArgs) -> bool:
+    """Whether a keeper asks the program that signs for the cloud's service, where that keeps the figures."""
+    asked = (args.get("budgets", {}).get("prometheus_url"), args.get("idle_jobs", {}).get("prometheus_url"))
+    return FIGURES_READER_URL in asked
+
+
 class Kueue(pulumi.ComponentResource):
     """Kueue with the queues of all teams.
 
@@ -199,7 +205,7 @@ class Kueue(pulumi.ComponentResource):
         walls: list[pulumi.Resource] = []
         if "addresses" in args:
             child = pulumi.ResourceOptions(parent=self, depends_on=before)
-            flows = but_of_keepers_that_are_not(PLATFORM_FLOWS, _keepers(args))
+            flows = but_of_keepers_that_are_not(PLATFORM_FLOWS, _keepers(args), remote=_asks_the_service(args))
             walls = fence(name, NAMESPACE, flows, args["addresses"], inside=self.namespace, opts=child)
         self._release = release(
             f"{name}-release",

@@ -16,15 +16,22 @@ from trainyard.components.k8s.alert_log import ROUTE as ALERT_LOG_ROUTE
 from trainyard.components.k8s.alert_log import alert_log
 from trainyard.components.k8s.charts import ChartArgs, release
 from trainyard.components.k8s.custom_resources import CustomResource, Manifest
+from trainyard.components.k8s.figures_reader import figures_reader
 from trainyard.components.k8s.flows import Flow, Pods, fence
 from trainyard.components.k8s.monitoring_flows import but_of_keepers_that_are_not, monitoring_flows
-from trainyard.components.k8s.monitoring_values import GRAFANA_LOGIN, AlertRouteArgs, MonitoringSizeArgs, values
+from trainyard.components.k8s.monitoring_values import (
+    GRAFANA_LOGIN,
+    AlertRouteArgs,
+    MonitoringSizeArgs,
+    RemoteFiguresArgs,
+    values,
+)
 from trainyard.components.k8s.network_rules import AddressesArgs
 from trainyard.components.k8s.objects import add_on_namespace, named
 from trainyard.components.outputs import register
 from trainyard.components.prerequisites import prerequisites
 from trainyard.conventions import KUEUE_NAMESPACE, SYSTEM_NODES
-from trainyard.conventions.monitoring import MONITORING_NAMESPACE, PROMETHEUS_URL, RELEASE
+from trainyard.conventions.monitoring import FIGURES_READER_URL, MONITORING_NAMESPACE, PROMETHEUS_URL, RELEASE
 from trainyard.monitoring.alerts.platform import CERTIFICATE_EXPIRY
 from trainyard.monitoring.dashboards.boards import DASHBOARDS
 from trainyard.monitoring.dashboards.render import FOLDER, as_json
@@ -66,6 +73,9 @@ class MonitoringArgs(TypedDict):
     alert_log_image: NotRequired[str]
     """Image with Python, `image:tag@sha256:...`, of a program that writes alerts to its log, in place of `route`: for a
     ground whose own monitoring reads logs. Default: none."""
+    remote: NotRequired[RemoteFiguresArgs]
+    """The cloud's service that keeps the figures, evaluates `rules` and tells of alerts, which is given those by the
+    caller; here are none of them then, and no Alertmanager. Default: Prometheus does it here."""
     service_account_annotations: NotRequired[Mapping[str, pulumi.Input[str]]]
     """Annotations that give Alertmanager's service account a role in the ground. Default: none."""
     keepers: NotRequired[Sequence[str]]
@@ -93,7 +103,8 @@ class Monitoring(pulumi.ComponentResource):
             f"{name}-namespace", MONITORING_NAMESPACE, self, pod_security="baseline", depends_on=before
         )
         self.namespace = named(made, MONITORING_NAMESPACE)
-        self.prometheus_url = PROMETHEUS_URL
+        remote = args.get("remote")
+        self.prometheus_url = PROMETHEUS_URL if remote is None else FIGURES_READER_URL
         walls: list[pulumi.Resource] = []
         if "addresses" in args:
             walls = fence(
@@ -106,6 +117,9 @@ class Monitoring(pulumi.ComponentResource):
             )
         else:
             route = args.get("route")
+        if remote is not None:
+            place = args.get("node_selector", SYSTEM_NODES)
+            walls += figures_reader(name, remote, self.namespace, place, child)
         login = self._login(name, child)
         stack = release(
             f"{name}-release",
@@ -120,6 +134,7 @@ class Monitoring(pulumi.ComponentResource):
                 name_service=args.get("name_service", True),
                 node_selector=args.get("node_selector", SYSTEM_NODES),
                 annotations=args.get("service_account_annotations", {}),
+                remote=remote,
             ),
             parent=self,
             depends_on=[*before, *walls, login],
@@ -161,25 +176,32 @@ def _flows(args: MonitoringArgs) -> list[Flow]:
         if "gpu_exporter" in args
         else None,
         name_service=args.get("name_service", True),
-        leave="alert_log_image" not in args,
+        leave="alert_log_image" not in args and "remote" not in args,
+        remote="remote" in args,
     )
-    return but_of_keepers_that_are_not(flows, args.get("keepers", ()))
+    return but_of_keepers_that_are_not(flows, args.get("keepers", ()), remote="remote" in args)
 
 
 def _watched(args: MonitoringArgs, namespace: pulumi.Input[str]) -> dict[str, Manifest]:
     """Rules, and what Prometheus reads besides what the chart brings, by a short name."""
     found = {
-        "rules": _manifest("PrometheusRule", "trainyard", namespace, dict(args["rules"])),
         "queues": _queue_monitor(namespace),
         "tracking": _pod_monitor("mlflow", namespace, "mlflow", {"app.kubernetes.io/name": "mlflow"}, "metrics"),
     }
-    if args.get("certificates"):
-        spec = {"groups": [group("trainyard-certificates", _expiries(args["certificates"]))]}
-        found["certificates"] = _manifest("PrometheusRule", "trainyard-certificates", namespace, spec)
+    if "remote" not in args:
+        found["rules"] = _manifest("PrometheusRule", "trainyard", namespace, dict(args["rules"]))
+        if args.get("certificates"):
+            spec = {"groups": [certificate_rules(args["certificates"])]}
+            found["certificates"] = _manifest("PrometheusRule", "trainyard-certificates", namespace, spec)
     if "gpu_exporter" in args:
         exporter = args["gpu_exporter"]
         found["gpus"] = _pod_monitor("dcgm-exporter", namespace, exporter["namespace"], exporter["labels"], "metrics")
     return found
+
+
+def certificate_rules(certificates: Mapping[str, pulumi.Input[str]]) -> dict[str, Any]:
+    """The group of rules that say when certificates end."""
+    return group("trainyard-certificates", _expiries(certificates))
 
 
 def _expiries(certificates: Mapping[str, pulumi.Input[str]]) -> list[dict[str, Any]]:

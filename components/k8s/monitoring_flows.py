@@ -5,12 +5,14 @@ nodes' own network, which no policy of theirs holds back.
 """
 
 from collections.abc import Container, Iterable, Mapping
+from dataclasses import replace
 
 from trainyard.components.k8s.flows import DNS, NAME_PORTS, Flow, Place, Pods, tcp
 from trainyard.components.k8s.mlflow_pod import METRICS_PORT
 from trainyard.conventions import KUEUE_NAMESPACE, MLFLOW_NAMESPACE
 from trainyard.conventions.monitoring import (
     BUDGET_KEEPER,
+    FIGURES_READER,
     IDLE_KEEPER,
     MONITORING_NAMESPACE,
     PROMETHEUS_LABELS,
@@ -19,6 +21,7 @@ from trainyard.conventions.monitoring import (
 
 MONITORING = Pods(MONITORING_NAMESPACE)
 PROMETHEUS = Pods(MONITORING_NAMESPACE, PROMETHEUS_LABELS)
+READER = Pods(MONITORING_NAMESPACE, (("app.kubernetes.io/name", FIGURES_READER),))
 ALERTMANAGER = Pods(MONITORING_NAMESPACE, (("app.kubernetes.io/name", "alertmanager"),))
 EXPORTER_LABELS = {"app.kubernetes.io/name": "dcgm-exporter"}
 """Labels of our own exporter's pods."""
@@ -51,10 +54,14 @@ ASKED_BY_KEEPERS: Mapping[str, Flow] = {
 """By which keeper beside Kueue's manager Prometheus is asked: each is there, or not, as the plan has it."""
 
 
-def but_of_keepers_that_are_not(flows: Iterable[Flow], there: Container[str]) -> list[Flow]:
-    """Flows without those of keepers that are not there: a wall that names pods which nobody runs has a hole."""
+def but_of_keepers_that_are_not(flows: Iterable[Flow], there: Container[str], *, remote: bool = False) -> list[Flow]:
+    """Flows without those of keepers that are not there: a wall that names pods which nobody runs has a hole. With
+    `remote`, the cloud's service keeps the figures, and keepers ask the program that signs, in place of Prometheus."""
     gone = [flow for keeper, flow in ASKED_BY_KEEPERS.items() if keeper not in there]
-    return [flow for flow in flows if flow not in gone]
+    asked = list(ASKED_BY_KEEPERS.values())
+    return [
+        replace(flow, destination=READER) if remote and flow in asked else flow for flow in flows if flow not in gone
+    ]
 
 
 READ_FROM_NAME_SERVICE = Flow(PROMETHEUS, DNS, (tcp(DNS_METRICS),), "Prometheus reads the name service's figures")
@@ -72,6 +79,16 @@ LEAVE: tuple[Flow, ...] = (
     Flow(ALERTMANAGER, Place.INTERNET, (tcp(443),), "alerts leave by the topic, where it has none"),
 )
 """How alerts leave the cluster themselves; where they are written to a log they do not."""
+SERVICE: tuple[Flow, ...] = tuple(
+    flow
+    for who, what in ((PROMETHEUS, "Prometheus hands figures on"), (READER, "figures are asked for"))
+    for flow in (
+        Flow(who, Place.IDENTITY, (), f"{what}: the role for it"),
+        Flow(who, Place.CLOUD_SERVICES, (tcp(443),), f"{what}, where the service has an endpoint"),
+        Flow(who, Place.INTERNET, (tcp(443),), f"{what}, where it has none"),
+    )
+)
+"""Those of a cluster whose figures the cloud's service keeps."""
 _ALWAYS: tuple[Flow, ...] = (
     Flow(MONITORING, Place.API_SERVER, (tcp(443),), "operator, exporters and dashboards watch their objects"),
     Flow(MONITORING, DNS, NAME_PORTS, "they look names up"),
@@ -81,13 +98,16 @@ _ALWAYS: tuple[Flow, ...] = (
 )
 
 
-def monitoring_flows(*, gpu_exporter: Pods | None, name_service: bool, leave: bool) -> tuple[Flow, ...]:
+def monitoring_flows(
+    *, gpu_exporter: Pods | None, name_service: bool, leave: bool, remote: bool = False
+) -> tuple[Flow, ...]:
     """Every flow of the namespace.
 
     Args:
         gpu_exporter: the pods that measure GPUs, if there are.
         name_service: whether the name service is read.
         leave: whether Alertmanager itself tells somebody outside of the cluster.
+        remote: whether the cloud's service keeps the figures.
     """
     return (
         READ_FROM_QUEUES,
@@ -96,4 +116,5 @@ def monitoring_flows(*, gpu_exporter: Pods | None, name_service: bool, leave: bo
         *([READ_FROM_NAME_SERVICE] if name_service else []),
         *_ALWAYS,
         *(LEAVE if leave else []),
+        *(SERVICE if remote else []),
     )

@@ -17,7 +17,12 @@ from trainyard.conventions import (
     SYSTEM_TOLERATION,
     TEAM_LABEL,
 )
-from trainyard.conventions.monitoring import ALERTMANAGER_ACCOUNT, MONITORING_NAMESPACE, RELEASE
+from trainyard.conventions.monitoring import (
+    ALERTMANAGER_ACCOUNT,
+    FIGURES_READER_URL,
+    MONITORING_NAMESPACE,
+    RELEASE,
+)
 from trainyard.monitoring.alerts.gpu import SCRAPE_SECONDS
 from trainyard.monitoring.alerts.platform import WATCHDOG
 
@@ -65,6 +70,22 @@ class AlertRouteArgs(TypedDict):
     """What it needs to tell that alerts would arrive. Default: nobody outside waits for it."""
 
 
+class RemoteFiguresArgs(TypedDict):
+    """The cloud's service that keeps figures, evaluates rules and tells of alerts."""
+
+    endpoint: pulumi.Input[str]
+    """Address of the workspace at Amazon Managed Service for Prometheus, with a slash at its end."""
+    region: str
+    """Region of the workspace, which requests are signed for."""
+    reader_image: str
+    """Image with Python, `image:tag@sha256:...`, of the program that signs what the cluster asks."""
+
+
+KEPT_HERE = "2h"
+"""How long a Prometheus keeps figures that hands them on: nobody asks it. What cannot be sent is sent later out of the
+write-ahead log, which has two hours (Prometheus documentation, "Remote write tuning")."""
+
+
 class MonitoringSizeArgs(TypedDict):
     """What Prometheus gets."""
 
@@ -87,8 +108,9 @@ def values(
     name_service: bool,
     node_selector: Mapping[str, str],
     annotations: Mapping[str, pulumi.Input[str]],
+    remote: RemoteFiguresArgs | None = None,
 ) -> dict[str, Any]:
-    """The values of the chart. `annotations` are of Alertmanager's service account."""
+    """The values of the chart. `annotations` are of Alertmanager's service account; with `remote` there is none."""
     place = {"nodeSelector": dict(node_selector), "tolerations": [dict(SYSTEM_TOLERATION)]}
     off = {"enabled": False}
     return {
@@ -101,8 +123,8 @@ def values(
         "kubeEtcd": off,
         "kubeProxy": off,
         **({} if name_service else {"coreDns": off}),
-        "alertmanager": _alertmanager(route, place, annotations),
-        "grafana": _grafana(place),
+        "alertmanager": _alertmanager(route, place, annotations) if remote is None else off,
+        "grafana": _grafana(place, remote is not None),
         "prometheusOperator": {
             **place,
             # Rules are checked before they are sent; a webhook of its own is one more thing that has to run.
@@ -110,7 +132,7 @@ def values(
             "tls": off,
             "resources": _resources("50m", "128Mi", "256Mi"),
         },
-        "prometheus": {"prometheusSpec": _prometheus(cluster, size, storage_class, place)},
+        "prometheus": {"prometheusSpec": _prometheus(cluster, size, storage_class, place, remote)},
         "kube-state-metrics": {
             **place,
             "fullnameOverride": "kube-state-metrics",
@@ -143,7 +165,11 @@ def values(
 
 
 def _prometheus(
-    cluster: str, size: MonitoringSizeArgs, storage_class: pulumi.Input[str] | None, place: Mapping[str, Any]
+    cluster: str,
+    size: MonitoringSizeArgs,
+    storage_class: pulumi.Input[str] | None,
+    place: Mapping[str, Any],
+    remote: RemoteFiguresArgs | None,
 ) -> dict[str, Any]:
     claim: dict[str, Any] = {
         "accessModes": ["ReadWriteOnce"],
@@ -155,12 +181,18 @@ def _prometheus(
     return {
         **place,
         "replicas": 1,
-        "retention": f"{size['retention_days']}d",
+        "retention": f"{size['retention_days']}d" if remote is None else KEPT_HERE,
+        **({} if remote is None else {"remoteWrite": [_written_to(remote)]}),
         # Prometheus drops the oldest before its volume is full.
         "retentionSize": f"{size['storage_gib'] * 9 // 10}GiB",
         "scrapeInterval": f"{SCRAPE_SECONDS}s",
         "evaluationInterval": f"{SCRAPE_SECONDS}s",
-        "externalLabels": {"cluster": cluster},
+        # A workspace has one cluster: its series have the labels that they have here, and rules the same text.
+        **(
+            {"externalLabels": {"cluster": cluster}}
+            if remote is None
+            else {"prometheusExternalLabelNameClear": True, "replicaExternalLabelNameClear": True}
+        ),
         "resources": _resources(size["cpu"], size["memory"], size["memory"]),
         "storageSpec": {"volumeClaimTemplate": {"spec": claim}},
         # Without it the volume outlives the environment, and is paid for.
@@ -169,27 +201,19 @@ def _prometheus(
     }
 
 
+def _written_to(remote: RemoteFiguresArgs) -> dict[str, Any]:
+    """Where figures are handed on to, signed with the role of Prometheus' own service account."""
+    return {
+        "url": pulumi.Output.concat(remote["endpoint"], "api/v1/remote_write"),
+        "sigv4": {"region": remote["region"]},
+        # As AWS has it for its service: a thousand samples a request, and shards for a few hundred nodes.
+        "queueConfig": {"maxSamplesPerSend": 1000, "maxShards": 200, "capacity": 2500},
+    }
+
+
 def _alertmanager(
     route: AlertRouteArgs | None, place: Mapping[str, Any], annotations: Mapping[str, pulumi.Input[str]]
 ) -> dict[str, Any]:
-    quiet = {"name": "nobody"}
-    routes: list[dict[str, Any]] = [{"matchers": ['severity="info"'], "receiver": "nobody"}]
-    receivers: list[dict[str, Any]] = [quiet]
-    everybody = "nobody"
-    if route is not None:
-        everybody = "topic"
-        receivers.append({"name": "topic", route["integration"]: [{"send_resolved": True, **route["alerts"]}]})
-        routes.append(
-            {"matchers": ['severity="critical"'], "receiver": "topic", "group_wait": "10s", "repeat_interval": "4h"}
-        )
-        # A month's notice is told once: Alertmanager has to remember for longer than a month that it was.
-        routes.append({"matchers": ['severity="notice"'], "receiver": "topic", "repeat_interval": NOTICE_REPEATED})
-        if "watchdog" in route:
-            receivers.append(
-                {"name": "watchdog", route["integration"]: [{"send_resolved": False, **route["watchdog"]}]}
-            )
-            always = {"matchers": [f'alertname="{WATCHDOG}"'], "receiver": "watchdog"}
-            routes.insert(0, {**always, "group_wait": "0s", "group_interval": "1m", "repeat_interval": "4m"})
     account: dict[str, Any] = {"create": True, "name": ALERTMANAGER_ACCOUNT}
     if annotations:
         account["annotations"] = dict(annotations)
@@ -201,29 +225,54 @@ def _alertmanager(
             "retention": ALERTMANAGER_REMEMBERS,
             "resources": _resources("20m", "64Mi", "128Mi"),
         },
-        "config": {
-            "route": {
-                "receiver": everybody,
-                "group_by": ["alertname", "namespace", "team"],
-                "group_wait": "30s",
-                "group_interval": "5m",
-                "repeat_interval": "12h",
-                "routes": routes,
-            },
-            "receivers": receivers,
-            # What does nothing is used too little as well: it is said once.
-            "inhibit_rules": [
-                {
-                    "source_matchers": ['alertname="GpuIdle"'],
-                    "target_matchers": ['alertname="GpuUnderused"'],
-                    "equal": ["namespace", "pod"],
-                }
-            ],
-        },
+        "config": routing(route),
     }
 
 
-def _grafana(place: Mapping[str, Any]) -> dict[str, Any]:
+def routing(route: AlertRouteArgs | None, longest: str = NOTICE_REPEATED) -> dict[str, Any]:
+    """Alertmanager's configuration: who is told of what, and how often. `longest` is how seldom a notice that holds is
+    told again."""
+    quiet = {"name": "nobody"}
+    routes: list[dict[str, Any]] = [{"matchers": ['severity="info"'], "receiver": "nobody"}]
+    receivers: list[dict[str, Any]] = [quiet]
+    everybody = "nobody"
+    if route is not None:
+        everybody = "topic"
+        receivers.append({"name": "topic", route["integration"]: [{"send_resolved": True, **route["alerts"]}]})
+        routes.append(
+            {"matchers": ['severity="critical"'], "receiver": "topic", "group_wait": "10s", "repeat_interval": "4h"}
+        )
+        # A month's notice is told once: Alertmanager has to remember for longer than a month that it was.
+        routes.append({"matchers": ['severity="notice"'], "receiver": "topic", "repeat_interval": longest})
+        if "watchdog" in route:
+            receivers.append(
+                {"name": "watchdog", route["integration"]: [{"send_resolved": False, **route["watchdog"]}]}
+            )
+            always = {"matchers": [f'alertname="{WATCHDOG}"'], "receiver": "watchdog"}
+            routes.insert(0, {**always, "group_wait": "0s", "group_interval": "1m", "repeat_interval": "4m"})
+    return {
+        "route": {
+            "receiver": everybody,
+            "group_by": ["alertname", "namespace", "team"],
+            "group_wait": "30s",
+            "group_interval": "5m",
+            "repeat_interval": "12h",
+            "routes": routes,
+        },
+        "receivers": receivers,
+        # What does nothing is used too little as well: it is said once.
+        "inhibit_rules": [
+            {
+                "source_matchers": ['alertname="GpuIdle"'],
+                "target_matchers": ['alertname="GpuUnderused"'],
+                "equal": ["namespace", "pod"],
+            }
+        ],
+    }
+
+
+def _grafana(place: Mapping[str, Any], remote: bool) -> dict[str, Any]:
+    asked: dict[str, Any] = {"url": f"{FIGURES_READER_URL}/", "alertmanager": {"enabled": False}} if remote else {}
     return {
         **place,
         "fullnameOverride": f"{RELEASE}-grafana",
@@ -241,7 +290,7 @@ def _grafana(place: Mapping[str, Any]) -> dict[str, Any]:
                 "folderAnnotation": "grafana_folder",
                 "provider": {"foldersFromFilesStructure": True, "allowUiUpdates": False},
             },
-            "datasources": {"searchNamespace": MONITORING_NAMESPACE},
+            "datasources": {"searchNamespace": MONITORING_NAMESPACE, **asked},
             "resources": _resources("10m", "96Mi", "192Mi"),
         },
         # It has no way out of the cluster, and is not to try one.

@@ -119,7 +119,7 @@ def static_volume(
         metadata={"name": volume_name},
         spec=spec,
         # Another class is another claim, and a volume stays with the claim that it was first bound to.
-        opts=_replaced_when_it_must(opts, "kubernetes:core/v1:PersistentVolume", "spec.storageClassName"),
+        opts=replaced_when_it_must(opts, "kubernetes:core/v1:PersistentVolume", "spec.storageClassName"),
     )
     return named(volume, volume_name)
 
@@ -145,12 +145,12 @@ def static_claim(
             "volume_name": volume,
             "resources": {"requests": {"storage": gibibytes(source["capacity_gib"])}},
         },
-        opts=_replaced_when_it_must(opts, "kubernetes:core/v1:PersistentVolumeClaim"),
+        opts=replaced_when_it_must(opts, "kubernetes:core/v1:PersistentVolumeClaim"),
     )
     return named(resource, claim)
 
 
-def _replaced_when_it_must(opts: pulumi.ResourceOptions, type_: str, *further: str) -> pulumi.ResourceOptions:
+def replaced_when_it_must(opts: pulumi.ResourceOptions, type_: str, *further: str) -> pulumi.ResourceOptions:
     """The server refuses to change some fields, and two objects of one name cannot be there at once."""
     fields = [*cards.of(type_).unchangeable, *further]
     return pulumi.ResourceOptions.merge(

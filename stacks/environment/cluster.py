@@ -33,6 +33,7 @@ from trainyard.conventions import (
     mig_config,
     team_prefix,
 )
+from trainyard.conventions.monitoring import FIGURES_READER_URL
 from trainyard.plan.parts import (
     ClusterPlan,
     FabricPlan,
@@ -120,7 +121,7 @@ def build(plan: Plan, planned: ClusterPlan, ground: Ground) -> Workloads:
         EgressProxy(f"{prefix}egress", _egress(plan, planned, ground, teams, ingest), after())
     notebooks(plan, planned, ground, teams, after())
     server = tracking_server(plan, planned, ground, teams, after(*ground.mlflow_identity.wait_for))
-    monitoring(plan, planned, ground, server, after(*ground.alertmanager_identity.wait_for))
+    monitoring(plan, planned, ground, server, after(*_of_monitoring(ground)))
     # A smoke job needs what a user's job needs. It waits for its team's identity, and nothing else does: if all objects
     # of all teams waited for the identities of all teams, a hundred teams would have a hundred thousand dependencies.
     needs = [*ground.jobs_wait_for, gpu, teams, volumes, queues, *([server] if server else [])]
@@ -134,6 +135,11 @@ def build(plan: Plan, planned: ClusterPlan, ground: Ground) -> Workloads:
             **slice_proofs(plan, planned, ground, teams, needs),
         },
     )
+
+
+def _of_monitoring(ground: Ground) -> list[pulumi.Resource]:
+    kept = ground.figures.identity.wait_for if ground.figures is not None else ()
+    return [*ground.alertmanager_identity.wait_for, *kept]
 
 
 def _deferred() -> tuple[pulumi.Output[str], Callable[[pulumi.Output[str]], None]]:
@@ -309,6 +315,10 @@ def _queues(
             "after_minutes": planned.idle_jobs.after_minutes,
             "grace_minutes": planned.idle_jobs.grace_minutes,
         }
+    if ground.figures is not None:
+        for asks in ("budgets", "idle_jobs"):
+            if asks in args:
+                args[asks]["prometheus_url"] = FIGURES_READER_URL
     if planned.off_peak is not None and planned.off_peak.flavors:
         args["off_peak"] = {
             "image": plan.core.pins.image("mlflow"),

@@ -9,7 +9,7 @@ each cluster's own (`docs/decisions/0010-several-clusters.md`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:  # an environment without a cluster does not wait for the SDK 
     from trainyard.components.k8s.kueue import FlavorArgs, QueuedNodesArgs
     from trainyard.components.k8s.mlflow_args import MlflowDatabaseArgs
     from trainyard.components.k8s.monitoring import GpuExporterArgs
-    from trainyard.components.k8s.monitoring_values import AlertRouteArgs
+    from trainyard.components.k8s.monitoring_values import AlertRouteArgs, RemoteFiguresArgs
     from trainyard.components.k8s.network_rules import AddressesArgs
     from trainyard.components.k8s.runtimes import TpuRuntimeArgs
     from trainyard.components.k8s.teams import SubjectArgs
@@ -73,6 +73,18 @@ class Slices:
     """TPU chips that a team owns, by flavor and then by team; 0 where it is not named."""
     proofs: Sequence[SliceToProve]
     """The slices that a job proves."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeptFigures:
+    """A service of the cloud's that keeps a cluster's figures."""
+
+    remote: RemoteFiguresArgs
+    """How it is reached."""
+    evaluate: Callable[[Mapping[str, Any]], object]
+    """Gives it the rules, as a file of Prometheus; outputs may stand anywhere in it."""
+    identity: WorkloadIdentity
+    """What the service accounts of Prometheus and of who asks need to use it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,6 +157,8 @@ class Ground:
     """StorageClass of the platform's own volumes. Default: the cluster's default."""
     alert_route: AlertRouteArgs | None = None
     """The way by which alerts leave the cluster. Default: none."""
+    figures: KeptFigures | None = None
+    """The cloud's service that keeps the figures. Default: Prometheus on the cluster does."""
     alerts_by_log: bool = False
     """Whether the ground's own monitoring reads alerts from a log on the cluster and tells people: no route then."""
     gpu_exporter: GpuExporterArgs | None = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import pulumi
 
@@ -10,7 +11,7 @@ from trainyard.components.k8s.checkpoint_check import CheckpointCheck
 from trainyard.components.k8s.checkpoint_drill import CheckpointDrill, CheckpointDrillArgs
 from trainyard.components.k8s.gpu import METRICS, NAMESPACE
 from trainyard.components.k8s.mlflow import MlflowServer
-from trainyard.components.k8s.monitoring import Monitoring, MonitoringArgs
+from trainyard.components.k8s.monitoring import Monitoring, MonitoringArgs, certificate_rules
 from trainyard.components.k8s.monitoring_flows import EXPORTER_LABELS
 from trainyard.components.k8s.teams import TeamNamespaces
 from trainyard.conventions import team_prefix
@@ -28,6 +29,7 @@ def monitoring(
     own = planned.monitoring
     if own is None:
         return None
+    made = _rules(plan, planned, own, ground)
     args: MonitoringArgs = {
         "chart": chart(plan, "kube-prometheus-stack"),
         "cluster": planned.name,
@@ -37,7 +39,7 @@ def monitoring(
             "cpu": own.cpu,
             "memory": own.memory,
         },
-        "rules": _rules(plan, planned, own, ground.gpu_series),
+        "rules": made,
         "name_service": ground.name_service,
         "keepers": _keepers(planned),
         "addresses": ground.addresses,
@@ -52,16 +54,19 @@ def monitoring(
         args["gpu_exporter"] = ground.gpu_exporter
     if server is not None:
         args["certificates"] = {"mlflow": server.certificate_ends}
-    if ground.alerts_by_log:
+    if ground.figures is not None:
+        args["remote"] = ground.figures.remote
+        certificates = args.get("certificates", {})
+        groups = [*made["groups"], *([certificate_rules(certificates)] if certificates else [])]
+        ground.figures.evaluate({"groups": groups})
+    elif ground.alerts_by_log:
         args["alert_log_image"] = plan.core.pins.image("mlflow")  # the smallest of the platform's images with Python
     elif ground.alert_route is not None:
         args["route"] = ground.alert_route
     return Monitoring(f"{resource_prefix(plan, planned)}monitoring", args, opts)
 
 
-def _rules(
-    plan: Plan, planned: ClusterPlan, own: MonitoringPlan, gpu_series: frozenset[str] | None
-) -> dict[str, object]:
+def _rules(plan: Plan, planned: ClusterPlan, own: MonitoringPlan, ground: Ground) -> dict[str, Any]:
     people = {team.name: team.members for team in plan.core.teams}
     members = {team.namespace: (team.name, people[team.name]) for team in planned.teams}
     return rules(
@@ -70,7 +75,8 @@ def _rules(
         members=members,
         runbooks=own.runbooks,
         money=_money(plan, planned),
-        gpu_series=gpu_series,
+        gpu_series=ground.gpu_series,
+        elsewhere=planned.name if ground.figures is not None else None,
     )
 
 

@@ -668,6 +668,19 @@ INPUTS: dict[str, dict[str, Any]] = {
         "labels": {"client": "acme"},
     },
     "BlockStorage": {"keyArn": KEY, "tags": {"client": "acme"}},
+    "ManagedPrometheus": {
+        "clusterName": "acme-demo",
+        "keyArn": KEY,
+        "retentionDays": 45,
+        "logRetentionDays": 365,
+        "protect": True,
+        "route": {
+            "integration": "sns_configs",
+            "alerts": {"topic_arn": f"arn:aws:sns:us-east-1:{ACCOUNT}:alerts", "sigv4": {"region": "us-east-1"}},
+        },
+        "alertTopicArn": f"arn:aws:sns:us-east-1:{ACCOUNT}:alerts",
+    },
+    "ManagedRules": {"workspaceId": "ws-680098d9-4629-4fdb-8ca0-6f5eeb8869e8", "rules": {"groups": []}},
     "Watchdog": {
         "keyArn": KEY,
         "alertTopicArn": f"arn:aws:sns:us-east-1:{ACCOUNT}:alerts",

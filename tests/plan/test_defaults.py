@@ -31,6 +31,9 @@ NOTHING = {
     "gcp.project", "gcp.projectNumber",  # have to be given
     "gcp.billingAccount", "gcp.organisationDomain",  # none
     "gcp.networkProject",  # none: the network is the environment's own
+    "gcp.tpuPools.*.purpose",  # the pool's name says it
+    "notebooks.address", "notebooks.signOn.authorizeUrl",  # there is no hub, or GitHub has its own
+    "notebooks.signOn.tokenUrl", "notebooks.signOn.userdataUrl",
     "gcp.bucketNetworks", "gcp.dataCacheHours",  # buckets are reached from everywhere, and no cache stands before them
     "offPeak.from", "offPeak.to", "offPeak.timeZone",  # there are no such hours
     "stateBackend", "stateRegion",  # whoever runs Pulumi decides

@@ -2,6 +2,8 @@
 
 import json
 
+import yaml
+
 from tests.policies.truth import NOT_APPLICABLE, OK, UNDECIDED, VIOLATED, kubernetes, made, table, unknown
 
 TOLD = {"name": "people", "slack_configs": [{"channel": "#alerts"}]}
@@ -19,6 +21,24 @@ def stack(chart="kube-prometheus-stack", alertmanager=None, **spec):
 def routed(route, *receivers):
     return stack(alertmanager={"config": {"route": route, "receivers": list(receivers)}})
 
+
+HANDS_ON = {
+    "remoteWrite": [{"url": "https://aps-workspaces.us-east-1.amazonaws.com/workspaces/ws-1/api/v1/remote_write"}]
+}
+WORKSPACE = made("aws:amp/workspace:Workspace", "figures", {"alias": "acme"})
+
+
+def of_workspace(kind, **inputs):
+    """Something of the workspace, which it names."""
+    return made(f"aws:amp/{kind[0].lower()}{kind[1:]}:{kind}", kind, inputs, uses={"workspaceId": [WORKSPACE]})
+
+
+def routes_of_workspace(config):
+    text = yaml.safe_dump({"alertmanager_config": yaml.safe_dump(config)})
+    return of_workspace("AlertManagerDefinition", definition=text)
+
+
+RULES = of_workspace("RuleGroupNamespace", name="rules", data="groups: []")
 
 QUEUE = kubernetes("kueue.x-k8s.io/v1beta2:ClusterQueue", "team", spec={})
 
@@ -120,6 +140,29 @@ CASES = [
             ],
         ),
         ("another chart", NOT_APPLICABLE, stack("kueue")),
+        (
+            "rules and routes of a workspace",
+            OK,
+            [stack(alertmanager={"enabled": False}, **HANDS_ON), WORKSPACE, RULES, routes_of_workspace(CONFIG)],
+        ),
+        ("rules without routes", VIOLATED, [stack(alertmanager={"enabled": False}, **HANDS_ON), WORKSPACE, RULES]),
+        (
+            "routes to nobody",
+            VIOLATED,
+            [WORKSPACE, RULES, routes_of_workspace({"route": {"receiver": "null"}, "receivers": [NOBODY, TOLD]})],
+        ),
+        (
+            "handed on, and no rules",
+            VIOLATED,
+            [stack(alertmanager={"enabled": False}, **HANDS_ON), WORKSPACE, routes_of_workspace(CONFIG)],
+        ),
+        ("a workspace beside an Alertmanager", OK, [stack(**HANDS_ON), WORKSPACE]),
+        ("a workspace that others look at", NOT_APPLICABLE, WORKSPACE),
+        (
+            "routes not known yet",
+            UNDECIDED,
+            [WORKSPACE, RULES, unknown(routes_of_workspace(CONFIG), "definition")],
+        ),
         ("routes unknown", UNDECIDED, unknown(stack(), "values", "alertmanager", "config")),
     ),
     *table(
@@ -133,6 +176,17 @@ CASES = [
         ("700 hours", VIOLATED, [QUEUE, stack(retention="700h")]),
         ("kept elsewhere", NOT_APPLICABLE, [QUEUE, stack(remoteWrite=[{"url": "https://example.com"}])]),
         ("by Thanos", NOT_APPLICABLE, [QUEUE, stack(thanos={"objectStorageConfig": {}})]),
+        (
+            "a workspace for 45 days",
+            OK,
+            [QUEUE, WORKSPACE, of_workspace("WorkspaceConfiguration", retentionPeriodInDays=45)],
+        ),
+        (
+            "a workspace for two weeks",
+            VIOLATED,
+            [QUEUE, WORKSPACE, of_workspace("WorkspaceConfiguration", retentionPeriodInDays=14)],
+        ),
+        ("a workspace as it comes", NOT_APPLICABLE, [QUEUE, WORKSPACE]),
         ("nothing is charged", NOT_APPLICABLE, stack(retention="1d")),
         ("unknown", UNDECIDED, [QUEUE, unknown(stack(), "values", "prometheus", "prometheusSpec", "retention")]),
     ),

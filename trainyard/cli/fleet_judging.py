@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping, Sequence
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -103,7 +106,9 @@ def worst_of(told: Mapping[str, Told]) -> int:
     return max((each.verdict.state for each in told.values()), key=order.index, default=State.SOUND).exit_code
 
 
-def judged(clients: Sequence[Client], jobs: int | None, since: Mapping[str, Source] | None = None) -> dict[str, Told]:
+def judged(
+    clients: Sequence[Client], jobs: int | None, since_each: Mapping[str, Source] | None = None
+) -> dict[str, Told]:
     """What a check says of each stack, by its name; with a stack's source also what changed since that made it.
 
     A stack that is pinned is judged by its own release.
@@ -117,7 +122,7 @@ def judged(clients: Sequence[Client], jobs: int | None, since: Mapping[str, Sour
     found: dict[str, Told] = {}
     if not clients:
         return found
-    sources = since or {}
+    sources = since_each or {}
     together: dict[Source | None, list[Path]] = {}  # one question for all that have the same source
     for client in clients:
         if client.python is None:
@@ -125,11 +130,16 @@ def judged(clients: Sequence[Client], jobs: int | None, since: Mapping[str, Sour
     pinned = [client for client in clients if client.python is not None]
     with progress(f"checking {len(clients)} stacks") as say:
         for source, files in together.items():
-            formats = (Format.JSON,) if source else ()
-            asked = Asked(project=clients[0].config.root, formats=formats, debug=debugging(), since=source)
-            for told in tell_all(asked, files, {}, workers=jobs or workers_for(len(files))):
-                found[told.verdict.stack] = told
-                say(f"checked {len(found)} of {len(clients)} stacks")
+            formats, project, workers = (
+                (Format.JSON,) if source else (),
+                clients[0].config.root,
+                workers_for(len(files)),
+            )
+            with _made_by(source, project, files, jobs or workers, say) as since:
+                asked = Asked(project=project, formats=formats, debug=debugging(), since=since)
+                for told in tell_all(asked, files, {}, workers=jobs or workers):
+                    found[told.verdict.stack] = told
+                    say(f"checked {len(found)} of {len(clients)} stacks")
         with ThreadPoolExecutor(jobs or workers_for(max(1, len(pinned)))) as pool:
             asking = [
                 pool.submit(told_by, client, client.python, sources.get(client.stack))
@@ -140,3 +150,21 @@ def judged(clients: Sequence[Client], jobs: int | None, since: Mapping[str, Sour
                 found[each.result().verdict.stack] = each.result()
                 say(f"checked {len(found)} of {len(clients)} stacks")
     return found
+
+
+@contextmanager
+def _made_by(
+    source: Source | None, project: Path, files: Sequence[Path], workers: int, say: Callable[[str], None]
+) -> Iterator[Source | None]:
+    """The source, with what its release made of all stacks for as long as the block runs: before ours judges them, so
+    that not twice as many processes are there at once. One stack is rehearsed by it while ours does."""
+    if source is None or source.interpreter is None or len(files) == 1:
+        yield source
+        return
+    from trainyard.review.change.many import rehearse_many
+
+    with tempfile.TemporaryDirectory(prefix="trainyard-before-") as name:
+        made = rehearse_many(source.interpreter, project, files, Path(name), workers)
+        for number, _ in enumerate(made, start=1):
+            say(f"{source.words} made {number} of {len(files)} stacks")
+        yield replace(source, outcomes=Path(name))

@@ -12,6 +12,12 @@ PROMETHEUS_URL: Final = f"http://{RELEASE}-prometheus.{MONITORING_NAMESPACE}.svc
 """Prometheus as pods of the cluster reach it."""
 PROMETHEUS_LABELS: Final = (("app.kubernetes.io/name", "prometheus"),)
 """Labels of Prometheus' pods, for network policies."""
+FIGURES_READER: Final = "figures-reader"
+"""The program that signs what the cluster asks the cloud's service, where that keeps the figures."""
+FIGURES_READER_URL: Final = f"http://{FIGURES_READER}.{MONITORING_NAMESPACE}.svc:{PROMETHEUS_PORT}"
+"""That service as pods of the cluster reach it."""
+PROMETHEUS_ACCOUNT: Final = f"{RELEASE}-prometheus"
+"""Service account of Prometheus, whose role may write to the cloud's service."""
 BUDGET_KEEPER: Final = "budget-keeper"
 """The program that holds the queues of a team whose money is gone, beside Kueue's manager; it asks Prometheus."""
 IDLE_KEEPER: Final = "idle-keeper"

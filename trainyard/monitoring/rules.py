@@ -7,9 +7,15 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from trainyard.monitoring.alerts import alerts_by_room
-from trainyard.monitoring.model import group
+from trainyard.monitoring.alerts.platform import WATCHDOG
+from trainyard.monitoring.model import Alert, group
 from trainyard.monitoring.recordings import Money, recording_groups
 from trainyard.monitoring.thresholds import Thresholds
+
+OF_THE_EVALUATOR = re.compile(r"\b(prometheus_rule|alertmanager)_")
+"""Figures of who evaluates rules and tells of alerts, which a service outside of the cluster does not give."""
+FRESH = "group(up)"
+"""That the cluster hands on figures: five minutes after the last there are none."""
 
 
 def rules(
@@ -20,6 +26,7 @@ def rules(
     runbooks: str,
     money: Money | None = None,
     gpu_series: Collection[str] | None = None,
+    elsewhere: str | None = None,
 ) -> dict[str, Any]:
     """The groups of rules.
 
@@ -31,9 +38,28 @@ def rules(
         money: prices and budgets; without them nothing counts what teams spend.
         gpu_series: what the GPUs' exporter measures; an alert on anything else of it would never fire, and is left out.
             None: all that our own exporter does.
+        elsewhere: the cluster's name, where the rules are evaluated by a service outside of it. That adds it to no
+            alert itself, says of its own rules and deliveries nothing in figures, and would go on to say that alerts
+            arrive when the cluster no longer sends any figure.
     """
+
+    def written(alert: Alert) -> dict[str, Any]:
+        rule = alert.rule(runbooks)
+        if elsewhere is not None:
+            rule["labels"] = {**rule["labels"], "cluster": elsewhere}
+            if alert.name == WATCHDOG:
+                rule["expr"] = FRESH
+        return rule
+
     alerts = [
-        group(f"trainyard-{room}", [alert.rule(runbooks) for alert in found if measured(alert.expr, gpu_series)])
+        group(
+            f"trainyard-{room}",
+            [
+                written(alert)
+                for alert in found
+                if measured(alert.expr, gpu_series) and (elsewhere is None or not OF_THE_EVALUATOR.search(alert.expr))
+            ],
+        )
         for room, found in alerts_by_room(at, namespaces).items()
     ]
     return {"groups": [*recording_groups(members, money or Money()), *alerts]}

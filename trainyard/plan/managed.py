@@ -22,7 +22,7 @@ OF_A_CLUSTER: Final = (
     "mlflow.replicas", "mlflow.workers", "mlflow.cpu", "mlflow.memory", "mlflow.image", "mlflow.database",
     "mlflow.defaultPermission", "mlflow.passwordVersion", "mlflow.signOn",
     "smoke.team", "smoke.capacities", "smoke.advisory",
-    "monitoring.retentionDays", "monitoring.storageGib", "monitoring.cpu", "monitoring.memory",
+    "monitoring.service", "monitoring.retentionDays", "monitoring.storageGib", "monitoring.cpu", "monitoring.memory",
     "monitoring.checkpointDrill", "monitoring.checkpointCheck",
     "audit.containerLogs", "audit.breakGlass", "network.serviceCidr", "managed.beside",
 )  # fmt: skip

@@ -18,11 +18,24 @@ A_MONTH_DAYS = 32
 """Days that figures have to be kept, so that the longest month is whole on the day after it."""
 
 
-def plan_monitoring(context: Context) -> MonitoringPlan | None:
-    """It, or None where the settings or the profile go without."""
+BUFFER_GIB = 10
+"""GiB of the volume of a Prometheus that hands its figures on: two hours that it keeps, and what it could not send."""
+
+
+def plan_monitoring(context: Context, *, managed_there: bool = False) -> MonitoringPlan | None:
+    """It, or None where the settings or the profile go without. `managed_there`: the ground can give it to its cloud's
+    service."""
     own = context.settings.monitoring
     if not context.take("monitoring.enabled", "monitoring.enabled", own.enabled):
+        if own.service == "managed":
+            context.ledger.problem("monitoring.service", own.service, "needs monitoring.enabled: nothing is watched")
         return None
+    managed = own.service == "managed"
+    if managed and not managed_there:
+        allowed = "must be cluster here: only on AWS is the cloud's own service built"
+        context.ledger.problem("monitoring.service", own.service, allowed)
+    source = "setting monitoring.service" if own.service else "default: nothing is paid by what is asked"
+    context.ledger.decide("monitoring.service", own.service or "cluster", source)
     days = context.take("monitoring.retention_days", "monitoring.retentionDays", own.retention_days)
     if days < A_MONTH_DAYS:
         allowed = f"must be at least {A_MONTH_DAYS}: what a team has spent in a month is counted from its figures"
@@ -30,7 +43,9 @@ def plan_monitoring(context: Context) -> MonitoringPlan | None:
     runbooks = own.runbooks or RUNBOOKS
     return MonitoringPlan(
         retention_days=days,
-        storage_gib=context.take("monitoring.storage_gib", "monitoring.storageGib", own.storage_gib),
+        storage_gib=_buffer_gib(context)
+        if managed
+        else context.take("monitoring.storage_gib", "monitoring.storageGib", own.storage_gib),
         cpu=context.take("monitoring.cpu", "monitoring.cpu", own.cpu),
         memory=context.take("monitoring.memory", "monitoring.memory", own.memory),
         runbooks=context.ledger.decide(
@@ -41,7 +56,17 @@ def plan_monitoring(context: Context) -> MonitoringPlan | None:
             else "the pages of this project; published, give their address",
         ),
         thresholds=_thresholds(context),
+        managed=managed,
     )
+
+
+def _buffer_gib(context: Context) -> int:
+    """What is kept on the cluster until it is sent is small, and its size no choice."""
+    given = context.settings.monitoring.storage_gib
+    if given is not None:
+        allowed = "is the volume of monitoring.service cluster: managed, the figures lie in the service"
+        context.ledger.problem("monitoring.storageGib", given, allowed)
+    return context.ledger.decide("monitoring.storage_gib", BUFFER_GIB, "own choice: what waits to be sent")
 
 
 DRILL_SCHEDULE = "17 4 * * 0"

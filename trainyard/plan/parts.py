@@ -423,6 +423,7 @@ class MonitoringPlan:
     memory: str
     runbooks: str  # the address that the alerts' pages are below, or the folder that they are in
     thresholds: Thresholds
+    managed: bool = False  # the cloud's service keeps the figures; Prometheus on the cluster hands them on to it
 
 
 @dataclass(frozen=True, slots=True)

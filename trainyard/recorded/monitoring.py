@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
+
+import yaml
 
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.read import value_at
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import HELM_RELEASE, STORAGE_CLASS
+from trainyard.recorded.yaml_text import read_yaml
 
 CHART: Final = "kube-prometheus-stack"
 SPEC: Final = ("values", "prometheus", "prometheusSpec")
@@ -27,6 +30,22 @@ def prometheus_stacks(resources: Resources) -> Iterator[RecordedResource]:
 def is_prometheus_stack(release: RecordedResource) -> bool:
     """Whether a Helm release is of the chart; one whose chart is not known is none."""
     return str(value_at(release.inputs, "chart", default="", unknown="")).rpartition("/")[2] == CHART
+
+
+def rules_of(namespace: RecordedResource) -> list[Mapping[str, Any]]:
+    """The rules of a rule group namespace of Amazon's service, a file of Prometheus; none where it is not known."""
+    try:
+        read = read_yaml(str(value_at(namespace.inputs, "data", default="", unknown="")))
+    except yaml.YAMLError:
+        return []
+    groups = read.get("groups") if isinstance(read, Mapping) else None
+    return [
+        rule
+        for group in groups or ()
+        if isinstance(group, Mapping)
+        for rule in group.get("rules") or ()
+        if isinstance(rule, Mapping)
+    ]
 
 
 def storage_class(resources: Resources, name: Any) -> RecordedResource | None:

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from trainyard.rehearsal.engine.loop import rare_collections
+from trainyard.rehearsal.engine.recorder import resources_forgotten
 from trainyard.review.review import failed
 from trainyard.review.told import Asked, Told, tell, told
 
@@ -34,7 +35,7 @@ STACKS_A_WORKER: Final = 2
 _LAST_SECONDS: Final = 5
 """What a worker may take to end once it has nothing left to do."""
 
-_THRESHOLDS = (1_900_000, 5, 20)
+THRESHOLDS: Final = (1_900_000, 5, 20)
 """Thresholds of a worker's garbage collector: it collects after each stack, not within one (`rare_collections`)."""
 
 
@@ -55,7 +56,7 @@ def tell_all(
     """What became of every stack, in the order of `files`. With one worker all happens in this process."""
     if workers <= 1:
         before = gc.get_threshold()
-        gc.set_threshold(*_THRESHOLDS)
+        gc.set_threshold(*THRESHOLDS)
         try:
             for file in files:
                 yield _and_forget(judge_one, asked, file, earlier.get(file))
@@ -114,7 +115,7 @@ def _in_order(
 
 def _and_forget(judge_one: Judge, asked: Asked, file: Path, earlier: Mapping[str, Any] | None) -> Told:
     """Judges one stack and frees what that took: what was there before is not looked at, which would take long."""
-    with rare_collections():
+    with rare_collections(), resources_forgotten():
         return judge_one(asked, file, earlier)
 
 
@@ -123,7 +124,7 @@ def _executor() -> ProcessPoolExecutor:
 
 
 def _begin() -> None:
-    gc.set_threshold(*_THRESHOLDS)
+    gc.set_threshold(*THRESHOLDS)
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -65,11 +65,17 @@ class Monitoring(Model):
     """What every cluster is watched by: Prometheus, Alertmanager, Grafana."""
 
     enabled: bool | None = Field(default=None, description="whether there is one")
+    service: Literal["cluster", "managed"] | None = Field(
+        default=None,
+        description="who keeps figures, evaluates rules and tells of alerts: `cluster`, Prometheus on the cluster, or "
+        "`managed`, the service of the cloud: Amazon Managed Service for Prometheus, on AWS",
+    )
     retention_days: Annotated[int, Field(ge=1, le=730)] | None = Field(
         default=None, description="days that figures are kept; a month's budget needs 32"
     )
     storage_gib: Annotated[int, Field(ge=10, le=16_384)] | None = Field(
-        default=None, description="volume of Prometheus, GiB; the oldest figures go before it is full"
+        default=None,
+        description="volume of Prometheus, GiB; the oldest figures go before it is full; not with `service: managed`",
     )
     cpu: Cores | None = Field(default=None, description="of Prometheus, a Kubernetes quantity")
     memory: Memory | None = Field(default=None, description="of Prometheus, a Kubernetes quantity")

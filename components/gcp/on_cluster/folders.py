@@ -17,6 +17,7 @@ import pulumi_kubernetes.networking.v1 as networking
 from trainyard.components.k8s.objects import add_on_namespace, named
 from trainyard.components.k8s.pod_parts import restricted_container, system_toleration
 from trainyard.components.k8s.quantities import gibibytes
+from trainyard.components.k8s.volumes import replaced_when_it_must
 from trainyard.components.outputs import register
 from trainyard.components.prerequisites import prerequisites
 from trainyard.conventions import SYSTEM_NODES, TRAINER_GID, TRAINER_UID
@@ -112,7 +113,7 @@ class SharedFolders(pulumi.ComponentResource):
                 "claim_ref": {"namespace": self._inside, "name": what},
                 "csi": csi,
             },
-            opts=pulumi.ResourceOptions.merge(opts, _ONE_OF_A_NAME),
+            opts=replaced_when_it_must(opts, "kubernetes:core/v1:PersistentVolume"),
         )
         claim = core.PersistentVolumeClaim(
             f"{prefix}-claim",
@@ -124,7 +125,7 @@ class SharedFolders(pulumi.ComponentResource):
                 "volume_name": named(volume, f"{NAMESPACE}-{what}"),
                 "resources": {"requests": {"storage": gibibytes(_NOMINAL_CAPACITY_GIB)}},
             },
-            opts=pulumi.ResourceOptions.merge(opts, _ONE_OF_A_NAME),
+            opts=replaced_when_it_must(opts, "kubernetes:core/v1:PersistentVolumeClaim"),
         )
         # Another list of teams is another job: one that ran cannot be changed.
         text = sha256("\n".join([*top["folders"], self._image, _MAKE]).encode()).hexdigest()[:8]
@@ -168,5 +169,4 @@ class SharedFolders(pulumi.ComponentResource):
         )
 
 
-_ONE_OF_A_NAME = pulumi.ResourceOptions(delete_before_replace=True)
 """Volumes and claims have their names, and there are no two of one."""

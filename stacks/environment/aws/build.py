@@ -25,7 +25,7 @@ from trainyard.plan.parts import Plan
 from trainyard.stacks.environment.aws import managed
 from trainyard.stacks.environment.aws.account import bind_roles, provider
 from trainyard.stacks.environment.aws.audit import make_audit
-from trainyard.stacks.environment.aws.keys import Keys, make_keys
+from trainyard.stacks.environment.aws.keys import Keys, keeps_figures, make_keys
 from trainyard.stacks.environment.aws.people import administrators_of, deployer
 from trainyard.stacks.environment.aws.storage import make_database, make_storage
 from trainyard.stacks.environment.ground import Foundation, Ground, resource_prefix
@@ -250,6 +250,8 @@ def _budget(plan: Plan[AwsPlan], account: pulumi.Input[str], keys: Keys, opts: p
         "activate_cost_tags": alerts.activate_cost_tags,
         "cost_tag_keys": list(tags),
     }
+    if keeps_figures(plan):
+        args["figures_service"] = True
     rules = managed.alert_rules(plan, account)
     if rules:
         args["event_rule_arns"] = rules

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import pulumi
 import pulumi_aws
@@ -17,13 +18,20 @@ from trainyard.components.aws.database import Database
 from trainyard.components.aws.existing_network import AnyNetwork
 from trainyard.components.aws.gpu_launch import GpuNodeGroupArgs, GpuPoolArgs
 from trainyard.components.aws.gpu_nodes import GpuNodeGroups
+from trainyard.components.aws.identity import PodRole
+from trainyard.components.aws.managed_prometheus import (
+    ManagedPrometheus,
+    ManagedPrometheusArgs,
+    ManagedRules,
+    ManagedRulesArgs,
+)
 from trainyard.components.aws.on_cluster.fabric import UNRATIONED_RESOURCES
 from trainyard.components.aws.on_cluster.kube_system import kube_system_walls
 from trainyard.components.aws.on_cluster.team_logs import TeamLogGroup, TeamLogGroupArgs
 from trainyard.components.aws.on_cluster.volumes import ingest_volume, team_volumes
 from trainyard.components.aws.storage import StorageTiers
 from trainyard.components.aws.watchdog import Watchdog, WatchdogArgs
-from trainyard.components.k8s.monitoring_values import MESSAGE, SUBJECT, AlertRouteArgs
+from trainyard.components.k8s.monitoring_values import MESSAGE, SUBJECT, AlertRouteArgs, RemoteFiguresArgs
 from trainyard.conventions import CPU_NODES, INGEST_GROUP, SYSTEM_NODES, gpu_node_labels, team_group
 from trainyard.conventions.aws import RESERVATION_KINDS, tunnel_port
 from trainyard.plan.aws.parts import AwsPlan
@@ -34,7 +42,7 @@ from trainyard.stacks.environment.aws.addresses import direct_names, network_add
 from trainyard.stacks.environment.aws.identities import identity, pod_roles
 from trainyard.stacks.environment.aws.keys import Keys
 from trainyard.stacks.environment.aws.storage import ARTIFACTS_PREFIX, mlflow_database, mounted, uri
-from trainyard.stacks.environment.ground import Ground, resource_prefix
+from trainyard.stacks.environment.ground import Ground, KeptFigures, WorkloadIdentity, resource_prefix
 
 
 @dataclass(frozen=True)
@@ -102,8 +110,10 @@ def _ground(
     prefix, addresses = resource_prefix(plan, planned), network_addresses(plan.ground.network, shared.network)
     log_group = _team_log_group(plan, planned, shared.keys, opts)
     watchdog = _watchdog(plan, planned, shared, opts)
-    topics = [shared.alert_topic, watchdog.topic_arn] if watchdog else []
-    roles = pod_roles(plan, planned, cluster, storage, shared.database, log_group, shared.keys, topics, opts)
+    figures = _figures(plan, planned, shared, watchdog, opts)
+    topics = [shared.alert_topic, watchdog.topic_arn] if watchdog and not figures else []
+    workspace = figures.workspace_arn if figures else None
+    roles = pod_roles(plan, planned, cluster, storage, shared.database, log_group, shared.keys, topics, workspace, opts)
 
     def kubernetes_after(name: str, *waited_for: pulumi.Resource) -> pulumi_kubernetes.Provider:
         return pulumi_kubernetes.Provider(
@@ -159,6 +169,7 @@ def _ground(
         jobs_wait_for=on_cluster.ready,
         block_storage_class=on_cluster.block_storage_class,
         alert_route=_alert_route(plan, shared, watchdog) if watchdog else None,
+        figures=_kept(plan, planned, figures, roles, opts) if figures else None,
         alertmanager_identity=identity(roles, "alertmanager"),
     )
 
@@ -173,7 +184,49 @@ def _watchdog(
         "alert_topic_arn": shared.alert_topic,
         "cluster_name": planned.name,
     }
+    if planned.monitoring.managed:
+        args["figures_account_id"] = shared.account
     return Watchdog(f"{resource_prefix(plan, planned)}watchdog", args, opts)
+
+
+def _figures(
+    plan: Plan[AwsPlan], planned: ClusterPlan, shared: Shared, watchdog: Watchdog | None, opts: pulumi.ResourceOptions
+) -> ManagedPrometheus | None:
+    """The workspace, where the plan gives the figures to the service."""
+    own = planned.monitoring
+    if own is None or not own.managed or watchdog is None:
+        return None
+    args: ManagedPrometheusArgs = {
+        "cluster_name": planned.name,
+        "key_arn": shared.keys.platform.key_arn,
+        "retention_days": own.retention_days,
+        "log_retention_days": plan.ground.control_plane(planned.name).log_retention_days,
+        "protect": plan.core.protect,
+        "route": _alert_route(plan, shared, watchdog),
+        "alert_topic_arn": shared.alert_topic,
+    }
+    return ManagedPrometheus(f"{resource_prefix(plan, planned)}figures", args, opts)
+
+
+def _kept(
+    plan: Plan[AwsPlan],
+    planned: ClusterPlan,
+    figures: ManagedPrometheus,
+    roles: Mapping[str, PodRole],
+    opts: pulumi.ResourceOptions,
+) -> KeptFigures:
+    remote: RemoteFiguresArgs = {
+        "endpoint": figures.endpoint,
+        "region": plan.ground.region,
+        "reader_image": plan.core.pins.image("mlflow"),  # the smallest of the platform's images with Python
+    }
+
+    def evaluate(rules: Mapping[str, Any]) -> ManagedRules:
+        args: ManagedRulesArgs = {"workspace_id": figures.workspace_id, "rules": rules}
+        return ManagedRules(f"{resource_prefix(plan, planned)}figures-rules", args, opts)
+
+    needed = WorkloadIdentity(wait_for=[roles["figures-writer"], roles["figures-reader"]])
+    return KeptFigures(remote=remote, evaluate=evaluate, identity=needed)
 
 
 def _alert_route(plan: Plan[AwsPlan], shared: Shared, watchdog: Watchdog) -> AlertRouteArgs:

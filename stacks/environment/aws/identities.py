@@ -10,6 +10,7 @@ import pulumi
 from trainyard.components.aws.cluster import Cluster
 from trainyard.components.aws.database import Database
 from trainyard.components.aws.identity import PodRole
+from trainyard.components.aws.managed_prometheus import figures_reader_policy, figures_writer_policy
 from trainyard.components.aws.on_cluster import autoscaler, drivers, team_logs
 from trainyard.components.aws.storage import StorageTiers
 from trainyard.components.aws.workload_policies import (
@@ -24,7 +25,12 @@ from trainyard.components.aws.workload_policies import (
 )
 from trainyard.components.k8s import mlflow
 from trainyard.conventions import INGEST_NAMESPACE, MLFLOW_NAMESPACE, TRAINER_SERVICE_ACCOUNT, data_prefix, team_prefix
-from trainyard.conventions.monitoring import ALERTMANAGER_ACCOUNT, MONITORING_NAMESPACE
+from trainyard.conventions.monitoring import (
+    ALERTMANAGER_ACCOUNT,
+    FIGURES_READER,
+    MONITORING_NAMESPACE,
+    PROMETHEUS_ACCOUNT,
+)
 from trainyard.plan.aws.parts import AwsPlan
 from trainyard.plan.parts import ClusterPlan, Plan
 from trainyard.stacks.environment.aws.keys import Keys
@@ -46,6 +52,7 @@ def pod_roles(
     log_group: team_logs.TeamLogGroup | None,
     keys: Keys,
     alert_topics: Sequence[pulumi.Input[str]],
+    workspace_arn: pulumi.Input[str] | None,
     opts: pulumi.ResourceOptions,
 ) -> dict[str, PodRole]:
     """The AWS rights of everything that runs on a cluster, by workload."""
@@ -117,6 +124,11 @@ def pod_roles(
     if alert_topics:
         policy = alertmanager_policy(topic_arns=alert_topics, key_arn=keys.platform.key_arn, region=plan.ground.region)
         add("alertmanager", MONITORING_NAMESPACE, ALERTMANAGER_ACCOUNT, policy, "Alertmanager: tells people of alerts")
+    if workspace_arn is not None:
+        policy = figures_writer_policy(workspace_arn)
+        add("figures-writer", MONITORING_NAMESPACE, PROMETHEUS_ACCOUNT, policy, "Prometheus: hands figures on")
+        policy = figures_reader_policy(workspace_arn)
+        add("figures-reader", MONITORING_NAMESPACE, FIGURES_READER, policy, "Whoever asks for figures: reads them")
     policy = bucket_mount_policy(
         read_write=[BucketPart(data["arn"], data_prefix(), keys.data.key_arn)], region=plan.ground.region
     )

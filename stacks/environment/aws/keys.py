@@ -74,7 +74,7 @@ def make_keys(
     }
     platform: EnvironmentKeyArgs = {
         **common("platform", "Platform: secrets of clusters, volumes, logs, alerts"),
-        "services": ["ec2", "sns"],
+        "services": ["ec2", "sns", *(["aps"] if keeps_figures(plan) else [])],
         "log_groups": ["*"],
         "role_arns": [
             pulumi.Output.concat(
@@ -84,7 +84,9 @@ def make_keys(
             )
             for planned in plan.clusters
         ],
-        "publishers": [f"{service}.amazonaws.com" for service in PUBLISHERS],
+        "publishers": [
+            f"{service}.amazonaws.com" for service in (*PUBLISHERS, *(["aps"] if keeps_figures(plan) else []))
+        ],
         "node_volumes": bool(plan.ground.control_planes),
         "create_autoscaling_role": plan.ground.create_autoscaling_role,
     }
@@ -94,6 +96,11 @@ def make_keys(
         tracking=key("tracking", tracking),
         platform=key("platform", platform),
     )
+
+
+def keeps_figures(plan: Plan[AwsPlan]) -> bool:
+    """Whether Amazon Managed Service for Prometheus keeps the figures of a cluster."""
+    return any(planned.monitoring is not None and planned.monitoring.managed for planned in plan.clusters)
 
 
 def _cluster_name(plan: Plan[AwsPlan], planned: ClusterPlan) -> str:

@@ -96,3 +96,73 @@ def test_packages_that_do_more_are_imported_as_ever() -> None:
         found = {"type": type(pulumi_kubernetes.apiextensions).__name__, "class": CustomResource.__name__}
     """)
     assert found == {"type": "module", "class": "CustomResource"}
+
+
+_TOLD = """
+    import inspect, typing
+    from pulumi import _types
+    from pulumi_aws.fsx import _inputs
+    found = {}
+    for name in _inputs.__all__:
+        cls = getattr(_inputs, name)
+        if typing.is_typeddict(cls):
+            keys = sorted(cls.__required_keys__), sorted(cls.__optional_keys__)
+            found[name] = [*keys, str(cls.__annotations__), issubclass(cls, dict), cls.__doc__]
+        else:
+            types = _types.input_type_types(cls)
+            found[name] = [str(types), str(inspect.signature(cls)), sorted(vars(cls)), cls.__qualname__, cls.__doc__]
+"""
+
+
+def test_classes_of_inputs_that_wait_are_the_same() -> None:
+    whole = _run(_TOLD)
+    waited = _run(
+        "from trainyard.rehearsal.engine.sdk_imports import piecewise_imports\n"
+        "with piecewise_imports():\n    import pulumi_aws.fsx._inputs as first\n"
+        "from trainyard.rehearsal.engine.sdk_inputs import waiting\n"
+        "assert waiting(first.LustreFileSystemLogConfigurationArgs)\n" + textwrap.dedent(_TOLD)
+    )
+    assert waited == whole
+    assert len(whole) > 20
+
+
+def test_only_inputs_that_are_used_are_made() -> None:
+    found = _run("""
+        from trainyard.rehearsal.engine.sdk_imports import piecewise_imports
+        with piecewise_imports():
+            import pulumi_kubernetes.core.v1 as core
+            import pulumi_kubernetes.core.v1._inputs as inputs
+        from pulumi import _types
+        from trainyard.rehearsal.engine.sdk_inputs import waiting
+        before = [waiting(inputs.ContainerPortArgs), waiting(inputs.ContainerPortArgsDict)]
+        port = core.ContainerPortArgs(container_port=80)
+        found = {
+            "before": before,
+            "after": [waiting(inputs.ContainerPortArgs), waiting(inputs.ProbeArgs)],
+            "asked": [_types.is_input_type(inputs.ProbeArgs), waiting(inputs.ProbeArgs)],
+            "value": _types.input_type_to_dict(port),
+            "same": type(port) is inputs.ContainerPortArgs is core.ContainerPortArgs,
+            "equal": port == core.ContainerPortArgs(container_port=80),
+            "plain": core.ContainerPortArgsDict(container_port=80),
+        }
+        try:
+            core.ContainerPortArgs(port=80)
+        except TypeError as error:
+            found["refused"] = str(error)
+        class Ours(inputs.ProbeArgs):
+            pass
+        class OurDict(inputs.ProbeArgsDict):
+            more: str
+        found["derived"] = [Ours(period_seconds=3).period_seconds, "more" in OurDict.__annotations__]
+    """)
+    assert "unexpected keyword argument 'port'" in str(found.pop("refused"))
+    assert found == {
+        "before": [True, True],
+        "after": [False, True],
+        "asked": [True, True],
+        "value": {"containerPort": 80},
+        "same": True,
+        "equal": True,
+        "plain": {"container_port": 80},
+        "derived": [3, True],
+    }

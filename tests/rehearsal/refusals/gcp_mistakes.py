@@ -111,6 +111,8 @@ MISTAKES: list[Row] = [
     ("DatabaseInstance:acme-demo-mlflow", "settings.edition", DROP, "gcp-sql-tier"),
     ("DatabaseInstance:acme-demo-mlflow", "settings.tier", "db-custom-3-7680", "gcp-sql-tier"),
     ("DatabaseInstance:acme-demo-mlflow", "settings.tier", "db.t4g.medium", "gcp-sql-tier"),
+    ("DatabaseInstance:acme-demo-mlflow", "settings.tier", "db-n1-standard-1", "gcp-sql-tier"),
+    ("DatabaseInstance:acme-demo-mlflow", "settings.tier", "db-c4a-highmem-4", "gcp-sql-tier"),
     ("DatabaseInstance:acme-demo-mlflow", "settings.backupConfiguration.startTime", "3am", "gcp-sql-time"),
     ("DatabaseInstance:acme-demo-mlflow", "settings.maintenanceWindow.day", 0, "gcp-sql-window"),
     ("DatabaseInstance:acme-demo-mlflow", "settings.ipConfiguration.privateNetwork", DROP, "gcp-sql-network"),

@@ -1,9 +1,11 @@
 """The pack's configuration, as the engine reconciles it."""
 
 import json
+import sys
 
 import pytest
-from pulumi_policy import EnforcementLevel
+from jsonschema import Draft7Validator
+from pulumi_policy import EnforcementLevel, PolicyConfigSchema, StackValidationPolicy
 
 from trainyard.policies.pack import LEVEL, POLICIES
 from trainyard.problems import SettingsError
@@ -26,6 +28,28 @@ def test_defaults_are_those_of_the_schema():
     assert found["logs-kept-too-short"].level == EnforcementLevel.MANDATORY
     assert found["spot-share-below-target"].level == EnforcementLevel.ADVISORY
     assert found["public-database"].properties == {}
+
+
+@pytest.mark.parametrize(
+    "policy", [policy for policy in POLICIES if policy.config_schema], ids=lambda policy: policy.name
+)
+def test_what_is_taken_without_a_look_fits_the_schema(policy):
+    document = {"type": "object", "properties": policy.config_schema.properties}
+    assert Draft7Validator(document).is_valid(of(None)[policy.name].properties)
+
+
+def test_the_judge_of_schemas_is_imported_where_a_file_says_something(monkeypatch):
+    monkeypatch.setitem(sys.modules, "jsonschema", None)  # an import of it fails
+    assert of({"logs-kept-too-short": "advisory"})["logs-kept-too-short"].properties == {"minDays": 365}
+    with pytest.raises(ImportError):
+        of({"logs-kept-too-short": {"minDays": 1}})
+
+
+def test_what_has_no_default_has_to_be_given():
+    schema = PolicyConfigSchema({"minDays": {"type": "number"}}, required=["minDays"])
+    policy = StackValidationPolicy("asks", "asks", validate=lambda *_: None, config_schema=schema)
+    with pytest.raises(SettingsError, match="asks: got a mapping of 0 keys; breaks the policy's rule required"):
+        reconcile([policy], None, LEVEL)
 
 
 def test_given_values_go_over_the_defaults():

@@ -74,6 +74,13 @@ def alarm(resource: RecordedResource, context: PriceContext) -> Iterator[CostEnt
     yield context.line(resource, "alarm", "cloudwatch.alarm", always(1))
 
 
+def figures(resource: RecordedResource, context: PriceContext) -> Iterator[CostEntry]:
+    """A workspace of Managed Service for Prometheus is paid by what is sent, kept and asked, which no stack says."""
+    del context
+    for what in ("samples that are sent", "figures that are kept", "samples that are asked for"):
+        yield unpriced(resource, what, "no dated price was read")
+
+
 def metric_filter(resource: RecordedResource, context: PriceContext) -> Iterator[CostEntry]:
     """The metric that a filter counts in is paid by the month in which it has figures, and ten of an account are free.
 

@@ -61,6 +61,8 @@ def plan_floor(
         size = monitoring.storage_gib
         items.append(_item(f"volume of Prometheus ({size} GiB)", size, 1, "ebs.gp3", "monitoring.storageGib"))
         items.append(_item("alarm on the watchdog", 1, 1, "cloudwatch.alarm", "monitoring.enabled"))
+        if monitoring.managed:
+            items.append(_item("alarm on rules that fail", 1, 1, "cloudwatch.alarm", "monitoring.service"))
     items += _job_alarms(ground)
     return _told(items, context)
 

@@ -81,7 +81,7 @@ def plan_aws(
         managed=plan_managed_beside(teams, context),
         create_autoscaling_role=settings.aws.create_autoscaling_role,
     )
-    monitoring = plan_monitoring(context)
+    monitoring = plan_monitoring(context, managed_there=True)
     kept = ground.audit.container_log_retention_days is not None
     notebooks = plan_notebooks(pools, cpu_pool, teams, context)
     check_system_nodes(system_nodes, mlflow, monitoring, context, team_logs=kept, hub=notebooks is not None)

@@ -9,7 +9,7 @@ from ipaddress import IPv4Network
 from trainyard.plan.aws.cidr import LARGEST_PREFIX, SMALLEST_PREFIX, plan_zones, usable_addresses
 from trainyard.plan.aws.existing_network import check_lock, check_small_subnets, plan_existing, zones_of
 from trainyard.plan.aws.logs import retention
-from trainyard.plan.aws.no_way_out import PRIVATE_SERVICES, check_no_way_out
+from trainyard.plan.aws.no_way_out import FIGURES, PRIVATE_SERVICES, check_no_way_out
 from trainyard.plan.aws.parts import DnsFirewall, ExistingNetworkPlan, NetworkPlan
 from trainyard.plan.context import Context
 from trainyard.plan.lock import LockedNetwork
@@ -113,7 +113,8 @@ def _interface_endpoints(mlflow: bool, existing: ExistingNetworkPlan | None, con
     path = "network.interface_endpoints"
     wanted = tuple(name for name in context.figure(path) if mlflow or name != "secretsmanager")
     if is_closed(context.settings):
-        wanted = tuple(dict.fromkeys((*wanted, *PRIVATE_SERVICES)))
+        figures = [FIGURES] if context.settings.monitoring.service == "managed" else []
+        wanted = tuple(dict.fromkeys((*wanted, *PRIVATE_SERVICES, *figures)))
     return _missing(path, wanted, existing, context)
 
 

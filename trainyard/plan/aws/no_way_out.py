@@ -15,6 +15,10 @@ PRIVATE_SERVICES: Final = ("ecr.api", "ecr.dkr", "eks", "sns", "ssm", "ssmmessag
 onto nodes and the bastion (EKS user guide, "Deploy private clusters with limited internet access"; Systems Manager user
 guide, "VPC endpoints"; 2026-11). Those that are asked all the time have an endpoint in every network."""
 
+FIGURES: Final = "aps-workspaces"
+"""The service that keeps figures and answers for them, where `monitoring.service` is `managed` (Amazon Managed Service
+for Prometheus user guide, "Using with interface VPC endpoints", 2026-11)."""
+
 _OWN: Final = re.compile(r"[0-9]{12}\.dkr\.ecr\.(?P<region>[a-z0-9-]+)\.amazonaws\.com(\.cn)?")
 """A registry of an account, which ECR's endpoint leads to where it is of the network's region."""
 

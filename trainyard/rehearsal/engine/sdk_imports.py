@@ -19,6 +19,8 @@ from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from types import ModuleType
 from typing import Any
 
+from trainyard.rehearsal.engine.sdk_inputs import InputsLoader
+
 _STAR = re.compile(r"from \.(?P<module>\w+) import \*")
 _OTHER = re.compile(r"#.*|import builtins as _builtins|import typing|from \.+ import _utilities|")
 _OUTPUTS = "outputs"
@@ -108,12 +110,16 @@ class _Finder(MetaPathFinder):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """A spec with our loader for `pulumi_aws.ec2`; None, which means go on, for anything that is no package."""
+        """A spec with our loader for `pulumi_aws.ec2` and its `_inputs`; None, which means go on, for anything else."""
         if not fullname.startswith("pulumi_") or "." not in fullname:
             return None
         spec = PathFinder.find_spec(fullname, path, target)
-        if spec is not None and spec.submodule_search_locations is not None and type(spec.loader) is SourceFileLoader:
+        if spec is None or type(spec.loader) is not SourceFileLoader:
+            return spec
+        if spec.submodule_search_locations is not None:
             spec.loader = _Loader(spec.loader.name, spec.loader.path)
+        elif fullname.endswith("._inputs"):
+            spec.loader = InputsLoader(spec.loader.name, spec.loader.path)
         return spec
 
 

@@ -38,6 +38,7 @@ class Source:
     repository: Path | None = None
     commit: str = ""
     interpreter: Path | None = None  # of an environment with another release, by which the same stack is rehearsed
+    outcomes: Path | None = None  # the folder of what that release made already, of as many stacks as it could at once
 
     @property
     def words(self) -> str:
@@ -50,6 +51,8 @@ class Source:
         """What is there of a stack. Raises `SettingsError` where it cannot be read."""
         if self.file is not None:
             return from_json(read_json(self.file, f"--from {self.text}", LARGEST_OUTCOME_BYTES), self.words)
+        if self.outcomes is not None and (made := outcome_in(self.outcomes, stack_file)).is_file():
+            return from_json(read_json(made, self.words, LARGEST_OUTCOME_BYTES), self.words)
         if self.interpreter is not None:
             with tempfile.TemporaryDirectory(prefix="trainyard-before-") as name:
                 outcome = Path(name) / "rehearsal.json"
@@ -85,6 +88,11 @@ class Source:
                 tar.extractall(tree, filter="data")
         except (tarfile.TarError, OSError) as error:
             raise SettingsError([Problem(f"--from {self.text}", in_one_line(error), _ALLOWED)]) from None
+
+
+def outcome_in(folder: Path, stack_file: Path) -> Path:
+    """Where a release that rehearsed many stacks wrote what it made of one."""
+    return folder / f"{stack_of(stack_file)}.json"
 
 
 def find_source(text: str, project: Path) -> Source:
@@ -131,7 +139,7 @@ def _rehearse(stack_file: Path, project: Path, outcome: Path, words: str, interp
         run = subprocess.run(
             [*command, "--json", str(outcome)],
             cwd=project,
-            env=_environment(ours, project),
+            env=environment_of(ours, project),
             capture_output=True,
             text=True,
             check=False,
@@ -148,7 +156,7 @@ def _rehearse(stack_file: Path, project: Path, outcome: Path, words: str, interp
         raise SettingsError([Problem(words, f"no rehearsal: {said}", "must have a stack that can be rehearsed")])
 
 
-def _environment(ours: Mapping[str, str], project: Path) -> dict[str, str]:
+def environment_of(ours: Mapping[str, str], project: Path) -> dict[str, str]:
     """Our environment, where the commit's own code comes before what is installed."""
     rest = ours.get("PYTHONPATH", "")
     return {**ours, "PYTHONPATH": os.pathsep.join(part for part in (str(project), rest) if part)}

@@ -20,6 +20,10 @@ DATABASE: Final = "gcp:sql/databaseInstance:DatabaseInstance"
 BUDGET: Final = "gcp:billing/budget:Budget"
 SERVICE: Final = "gcp:projects/service:Service"
 
+_OF_PLUS: Final = ("db-perf-optimized-", "db-c4a-highmem-")
+"""Machines of the edition Enterprise Plus: of the series N2 and C4A (Cloud SQL for PostgreSQL, "Introduction to Cloud
+SQL editions", read 2026-11)."""
+_PLUS_SINCE: Final = 12  # of PostgreSQL, "Instance settings" there
 _SHARED_CORES = ("db-f1-micro", "db-g1-small")
 
 
@@ -30,12 +34,14 @@ def database(view: View) -> None:
     match = re.fullmatch(r"POSTGRES_(\d+)", version)
     newer = match is not None and int(match[1]) >= 16
     plus = edition == "ENTERPRISE_PLUS" or (newer and view.lacks("settings.edition"))
-    if tier is not None and plus and not tier.startswith("db-perf-optimized-"):
+    if tier is not None and plus and not tier.startswith(_OF_PLUS):
         why = "" if edition else f", the edition of {version} where none is given,"
         allowed = "db-perf-optimized-N-…, or settings.edition ENTERPRISE"
         view.error("gcp-sql-tier", "settings.tier", f"{show(tier)} on ENTERPRISE_PLUS{why}", allowed=allowed)
-    elif tier is not None and edition == "ENTERPRISE" and tier.startswith("db-perf-optimized-"):
+    elif tier is not None and edition == "ENTERPRISE" and tier.startswith(_OF_PLUS):
         view.error("gcp-sql-tier", "settings.tier", f"{show(tier)} on ENTERPRISE", allowed="db-custom-CPUS-MIB")
+    if match is not None and int(match[1]) < _PLUS_SINCE and edition == "ENTERPRISE_PLUS":
+        view.error("gcp-sql-edition", "settings.edition", f"{edition} of {version}", allowed="POSTGRES_12 and later")
     _custom(view, tier)
     backed_up = view.flag("settings.backupConfiguration.enabled") or view.is_unknown("settings.backupConfiguration")
     if view.value("settings.availabilityType") == "REGIONAL" and not backed_up:
@@ -63,7 +69,9 @@ def _custom(view: View, tier: str | None) -> None:
     match = re.fullmatch(r"db-custom-(\d+)-(\d+)", tier or "")
     if not match:
         postgres = (view.text("databaseVersion") or "").startswith("POSTGRES")
-        if tier is None or tier.startswith(("db-perf-optimized-", "db-n1-")) or tier in _SHARED_CORES:
+        if tier is None or tier.startswith(_OF_PLUS) or tier in _SHARED_CORES:
+            return
+        if tier.startswith("db-n1-") and not postgres:
             return
         if postgres or tier.startswith("db-custom-"):
             view.error("gcp-sql-tier", "settings.tier", show(tier), allowed="db-custom-CPUS-MIB, like db-custom-2-7680")

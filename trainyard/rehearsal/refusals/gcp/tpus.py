@@ -94,7 +94,7 @@ def _labels(view: View, machine: Tpu, topology: str | None) -> None:
 
 
 def _sizes(view: View, machine: Tpu, topology: str) -> None:
-    """Of a slice of several machines GKE takes none of the sizes in between."""
+    """Refuses the sizes in between: of a slice of several machines GKE makes all or none."""
     count = tpu_slices.machines(machine, topology)
     if count == 1:
         return

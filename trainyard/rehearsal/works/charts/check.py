@@ -28,6 +28,15 @@ _NEAR: Final = 0.8
 """How like a known flag one that is unknown has to be: versions bring new ones."""
 
 
+_PARTS: Final = {
+    "gpu-operator": {
+        "devicePlugin": "nvidia-device-plugin", "dcgmExporter": "dcgm-exporter", "gfd": "gpu-feature-discovery",
+        "nfd": "node-feature-discovery",
+    },
+    "kube-prometheus-stack": {"grafana": "grafana", "nodeExporter": "prometheus-node-exporter",
+                              "kubeStateMetrics": "kube-state-metrics"},
+}  # fmt: skip
+"""Parts that a chart brings unless its values say no, and the charts of the same programs (their values files)."""
 _DURATION: Final = re.compile(r"0|(\d+(\.\d+)?(ns|us|ms|s|m|h))+")
 
 
@@ -43,6 +52,7 @@ def check(stack: Stack) -> None:
         known = _programs().get(chart, {})
         _required(release, known.get("required", ()))
         _place(release, known.get("region"), stack.context.region)
+        _told(release, known.get("told-region"), stack.context.region)
         _cluster(release, known.get("cluster"), stack)
         _flags(release, known.get("flags", {}), _listed(known.get("inventory")))
         check_leaders(release, known)
@@ -54,10 +64,28 @@ def check(stack: Stack) -> None:
             _pinned(release, chart)
         else:
             _repository(release)
+    _twice(stack)
     for add_on in stack.of_type(ADD_ON):
         _arguments(add_on)
         if stack.context.ours:
             _add_on(add_on, stack.context.kubernetes_version)
+
+
+def _twice(stack: Stack) -> None:
+    """Programs that a chart brings as a part, and another release of the stack as well: both offer the same devices."""
+    charts = {(one.text("chart") or "").rpartition("/")[2]: one for one in stack.of_type(HELM_RELEASE)}
+    for chart, parts in _PARTS.items():
+        release = charts.get(chart)
+        if release is None or release.is_unknown("values"):
+            continue
+        for part, other in parts.items():
+            switch = f"values.{part}.enabled"
+            if other in charts and release.flag(switch) is not False and not release.is_unknown(switch):
+                release.warning(
+                    "charts-twice", switch,
+                    f"brings what release {charts[other].name} brings too: on each node two of them run, and what they "
+                    "offer and measure is there twice", allowed="false, or the other release goes",
+                )  # fmt: skip
 
 
 def _required(release: View, required: Sequence[Mapping[str, Any]]) -> None:
@@ -75,6 +103,15 @@ def _required(release: View, required: Sequence[Mapping[str, Any]]) -> None:
                 f"is missing: {need['why']}",
                 allowed=" or ".join(need["one_of"]),
             )
+
+
+def _told(release: View, path: str | None, region: str) -> None:
+    """A region that a program learns of its node where nobody tells it."""
+    given = release.text(f"values.{path}") if path is not None else None
+    if given and region and given != region:
+        release.error(
+            "charts-region", f"values.{path}", f"got {show(given)}", allowed=f"{region}, as the stack's provider"
+        )
 
 
 def _place(release: View, path: str | None, region: str) -> None:

@@ -13,6 +13,7 @@ from trainyard.rehearsal.works.placement.aws.scaling_tags import check_tags
 from trainyard.rehearsal.works.placement.drains import check_budgets
 from trainyard.rehearsal.works.placement.hosts import check_host_ports
 from trainyard.rehearsal.works.placement.kubernetes.said import amount_text
+from trainyard.rehearsal.works.placement.logs import check_logs
 from trainyard.rehearsal.works.placement.room import STANDING, most_at_once, shortages, unpacked
 from trainyard.rehearsal.works.placement.spread import check_spread
 from trainyard.rehearsal.works.placement.world import Refusal, Verdict, World
@@ -27,6 +28,7 @@ def check(stack: Stack) -> None:
     world = World(stack.resources, stack.context.region, stack.providers, stack.components)
     views = {view.resource.urn: view for view in stack.views}
     check_budgets(world, views)
+    check_tags(stack)
     if world.nodes is None:
         return
     told = {id(one) for one in world.verdicts if _place(one, world, views[one.workload.resource.urn])}
@@ -36,7 +38,7 @@ def check(stack: Stack) -> None:
             check_spread(verdict, world, views[verdict.workload.resource.urn])
     check_host_ports(world, views)
     check_autoscaler(world, views)
-    check_tags(stack)
+    check_logs(world, views)
     _devices(world, views)
     _share(world, views, [one for one in world.verdicts if id(one) not in told])
 

@@ -7,6 +7,7 @@ from trainyard.rehearsal.context import Stack
 from trainyard.rehearsal.works.programs import buckets, databases, enforced, kept, money, switched_off, watchdog
 from trainyard.rehearsal.works.programs.aws import (
     alarms,
+    budget_filters,
     cached_images,
     events,
     file_systems,
@@ -21,10 +22,13 @@ from trainyard.rehearsal.works.programs.gcp import alerts, bucket_mounts, log_fi
 from trainyard.rehearsal.works.programs.kubernetes import (
     addresses,
     certificates,
+    configured,
     deadlines,
     fluent_bit,
     guards,
     listening,
+    memory,
+    mount_options,
     never,
     options,
     ranks,
@@ -53,6 +57,7 @@ def check(stack: Stack) -> None:
     cached_images.check(stack)
     recorded_buckets.check(stack)
     money.check(stack)
+    budget_filters.check(stack)
     file_systems.check(stack)
     alerts.check(stack)
     places.check(stack)
@@ -76,6 +81,9 @@ def check(stack: Stack) -> None:
     never.check(stack, cluster)
     ranks.check(stack, cluster)
     sizes.check(stack, cluster)
+    memory.check(cluster)
+    configured.check(cluster)
+    mount_options.check(cluster)
     surroundings.check(cluster)
     kept.check(stack, cluster)
     schemes.check(cluster)

@@ -10,6 +10,7 @@ from trainyard.rehearsal.works.references.kubernetes.check import check_objects
 
 def check(stack: Stack) -> None:
     """Notes what names something that is not there, or not what is meant."""
-    pod_networks.check(check_objects(stack))
+    cluster = check_objects(stack)
+    pod_networks.check(cluster)
     volumes.check(stack)
-    check_aws(stack)
+    check_aws(stack, cluster)

@@ -11,7 +11,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from trainyard.problems import nearest
+from trainyard.recorded.monitoring import rules_of
 from trainyard.recorded.read import known_texts
+from trainyard.recorded.types import AMP_RULES
 from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
 from trainyard.rehearsal.works.watching.dashboards import dashboards, expressions
@@ -167,6 +169,10 @@ def _of_rules(cluster: Cluster) -> Iterator[tuple[View, str, str]]:
             for here, one in rule.items(f"{path}.rules"):
                 if isinstance(one.get("expr"), str):
                     yield rule, f"{here}.expr", one["expr"]
+    for view in cluster.stack.of_type(AMP_RULES):
+        for one in rules_of(view.resource):
+            if isinstance(one.get("expr"), str):
+                yield view, "data", one["expr"]
 
 
 def _of_dashboards(cluster: Cluster) -> Iterator[tuple[View, str, str]]:

@@ -15,7 +15,9 @@ from importlib.resources import files
 from typing import Any, Final
 
 from trainyard.recorded.model import UNKNOWN, has_unknown
+from trainyard.recorded.monitoring import rules_of
 from trainyard.recorded.read import follow
+from trainyard.recorded.types import AMP_RULES
 from trainyard.rehearsal.context import View, listed
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
 
@@ -332,6 +334,9 @@ def recorded(cluster: Cluster) -> frozenset[str] | None:
         for path, _ in rule.items("spec.groups")
         for _, one in rule.items(f"{path}.rules")
         if one.get("record") is not None
+    ]
+    names += [
+        one["record"] for view in cluster.stack.of_type(AMP_RULES) for one in rules_of(view.resource) if "record" in one
     ]
     return None if UNKNOWN in names else frozenset(name for name in names if isinstance(name, str))
 

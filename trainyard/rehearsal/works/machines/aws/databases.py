@@ -7,6 +7,7 @@ brought. Classes: RDS user guide, "Supported DB engines for DB instance classes"
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import cache
 from typing import Final
 
@@ -23,6 +24,19 @@ _OLD: Final = frozenset({"m1", "m2", "m3", "m4", "r3", "r4", "t1", "t2"})
 
 _MOST_MINORS: Final = 30
 """More than any major version of PostgreSQL gets in the five years that it is kept (9.6 got 24)."""
+
+_FIRST_MINORS: Final = {13: 1, 14: 1, 15: 2, 16: 1, 17: 1, 18: 1}
+"""The first version of each major one that RDS took out of its preview (RDS for PostgreSQL release notes, as generally
+known, 2026-11): there never was a .0."""
+_WITHDRAWN: Final = {14: 17, 15: 12, 16: 8, 17: 4}
+"""The last minor version of each major one that no instance is made of since 2026-05-01, and that those which run are
+brought forward from (an operator's notice of AWS's announcement, lucaberton.com, read 2026-11)."""
+_SINCE: Final = {
+    "m6g": {13: 0, 12: 3}, "r6g": {13: 0, 12: 3}, "m7g": {14: 0, 13: 4}, "r7g": {14: 0, 13: 4}, "m6i": {14: 0, 13: 4},
+    "r6i": {14: 0, 13: 4},
+}  # fmt: skip
+"""From which minor version of each major one, and of all later ones, PostgreSQL runs on a class (RDS user guide,
+"Supported DB engines for DB instance classes", as generally known, 2026-11)."""
 
 _EXPIRED: Final = frozenset({"rds-ca-2015", "rds-ca-2019"})
 """Authorities that ended on 2020-03-05 and 2024-08-22."""
@@ -107,6 +121,20 @@ def _class(database: View) -> None:
             f"PostgreSQL {database.text('engineVersion')} does not run on {name}: its generation is too old",
             allowed="a class of a later generation, such as db.t4g.medium or db.m7g.large",
         )
+    elif engine == "postgres" and found[1] in _SINCE:
+        _since(database, name, _SINCE[found[1]])
+
+
+def _since(database: View, name: str, since: Mapping[int, int]) -> None:
+    """A class that came with a later minor version than the one that is asked for."""
+    version = database.text("engineVersion") or ""
+    minor = re.fullmatch(r"(\d+)\.(\d+)", version)
+    first = since.get(int(minor[1])) if minor else None
+    if minor and first is not None and int(minor[2]) < first:
+        database.error(
+            "machines-database-class", "instanceClass", f"PostgreSQL {version} does not run on {name}",
+            allowed=f"PostgreSQL {minor[1]}.{first} or later, or another class",
+        )  # fmt: skip
 
 
 def _promises(database: View) -> None:
@@ -118,6 +146,18 @@ def _promises(database: View) -> None:
             "machines-database-version", "engineVersion", f"there is no PostgreSQL {version}",
             allowed="a minor version that is released, or the major one alone",
         )  # fmt: skip
+    elif database.text("engine") == "postgres" and minor:
+        major, last = _major(version) or 0, int(minor[1])
+        if last < _FIRST_MINORS.get(major, 0):
+            database.error(
+                "machines-database-version", "engineVersion", f"RDS never had PostgreSQL {version}",
+                allowed=f"{major}, or {major}.{_FIRST_MINORS[major]} and later",
+            )  # fmt: skip
+        elif last <= _WITHDRAWN.get(major, -1):
+            database.warning(
+                "machines-database-version", "engineVersion", f"RDS makes no new instance of PostgreSQL {version}",
+                allowed=f"{major}, or {major}.{_WITHDRAWN[major] + 1} and later",
+            )  # fmt: skip
     certificate = database.text("caCertIdentifier")
     if certificate in _EXPIRED:
         database.error(

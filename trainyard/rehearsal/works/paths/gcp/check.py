@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from trainyard.rehearsal.context import Stack
-from trainyard.rehearsal.works.paths.gcp import names, peering
+from trainyard.rehearsal.works.paths.gcp import api, names, peering, room
 
 
 def check(stack: Stack) -> None:
     """Notes what is certain alone."""
     names.check(stack)
     peering.check(stack)
+    api.check(stack)
+    room.check(stack)

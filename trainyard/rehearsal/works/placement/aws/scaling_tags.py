@@ -6,13 +6,22 @@ Setup", 2026-11): with wrong ones it starts nodes for pods that they do not take
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
-from trainyard.recorded.node_groups import EKS_NODE_GROUP
+from trainyard.recorded.node_groups import EFA_INTERFACES, EKS_NODE_GROUP, LAUNCH_TEMPLATE
 from trainyard.recorded.read import follow
 from trainyard.recorded.taints import EFFECTS
+from trainyard.recorded.types import HELM_RELEASE
 from trainyard.rehearsal.context import Stack, View, show
+from trainyard.rehearsal.works.workloads.charts import chart_of
 
+_AUTOSCALER: Final = "cluster-autoscaler"
+
+_GROUP: Final = "aws:autoscaling/group:Group"
+_ENABLED: Final = "k8s.io/cluster-autoscaler/enabled"
+_OF_CLUSTER: Final = re.compile(r"kubernetes\.io/cluster/(.+)")
+_EFA: Final = "vpc.amazonaws.com/efa"
 TAG: Final = "aws:autoscaling/tag:Tag"
 _TEMPLATE: Final = "k8s.io/cluster-autoscaler/node-template/"
 
@@ -20,6 +29,9 @@ _TEMPLATE: Final = "k8s.io/cluster-autoscaler/node-template/"
 def check_tags(stack: Stack) -> None:
     """A label or a taint in a tag that the nodes of the group will not have."""
     groups = {name: group for group in stack.of_type(EKS_NODE_GROUP) for name in _names(group)}
+    if any(chart_of(release.resource) == _AUTOSCALER for release in stack.of_type(HELM_RELEASE)):
+        _adapters(stack)
+        _own_groups(stack)
     for tag in stack.of_type(TAG):
         key, value = tag.text("tag.key"), tag.text("tag.value")
         group = groups.get(tag.text("autoscalingGroupName") or "")
@@ -30,6 +42,44 @@ def check_tags(stack: Stack) -> None:
             _label(tag, group, name, value)
         elif kind == "taint":
             _taint(tag, group, name, value)
+
+
+def _adapters(stack: Stack) -> None:
+    """A group from zero whose nodes have EFA: of that the autoscaler learns by a tag alone, of GPUs by the type."""
+    if any(tag.is_unknown("autoscalingGroupName") or tag.is_unknown("tag.key") for tag in stack.of_type(TAG)):
+        return
+    key = f"{_TEMPLATE}resources/{_EFA}"
+    told = {tag.text("autoscalingGroupName") for tag in stack.of_type(TAG) if tag.text("tag.key") == key}
+    for group in stack.of_type(EKS_NODE_GROUP):
+        names = _names(group)
+        template = group.referred("launchTemplate.id", LAUNCH_TEMPLATE)
+        if template is None or not names or group.number("scalingConfig.minSize") != 0:
+            continue
+        kinds = {one.get("interfaceType") for _, one in template.items("networkInterfaces")}
+        if kinds & set(EFA_INTERFACES) and not told & set(names):
+            group.warning(
+                "placement-scaling-tag", "launchTemplate",
+                f"its nodes have EFA, and no tag of its group tells the autoscaler: with no node there, it starts none "
+                f"for pods that ask for {_EFA}", allowed=f"a tag {key} with the number of interfaces",
+            )  # fmt: skip
+
+
+def _own_groups(stack: Stack) -> None:
+    """A group of nodes that EKS does not manage, and so does not tag for the autoscaler."""
+    for group in stack.of_type(_GROUP):
+        tags = {str(one.get("key")) for _, one in group.items("tags")}
+        least, most = group.number("minSize"), group.number("maxSize")
+        of_a_cluster = any(_OF_CLUSTER.fullmatch(key) for key in tags)
+        known = not group.blurred("tags") and not any(
+            tag.text("tag.key") in (None, _ENABLED) and tag.text("autoscalingGroupName") in (None, group.resource.id)
+            for tag in stack.of_type(TAG)
+        )
+        if of_a_cluster and known and _ENABLED not in tags and least is not None and most is not None and least < most:
+            group.warning(
+                "placement-scaling-tag", "tags",
+                f"has {least:g} to {most:g} nodes and no tag {_ENABLED}: the autoscaler does not find it",
+                allowed=f"{_ENABLED} and k8s.io/cluster-autoscaler/CLUSTER",
+            )  # fmt: skip
 
 
 def _names(group: View) -> list[str]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from trainyard.rehearsal.context import Stack
-from trainyard.rehearsal.works.references.aws import groups, log_groups, volumes
+from trainyard.rehearsal.works.references.aws import groups, log_groups, pod_subnets, volumes
+from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
 
 
-def check_aws(stack: Stack) -> None:
+def check_aws(stack: Stack, cluster: Cluster) -> None:
     """Every check; of a cluster that is somewhere else there is nothing to check."""
     volumes.check(stack)
     groups.check(stack)
     log_groups.check(stack)
+    pod_subnets.check(stack, cluster)

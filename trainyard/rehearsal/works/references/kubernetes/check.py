@@ -16,6 +16,7 @@ from trainyard.rehearsal.works.references.kubernetes import (
     classes,
     customs,
     files,
+    inits,
     keys,
     limits,
     pod_security,
@@ -48,6 +49,7 @@ _CHECKS: Final[tuple[Callable[[Cluster], None], ...]] = (
     admission.check,
     admitted.check,
     training.check,
+    inits.check,
     customs.check,
 )
 

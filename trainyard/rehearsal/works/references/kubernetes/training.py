@@ -20,6 +20,12 @@ _TRAINER: Final = "trainer.kubeflow.org"
 _STEP: Final = "trainer.kubeflow.org/trainjob-ancestor-step"
 _STEPS: Final = ("trainer", "dataset-initializer", "model-initializer")
 _NODE: Final = "node"
+_FRAMEWORK: Final = "trainer.kubeflow.org/framework"
+_FRAMEWORKS: Final = ("deepspeed", "jax", "mlx", "torch", "torchtune", "xgboost")
+"""What the Python client makes a trainer of; a runtime without the label it does not list at all (Kubeflow Trainer,
+"Runtime Guide", 2026-11)."""
+_FIRST_RANK: Final = "TRAINJOB-node-0-0.TRAINJOB"
+"""What the policy `torch` tells every rank of the first (kubeflow/trainer, `pkg/runtime/framework/plugins/torch`)."""
 _SETS: Final = {
     "JobSet.jobset.x-k8s.io": "spec",
     f"ClusterTrainingRuntime.{_TRAINER}": "spec.template.spec",
@@ -33,6 +39,7 @@ def check(cluster: Cluster) -> None:
         for view in cluster.of(kind):
             _set(view, path)
             if _TRAINER in kind:
+                _framework(view)
                 _runtime(view, path)
     for view in cluster.of(f"TrainJob.{_TRAINER}"):
         _train_job(view, cluster)
@@ -78,6 +85,27 @@ def _named_jobs(view: View, path: str) -> Iterator[tuple[str, str]]:
                 yield f"{where}.name", other["name"]
 
 
+def _framework(view: View) -> None:
+    """The label by which the client finds a runtime, and knows what trainer it has."""
+    if view.is_unknown("metadata.labels") or view.is_unknown("metadata") or view.blurred("metadata.labels"):
+        return
+    labels = view.mapping("metadata.labels")
+    given = labels.get(_FRAMEWORK)
+    if given is None:
+        near = nearest_of(_FRAMEWORK, labels)
+        view.warning(
+            "reference-framework", "metadata.labels",
+            f"has no {_FRAMEWORK}: the Python client does not list the runtime, and sends it no job",
+            allowed=f"one of {', '.join(_FRAMEWORKS)}", hint=f"did you mean {_FRAMEWORK} by {near}?" if near else "",
+        )  # fmt: skip
+    elif given not in _FRAMEWORKS and (near := nearest(str(given), _FRAMEWORKS)):
+        view.warning(
+            "reference-framework", f"metadata.labels[{_FRAMEWORK}]",
+            f"is {show(given)}, of which the Python client knows no trainer",
+            allowed=f"one of {', '.join(_FRAMEWORKS)}", hint=near,
+        )  # fmt: skip
+
+
 def _runtime(view: View, path: str) -> None:
     """A runtime whose trainer is not found takes a TrainJob's image, arguments and number of nodes nowhere."""
     if view.blurred(f"{path}.replicatedJobs") or not view.entries(f"{path}.replicatedJobs"):
@@ -116,6 +144,13 @@ def _runtime(view: View, path: str) -> None:
         )
         return
     job = steps["trainer"]
+    name = view.text(f"{job}.name")
+    if name not in (None, _NODE) and view.has("spec.mlPolicy.torch"):
+        view.error(
+            "reference-replicated-job", f"{job}.name",
+            f"is {show(name)}, and every rank looks for the first at {_FIRST_RANK}: no job of two nodes starts",
+            allowed=_NODE,
+        )  # fmt: skip
     containers = [entry.get("name") for _, entry in view.items(f"{job}.template.spec.template.spec.containers")]
     if containers and _NODE not in containers and UNKNOWN not in containers:
         view.error(

@@ -12,6 +12,7 @@ from trainyard.rehearsal.context import Stack
 from trainyard.rehearsal.works.rights.aws import statements, trusts
 from trainyard.rehearsal.works.rights.aws.account import Account
 from trainyard.rehearsal.works.rights.aws.needs import (
+    figures,
     functions,
     images,
     keys,
@@ -91,4 +92,5 @@ def needs(places: Places, bindings: Bindings, made: Sequence[Workload]) -> Itera
     yield from volumes.needs(places, bindings, users)
     yield from pods.needs(places, bindings, users)
     yield from messages.needs(places, bindings, made)
+    yield from figures.needs(places, bindings, made, users)
     yield from keys.needs(places, bindings)

@@ -192,6 +192,13 @@ class Bindings:
             recorded.setdefault(namespace, set()).add(name)
         namespaces = {name for view in stack.of_type(NAMESPACE) if (name := view.text("metadata.name"))}
         installed = {view.text("namespace") or "" for view in stack.of_type(HELM_RELEASE)}
+        renamed = {
+            (controller.namespace, account["name"]): (controller, name)
+            for controller in self.controllers
+            if controller.release and controller.is_certain
+            for name, account in controller.accounts()
+            if "RELEASE" not in account["name"] and name != account["name"]
+        }
         made_elsewhere = {controller.namespace for controller in self.controllers} | installed
         for binding in self.all:
             pod = binding.pod
@@ -200,7 +207,13 @@ class Bindings:
             if pod.service_account in (*recorded.get(pod.namespace, ()), *_MADE_BY_KUBERNETES):
                 continue
             known = recorded.get(pod.namespace, set())
-            if pod.namespace in namespaces and pod.namespace not in made_elsewhere and known:
+            if (pod.namespace, pod.service_account) in renamed:
+                controller, name = renamed[pod.namespace, pod.service_account]
+                binding.view.error(
+                    "rights-binding-no-account", "serviceAccount",
+                    f"chart {controller.name} calls its service account {name}: the role is nobody's", allowed=name,
+                )  # fmt: skip
+            elif pod.namespace in namespaces and pod.namespace not in made_elsewhere and known:
                 binding.view.error(
                     "rights-binding-no-account",
                     "serviceAccount",

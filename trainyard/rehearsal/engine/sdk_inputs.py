@@ -1,0 +1,175 @@
+"""Makes the input classes of the provider SDKs when they are first used.
+
+A generated module `_inputs` holds two classes for each object that a resource takes: `PodSpecArgs`, and a `TypedDict`
+of the same keys. `pulumi_kubernetes.core.v1` has 750 of them, of which a stack uses forty; making all of those took a
+tenth of a cold rehearsal (2026-11-26). So the body of such a class is kept, and run when something of the class is
+asked for. It is the same object before and after, so that whoever imported it need not know.
+
+What a module does besides is done as ever: only its `class` statements come here, by way of `__build_class__`.
+"""
+
+from __future__ import annotations
+
+import builtins
+import typing
+from collections.abc import Callable
+from importlib.machinery import SourceFileLoader
+from types import CodeType, FunctionType, ModuleType
+from typing import Any
+
+import pulumi
+from pulumi import _types as sdk
+
+INPUT_TYPE = sdk._PULUMI_INPUT_TYPE
+_SAME_BEFORE = frozenset(
+    {
+        INPUT_TYPE,
+        "__class__",
+        "__module__",
+        "__name__",
+        "__qualname__",
+        "__mro__",
+        "__bases__",
+        "__origin__",
+        "__parameters__",
+    }
+    | {"__typing_subst__", "__typing_unpacked_tuple_args__", "__typing_is_unpacked_typevartuple__", "__mro_entries__"}
+)
+"""What `typing` and Pulumi ask of everything in an annotation, and what no body of a generated class changes."""
+
+
+class _Any(typing.TypedDict):
+    """Tells of what type every `TypedDict` is."""
+
+
+_TypedDictMeta: Any = type(_Any)
+_BUILD: Callable[..., Any] = builtins.__build_class__
+_bodies: dict[type, tuple[CodeType, dict[str, Any]]] = {}
+
+
+def waiting(cls: type) -> bool:
+    """Whether the body of an input class has not been run yet."""
+    return cls in _bodies
+
+
+class _Made(type):
+    """An input class whose body has been run."""
+
+
+class _Waiting(_Made):
+    """An input class whose body waits for its first use."""
+
+    def __new__(mcs, name: str, bases: tuple[type, ...], names: dict[str, Any], **options: Any) -> Any:
+        """A class derived from one that waits: its base is made first."""
+        for base in bases:
+            _make(base)
+        return type.__new__(_Made, name, bases, names, **options)
+
+    def __getattribute__(cls, name: str) -> Any:
+        if name not in _SAME_BEFORE:
+            _make(cls)
+        return type.__getattribute__(cls, name)
+
+    def __call__(cls, *arguments: Any, **options: Any) -> Any:
+        _make(cls)
+        return type.__call__(cls, *arguments, **options)
+
+    def __setattr__(cls, name: str, value: Any) -> None:
+        if name != "__class__":
+            _make(cls)
+        type.__setattr__(cls, name, value)
+
+
+class _WaitingDict(_TypedDictMeta):
+    """A `TypedDict` whose keys wait for their first use."""
+
+    def __new__(mcs, name: str, bases: tuple[type, ...], names: dict[str, Any], **options: Any) -> Any:
+        """A dict derived from one that waits: its base is made first."""
+        for base in bases:
+            _make_dict(base)
+        return _TypedDictMeta(name, bases, names, **options)
+
+    def __getattribute__(self, name: str) -> Any:
+        if name not in _SAME_BEFORE:
+            _make_dict(self)
+        return type.__getattribute__(self, name)
+
+
+def _make(cls: type) -> None:
+    body = _bodies.pop(cls, None)
+    if body is None:  # it is being made, and asks itself
+        return
+    cls.__class__ = _Made
+    decorated = INPUT_TYPE in vars(cls)
+    if decorated:
+        delattr(cls, INPUT_TYPE)  # it may be decorated once
+    namespace: dict[str, Any] = {}
+    exec(*body, namespace)  # noqa: S102 the provider SDK's own code, as its import would run it
+    for name, value in namespace.items():
+        setattr(cls, name, value)
+        named = getattr(type(value), "__set_name__", None)
+        if named is not None:
+            named(value, cls, name)
+    if decorated:
+        pulumi.input_type(cls)
+
+
+def _make_dict(cls: type) -> None:
+    body = _bodies.pop(cls, None)
+    if body is None:
+        return
+    cls.__class__ = _TypedDictMeta
+    whole = _BUILD(FunctionType(*body), cls.__name__, typing.TypedDict)
+    for name, value in vars(whole).items():
+        if name not in ("__dict__", "__weakref__"):
+            setattr(cls, name, value)
+
+
+class _Marking:
+    """Stands for `pulumi` while a module is run: classes that wait are decorated when they are made."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(pulumi, name)
+
+    @staticmethod
+    def input_type(cls: type) -> type:
+        """`pulumi.input_type`, put off; that the class is one is told at once."""
+        if cls not in _bodies:
+            return pulumi.input_type(cls)
+        type.__setattr__(cls, INPUT_TYPE, True)
+        return cls
+
+
+class InputsLoader(SourceFileLoader):
+    """Loads a module `_inputs` with classes that wait."""
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Runs the module with an `import` and a `class` statement of its own."""
+        names = vars(module)
+        names["__builtins__"] = {**vars(builtins), "__build_class__": _build(names), "__import__": _import}
+        try:
+            super().exec_module(module)
+        finally:
+            names["__builtins__"] = vars(builtins)
+            names["pulumi"] = pulumi
+
+
+def _import(name: str, *arguments: Any) -> Any:
+    found = builtins.__import__(name, *arguments)
+    return _Marking() if found is pulumi else found
+
+
+def _build(names: dict[str, Any]) -> Callable[..., Any]:
+    """`__build_class__` for a module with these names."""
+
+    def build(body: FunctionType, name: str, *bases: Any, **options: Any) -> Any:
+        code = body.__code__
+        known = {"__module__": names["__name__"], "__qualname__": name}
+        if options or code.co_freevars or code.co_cellvars or bases not in ((), (typing.TypedDict,)):
+            return _BUILD(body, name, *bases, **options)
+        kind: Any = _WaitingDict if bases else _Waiting
+        made: type = type.__new__(kind, name, (dict,) if bases else (), known)
+        _bodies[made] = code, names
+        return made
+
+    return build

@@ -1,0 +1,92 @@
+"""Ways of training jobs and editors in a VPC: they fetch their data and put their results over its routes and walls.
+
+Source: Amazon SageMaker AI developer guide, "Give SageMaker Training Jobs Access to Resources in Your Amazon VPC" and
+"Connect Studio notebooks in a VPC to external resources" (2026-11): their interfaces have private addresses alone, so
+that S3 is reached through an endpoint, or a NAT gateway; without either a job ends with "Data download failed".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from trainyard.rehearsal.context import Stack, View
+from trainyard.rehearsal.works.flows.addresses import PRIVATE, Addresses
+from trainyard.rehearsal.works.flows.model import Place, Port
+from trainyard.rehearsal.works.managed.aws.editors import DOMAIN
+from trainyard.rehearsal.works.managed.aws.jobs import Job, jobs
+from trainyard.rehearsal.works.paths.aws.endpoints import Endpoints
+from trainyard.rehearsal.works.paths.aws.groups import Groups
+from trainyard.rehearsal.works.paths.aws.network import Network
+
+_S3: Final = "s3"
+_HTTPS: Final = Port(443)
+_PUBLIC: Final = Addresses.of("0.0.0.0/0") - PRIVATE
+_GROUPS: Final = "defaultUserSettings.securityGroups"
+
+
+def check(stack: Stack) -> None:
+    """Looks at every job and every domain whose people work in a VPC."""
+    network = Network(stack)
+    if not network.subnets:
+        return
+    endpoints, groups = Endpoints(network), Groups(network)
+    for job in jobs(stack):
+        subnets, walls = job.at("vpcConfig.subnets"), job.at("vpcConfig.securityGroupIds")
+        _job(job, endpoints, groups, list(_texts(subnets)), list(_texts(walls)))
+    for domain in stack.of_type(DOMAIN):
+        if domain.text("appNetworkAccessType") == "VpcOnly":
+            _domain(domain, endpoints, groups)
+
+
+def _texts(value: object) -> Iterator[str]:
+    yield from (one for one in value if isinstance(one, str)) if isinstance(value, list) else ()
+
+
+def _job(job: Job, endpoints: Endpoints, groups: Groups, subnets: list[str], walls: list[str]) -> None:
+    why = _no_way(endpoints, subnets)
+    if why:
+        hint = "a gateway endpoint of S3 with the subnet's route table, or a route to a NAT gateway"
+        job.error("managed-no-way-to-s3", "vpcConfig.subnets", f"{why}: the job fetches no data and keeps none", hint)
+    closed = _closed(endpoints, groups, subnets, walls)
+    if closed:
+        hint = "a rule for TCP 443 out to S3's prefix list, or to 0.0.0.0/0"
+        job.error("managed-closed-to-s3", "vpcConfig.securityGroupIds", f"{closed}: the job fetches no data", hint)
+
+
+def _domain(domain: View, endpoints: Endpoints, groups: Groups) -> None:
+    subnets = domain.texts("subnetIds")
+    why = _no_way(endpoints, subnets)
+    if why and endpoints.network.subnets:
+        domain.warning(
+            "managed-no-way-to-s3", "subnetIds", f"{why}: editors read and write no file there",
+            hint="a gateway endpoint of S3 with the subnet's route table, or a route to a NAT gateway",
+        )  # fmt: skip
+    closed = _closed(endpoints, groups, subnets, domain.texts(_GROUPS))
+    if closed and not domain.blurred(_GROUPS):
+        domain.error(
+            "managed-closed-to-s3", _GROUPS, f"{closed}: editors read and write no file there",
+            hint="a rule for TCP 443 out to S3's prefix list, or to 0.0.0.0/0",
+        )  # fmt: skip
+
+
+def _no_way(endpoints: Endpoints, subnets: list[str]) -> str:
+    """Why one of the subnets does not reach S3; empty where each does, or may."""
+    network = endpoints.network
+    for subnet in subnets:
+        view = network.subnets.get(subnet)
+        if view is None or view.resource.read or endpoints.serves(_S3, subnet) or network.leads_elsewhere(subnet):
+            continue
+        way = network.internet(subnet, public=False)
+        if way.open is False:
+            return f"subnet {view.name} has no endpoint of S3, and {way.why}"
+    return ""
+
+
+def _closed(endpoints: Endpoints, groups: Groups, subnets: list[str], walls: list[str]) -> str:
+    """Why no rule lets anything out to S3; empty where one does, or may: S3 has an address of the VPC's then."""
+    network = endpoints.network
+    vpcs = {network.subnets[subnet].text("vpcId") for subnet in subnets if subnet in network.subnets}
+    if not walls or not vpcs or None in vpcs or any(endpoints.interfaces.get((str(vpc), _S3)) for vpc in vpcs):
+        return ""
+    return groups.closed("egress", frozenset(walls), Place("Amazon S3", "service", _PUBLIC), _HTTPS)
