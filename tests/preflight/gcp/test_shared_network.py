@@ -124,7 +124,8 @@ def test_a_zone_of_googles_names_that_is_not_seen_may_be_elsewhere(desk: Desk) -
 
 def test_a_right_that_is_not_seen_may_be_inherited_and_is_told_with_the_command_that_gives_it(desk: Desk) -> None:
     conditional = {"bindings": [{**each, "condition": {"expression": "false"}} for each in POLICY["bindings"]]}
-    for policy in ({"bindings": []}, conditional):
+    nothing: dict[str, Any] = {"bindings": []}
+    for policy in (nothing, conditional):
         lines = [line for line in asked(desk, get_iam_policy=policy) if line.answer is not FINE]
         assert [line.answer for line in lines] == [Answer.UNKNOWN] * 3
         assert all("add-iam-policy-binding" in line.command and HOST in line.command for line in lines)
