@@ -167,6 +167,3 @@ class SharedFolders(pulumi.ComponentResource):
             },
             opts=opts,
         )
-
-
-"""Volumes and claims have their names, and there are no two of one."""
