@@ -87,7 +87,8 @@ class NotebooksArgs(TypedDict):
 class Notebooks(pulumi.ComponentResource):
     """JupyterHub with its walls.
 
-    Raises ValueError for an image without a digest, and for a sign-on that lets everybody in.
+    Raises ValueError for an image without a digest, for a sign-on that lets everybody in, and for a second profile with
+    GPUs: a quota counts GPUs of the namespace, whichever nodes they are of.
     """
 
     namespace: pulumi.Output[str]
@@ -97,6 +98,9 @@ class Notebooks(pulumi.ComponentResource):
         super().__init__("trainyard:index:Notebooks", name, {}, opts)
         if "@sha256:" not in args["image"]:
             raise ValueError(f"the image of {name} has to be pinned by its digest, got {args['image']}")
+        with_gpus = [each["name"] for each in args["profiles"] if each.get("gpus")]
+        if len(with_gpus) > 1:
+            raise ValueError(f"{name}: one profile may have GPUs, which a quota bounds; got {', '.join(with_gpus)}")
         before = prerequisites(opts)
         child = pulumi.ResourceOptions(parent=self, depends_on=before)
         made = add_on_namespace(f"{name}-namespace", NOTEBOOKS_NAMESPACE, self, depends_on=before)

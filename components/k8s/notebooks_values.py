@@ -10,7 +10,7 @@ from typing import Any, NotRequired, TypedDict
 
 import pulumi
 
-from trainyard.components.k8s.notebook_server import FOLDER, server_files
+from trainyard.components.k8s.notebook_server import FOLDER, RUNTIME_FOLDER, server_files
 from trainyard.components.k8s.quantities import gibibytes
 from trainyard.conventions import (
     GPU_RESOURCE,
@@ -24,6 +24,8 @@ CULL_EVERY_S = 300
 """How often the hub's culler looks, seconds (operations of the chart: 600 by default)."""
 START_TIMEOUT_S = 1200
 """Seconds in which a notebook has to run: a node from zero, and an image of 10 GB on it."""
+SCOPES = ("openid", "profile", "email")
+"""What every provider of OpenID Connect gives (OpenID Connect Core 1.0, 5.4)."""
 HUB_DISK_GIB = 1
 """Size of the volume of the hub's own database (SQLite), as the chart has it."""
 HUB_CPU, HUB_MEMORY = "500m", "1Gi"
@@ -58,7 +60,9 @@ class NotebookSignOnArgs(TypedDict):
     person_claim: NotRequired[str]
     """Claim, of OpenID Connect, that names a person. Default: `email`."""
     claim: NotRequired[str]
-    """Claim, of OpenID Connect, that holds a person's groups. Default: `groups`."""
+    """Claim, of OpenID Connect, that holds a person's groups, without dots in its name. Default: `groups`."""
+    scopes: NotRequired[Sequence[str]]
+    """What the hub asks a provider of OpenID Connect for. Default: `openid`, `profile` and `email`, which all know."""
 
 
 class NotebookProfileArgs(TypedDict):
@@ -105,12 +109,16 @@ def authenticator(sign_on: NotebookSignOnArgs, proxy: tuple[str, int] | None) ->
     lacking = [key for key, value in addresses.items() if not value.startswith("https://")]
     if lacking:
         raise ValueError(f"sign_on: oidc needs {', '.join(lacking)}, which begin with https://")
+    claim = sign_on.get("claim", "groups")
+    if "." in claim:
+        raise ValueError(f"sign_on: claim is split at its dots, and would be looked for within another; got {claim!r}")
     own = {
         **addresses,
-        "scope": ["openid", "profile", "email", sign_on.get("claim", "groups")],
+        # Not the claim: a provider that does not know a scope of its name (Entra, Cognito, Google) lets nobody in.
+        "scope": list(sign_on.get("scopes", SCOPES)),
         "username_claim": sign_on.get("person_claim", "email"),
         "manage_groups": True,
-        "auth_state_groups_key": f"oauth_user.{sign_on.get('claim', 'groups')}",
+        "auth_state_groups_key": f"oauth_user.{claim}",
         "allowed_groups": list(sign_on["groups"]),
     }
     return {"JupyterHub": {"authenticator_class": "generic-oauth"}, "GenericOAuthenticator": {**common, **own}}
@@ -207,7 +215,7 @@ def values(
                 "dynamic": {} if storage_class is None else {"storageClass": storage_class},
             },
             "extraNodeAffinity": {"required": affinity},
-            "extraEnv": {**environment, "PYTHONPATH": FOLDER},
+            "extraEnv": {**environment, "PYTHONPATH": FOLDER, "JUPYTER_RUNTIME_DIR": RUNTIME_FOLDER},
             "extraFiles": {
                 name: {"mountPath": path, "stringData": text} for name, (path, text) in sorted(files.items())
             },

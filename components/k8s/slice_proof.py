@@ -21,7 +21,7 @@ from trainyard.components.k8s.runtimes import TpuRuntimeArgs, on_slice, training
 from trainyard.components.k8s.smoke import OF_KUEUE, QUEUE_SECONDS
 from trainyard.components.outputs import register
 from trainyard.components.prerequisites import prerequisites
-from trainyard.conventions import NODE_IMAGE_ANNOTATION, SMOKE_POOL_LABEL
+from trainyard.conventions import NODE_IMAGE_ANNOTATION, SLICE_PROOF_RUN_S, SMOKE_POOL_LABEL
 from trainyard.smoke_jobs.launch import payload
 from trainyard.smoke_jobs.launch.kueue_status import PRIORITY_LABEL, QUEUE_LABEL
 from trainyard.smoke_jobs.launch.slice_check import FAILED
@@ -29,9 +29,6 @@ from trainyard.smoke_jobs.launch.slice_check import FAILED
 JOB_KEY = "jobset.sigs.k8s.io/job-key"
 """Label of the pods of a job that stands apart: another such job's first pod keeps off where one of these stands
 (JobSet, exclusive placement, as generally known)."""
-
-RUN_SECONDS = 600
-"""What the check may take once its pods run: JAX starts on every machine and compiles one sum."""
 
 
 class SliceProofArgs(TypedDict):
@@ -94,7 +91,7 @@ class SliceProof(pulumi.ComponentResource):
             "completions": args["runtime"]["nodes"],
             "parallelism": args["runtime"]["nodes"],
             "backoffLimit": 0,
-            "activeDeadlineSeconds": args["start_timeout_s"] + RUN_SECONDS,
+            "activeDeadlineSeconds": args["start_timeout_s"] + SLICE_PROOF_RUN_S,
             "podFailurePolicy": {"rules": _failure_rules()},
             "template": {
                 "metadata": {"labels": labels | ({JOB_KEY: own} if several else {})},
@@ -115,7 +112,7 @@ class SliceProof(pulumi.ComponentResource):
                 replace_on_changes=["*"],
                 delete_before_replace=True,  # a failed Job comes again under the same name
                 custom_timeouts=pulumi.CustomTimeouts(
-                    create=f"{QUEUE_SECONDS + args['start_timeout_s'] + RUN_SECONDS}s", delete="5m"
+                    create=f"{QUEUE_SECONDS + args['start_timeout_s'] + SLICE_PROOF_RUN_S}s", delete="5m"
                 ),
             ),
         )

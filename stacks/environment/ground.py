@@ -54,6 +54,9 @@ class SliceToProve:
     """Labels of exactly its nodes, besides those of its pool."""
     node_image: pulumi.Input[str]
     """What a new node starts with."""
+    advisory: bool
+    """Whether nothing may wait for it: a queue lets its job in by what is free of a flavor, which may be another slice
+    than this one, and the job would pend until its deadline in an environment where nothing is wrong."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -57,7 +57,7 @@ def _sign_on(own: NotebookSignOnPlan) -> NotebookSignOnArgs:
         own.token_url,
         own.userdata_url,
     )
-    args["person_claim"], args["claim"] = own.person_claim, own.claim
+    args["person_claim"], args["claim"], args["scopes"] = own.person_claim, own.claim, list(own.scopes)
     return args
 
 

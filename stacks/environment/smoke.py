@@ -89,7 +89,8 @@ def slice_proofs(
     prefix, jobs = resource_prefix(plan, cluster), {}
     for slices in ground.slices:
         for one in slices.proofs:
-            team, advisory = cluster.team(one.team), one.capacity in cluster.smoke.advisory
+            team = cluster.team(one.team)
+            advisory = one.advisory or one.capacity in cluster.smoke.advisory
             args: SliceProofArgs = {
                 "node_pool": one.name,
                 "runtime": slices.runtime,

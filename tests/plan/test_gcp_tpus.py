@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 
 from tests.plan.stack_files import keys, plan_of
-from trainyard.plan.gcp.parts import GcpPlan, TpuPoolPlan
+from trainyard.plan.gcp.parts import GcpPlan, TpuCapacityPlan, TpuPoolPlan
 from trainyard.plan.parts import Plan
 
 IMAGE = f"us-docker.pkg.dev/acme-ml/images/jax-tpu:1@sha256:{'2' * 64}"
@@ -117,6 +118,38 @@ def test_the_plan_says_what_proves_a_slice(capacity: str, changes: Any, team: st
     found, source = proof_of(capacity, **changes)
     assert found == team
     assert told in source
+
+
+def told_of_proof(pool: dict[str, Any], capacity: str) -> tuple[TpuCapacityPlan, str]:
+    plan = plan_of(**settings(pool))
+    (each,) = [one for one in ground(plan).tpu_pools[0].capacities if one.capacity == capacity]
+    (told,) = [one for one in plan.core.decisions if one.key == f"tpu_pools.v6e.v6e-{capacity}.proof"]
+    return each, told.source
+
+
+def test_a_round_of_proofs_starts_one_slice_that_is_paid_for() -> None:
+    each, told = told_of_proof({"onDemand": {"maxSlices": 8}}, "on-demand")
+    assert each.proven == ("v6e-on-demand-1",)
+    assert "1 of 8 slices" in told
+    assert re.search(r"a round takes 4 machines for at most (\d+) minutes, (\d+\.\d\d) USD", told)
+
+
+def test_each_reserved_slice_of_several_machines_is_proven_and_nothing_waits_for_one_that_another_job_may_have() -> (
+    None
+):
+    bought = {"onDemand": None, "reserved": {"reservationId": "tpus", "slices": 2}}
+    each, told = told_of_proof(bought, "reserved")
+    assert each.proven == each.node_pools and len(each.proven) == 2
+    assert each.has_choice and "nothing waits for it" in told and "costs nothing besides" in told
+    alone, told = told_of_proof({**bought, "reserved": {"reservationId": "tpus", "slices": 1}}, "reserved")
+    assert not alone.has_choice and "nothing waits" not in told
+
+
+def test_of_slices_on_one_machine_the_plan_promises_one() -> None:
+    small = {"topology": "2x2", "onDemand": None, "reserved": {"reservationId": "tpus", "slices": 8}}
+    each, told = told_of_proof(small, "reserved")
+    assert each.proven == ("v6e-reserved",) and not each.has_choice
+    assert "1 of 8 slices" in told
 
 
 def test_teams_may_run_the_image_of_its_runtime() -> None:

@@ -72,6 +72,9 @@ def test_who_comes_in_by_github_and_by_another_provider() -> None:
     assert planned().sign_on.hosts == ("github.com", "api.github.com")
     found = planned(signOn=OIDC, address="https://notebooks.acme.example").sign_on
     assert found.callback_url == "https://notebooks.acme.example/hub/oauth_callback"
+    assert found.scopes == ("openid", "profile", "email"), "no provider refuses these"
+    asked = planned(signOn={**OIDC, "scopes": ["openid", "groups"]}).sign_on
+    assert asked.scopes == ("openid", "groups")
     assert found.hosts == ("login.acme.example", "api.acme.example"), "what the browser asks is none of the hub's"
 
 
@@ -85,9 +88,13 @@ def test_who_comes_in_by_github_and_by_another_provider() -> None:
         (hub(signOn={**SIGN_ON, "tokenUrl": "https://a.example/t"}), r"tokenUrl.*provider is oidc"),
         (hub(signOn={**OIDC, "groups": []}), r"signOn\.groups.*must name one"),
         (hub(signOn={key: value for key, value in OIDC.items() if key != "tokenUrl"}), r"tokenUrl.*must be set"),
+        (hub(signOn={**SIGN_ON, "scopes": ["openid"]}), r"signOn\.scopes.*provider is oidc"),
+        (hub(signOn={**OIDC, "scopes": ["email"]}), r"signOn\.scopes.*must have openid"),
+        (hub(signOn={**OIDC, "claim": "https://acme.example/groups"}), r"signOn\.claim.*without dots"),
         (hub(signOn={**SIGN_ON, "provider": "dummy"}), r"signOn\.provider.*'?dummy"),
         (hub(gpus={"tun": 1}), r"gpus\.tun.*must be one of the GPU pools.*did you mean tune"),
         (hub(gpus={"train": 1}), r"gpus\.train.*jobs take the nodes of this pool whole"),
+        (hub(gpus={"tune": 4, "dev": 1}), r"notebooks\.gpus.*must be one pool: a quota counts GPUs and not whose"),
         (hub(gpus={"tune": 9}), r"gpus\.tune.*must be at most 8.*a node stay for jobs"),
         (hub(idleMinutes=2), r"notebooks\.idleMinutes"),
         (hub(address="http://notebooks.acme.example"), r"notebooks\.address.*https"),

@@ -30,6 +30,14 @@ def test_growing_makes_and_changes_but_takes_nothing_away(small, tmp_path):
     assert beside.outputs["tensorboard"] == small.outputs["tensorboard"]
 
 
+@pytest.mark.parametrize("enabled", [True, False])
+def test_googles_agent_for_custom_code_gets_a_right_where_a_job_has_made_it(tmp_path, enabled):
+    beside = grown(tmp_path, STACK, teams=TEAMS, managed={"beside": True}, smoke={"enabled": enabled})
+    pullers = {one.name for one in beside.known.resources if one.name.startswith("custom-code-agent-")}
+    assert ("custom-code-agent-jobs-images" in pullers) is enabled
+    assert "custom-code-agent-service-images" in pullers
+
+
 def test_without_that_what_holds_data_is_named(small, tmp_path):
     change = between(small.known.resources, grown(tmp_path, STACK, teams=TEAMS).known.resources)
     gone = {step.resource.name for step in change.steps if step.operation is Operation.DELETE and step.resource.protect}

@@ -43,6 +43,9 @@ OF_A_NETWORK = (
     "gcp:compute/firewall:Firewall",
     "gcp:compute/globalAddress:GlobalAddress",
     "gcp:servicenetworking/connection:Connection",
+    # Bound to the host's network, it would answer for every project that is joined to it.
+    "gcp:dns/managedZone:ManagedZone",
+    "gcp:dns/recordSet:RecordSet",
 )
 RIGHT = "gcp:compute/subnetworkIAMMember:SubnetworkIAMMember"
 
@@ -117,8 +120,6 @@ def test_all_that_stands_in_a_network_stands_in_the_hosts(joined: Review) -> Non
     (share,) = of(joined.rehearsal, "gcp:filestore/instance:Instance")
     assert (lustre.inputs["network"], share.inputs["networks"][0]["network"]) == (NETWORK, NETWORK)
     assert share.inputs["networks"][0]["connectMode"] == "PRIVATE_SERVICE_ACCESS"
-    (zone,) = of(joined.rehearsal, "gcp:dns/managedZone:ManagedZone")
-    assert zone.inputs["privateVisibilityConfig"]["networks"] == [{"networkUrl": NETWORK}]
 
 
 def test_pods_are_walled_off_from_everything_else_that_the_network_reaches(joined: Review) -> None:
@@ -154,6 +155,11 @@ def test_rights_in_the_host_project_are_listed_or_given_before_the_cluster(joine
     assert (host.inputs["project"], host.inputs["role"]) == (HOST, "roles/container.hostServiceAgentUser")
     (cluster,) = of(entitled.rehearsal, GKE_CLUSTER)
     assert {host.urn, *(one.urn for one in given)} <= set(cluster.dependencies)
+
+
+def test_the_zone_of_googles_names_is_a_duty_of_the_hosts(joined: Review) -> None:
+    told = {each["key"]: each for each in joined.rehearsal.plan["core"]["decisions"]}["network.host_duties"]
+    assert "a private zone for googleapis.com on network production" in str(told)
 
 
 def test_the_way_out_is_on_the_hosts_bill() -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -10,8 +12,11 @@ import pytest
 from tests.components.k8s.admission import JOB_CONTROLLER, refusals
 from tests.rehearsal.refusals.builders import obj
 from tests.rehearsal.works.mistakes import DROP, edit, put
+from tests.shared import ROOT
 from trainyard.components.k8s.gpu_guard import POD_SET_LABEL
 from trainyard.conventions import TPU_RESOURCE
+from trainyard.plan.gcp.parts import GcpPlan, TpuCapacityPlan
+from trainyard.plan.resolve import resolve_stack
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.node_groups import GKE_NODE_POOL, tpu_node_groups
 from trainyard.recorded.queues import CLUSTER_QUEUE
@@ -22,6 +27,7 @@ from trainyard.rehearsal.works.check import check_works
 from trainyard.rehearsal.works.queues.kubernetes.model import Admitted, Pending, PodSet, Workload
 from trainyard.rehearsal.works.queues.room import Room
 from trainyard.rehearsal.works.workloads.read import workloads
+from trainyard.stacks.environment.gcp import tpus
 
 CONTEXT = ValueContext("1.35", "us-east4")
 RUNTIME = "kubernetes:trainer.kubeflow.org/v1alpha1:ClusterTrainingRuntime"
@@ -268,3 +274,20 @@ def test_it_waits_for_its_node_pool(resources: list[RecordedResource]) -> None:
 
 def test_slices_of_flex_start_have_none(resources: list[RecordedResource]) -> None:
     assert not [item for item in resources if item.name.startswith("smoke-v6e-flex")]
+
+
+def test_nothing_waits_for_the_proof_of_a_slice_that_another_job_may_have(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tpus, "_once_there", lambda version, node_pool: str(node_pool))
+    plan = resolve_stack(ROOT, "large-gcp").plan
+    assert isinstance(plan.ground, GcpPlan)
+    (pool,) = plan.ground.tpu_pools
+    (alone,) = [each for each in pool.capacities if each.capacity == "on-demand"]
+    several = replace(alone, capacity="reserved", slices=2, node_pools=("v6e-1", "v6e-2"))
+    made: Any = SimpleNamespace(node_pool_names={name: name for name in (*alone.node_pools, *several.node_pools)})
+
+    def waited_for(each: TpuCapacityPlan) -> list[tuple[str, bool]]:
+        found = tpus.jobs_of_slices(replace(pool, capacities=(each,)), made, made)
+        return [(one.name, not one.advisory) for one in found.proofs]
+
+    assert waited_for(alone) == [("v6e-on-demand-1", True)]
+    assert waited_for(several) == [("v6e-1", False), ("v6e-2", False)]

@@ -57,6 +57,9 @@ INSTANCE_TYPE_LABEL: Final = "node.kubernetes.io/instance-type"
 HOSTNAME_LABEL: Final = "kubernetes.io/hostname"
 """Kubernetes' own label of a node, by which a pod asks for it."""
 
+SLICE_PROOF_RUN_S: Final = 600
+"""What the proof of a TPU slice may take once its pods run: JAX starts on every machine and compiles one sum."""
+
 SMOKE_POOL_LABEL: Final = f"{LABEL_PREFIX}smoke-pool"
 """Label of smoke jobs: the GPU pool that they prove."""
 

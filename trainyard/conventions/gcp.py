@@ -124,7 +124,9 @@ DRANET_FAMILIES: Final = ("a3-", "a4-", "a4x-", "ct6e-", "tpu7x-")
 DRANET_LABEL: Final = "cloud.google.com/gke-networking-dra-driver"
 """Label, "true", of the nodes on which GKE's driver of their fast interfaces runs (cluster-toolkit, 2026-06-25)."""
 
-HYPERDISK_FAMILIES: Final = ("a3-ultragpu-", "a4-", "a4x-", "c4-", "c4a-", "c4d-", "n4-", "m4-", "x4-")
+HYPERDISK_FAMILIES: Final = (
+    "a3-ultragpu-", "a4-", "a4x-", "c4-", "c4a-", "c4d-", "ct6e-", "m4-", "n4-", "tpu7x-", "x4-",
+)  # fmt: skip
 """Families whose disks are Hyperdisk alone: no persistent disk boots them (Compute Engine, "Choose a disk type", as
 generally known; of A3 Ultra also Vertex AI's DiskSpec, read 2026-11-23)."""
 

@@ -42,4 +42,5 @@ AT_THE_NOTEBOOKS: Final = (
     Right("", ("pods/portforward",), ("create",)),
 )
 """What members of every team may do in the namespace of notebooks, which is no team's: forward a port to the hub's
-proxy. Hub and notebooks ask whoever comes, by whichever port, who he is."""
+proxy. RBAC knows no ports: hub, proxy and the notebooks' servers ask whoever comes who he is, kernels have no ports,
+and what a person starts in a notebook besides, such as TensorBoard, is reached by every member."""

@@ -108,6 +108,11 @@ def _with_gpus(pools: Sequence[PoolPlan], context: Context) -> list[NotebookProf
     own, ledger = context.settings.notebooks, context.ledger
     by_name: Mapping[str, PoolPlan] = {pool.name: pool for pool in pools}
     found: list[NotebookProfilePlan] = []
+    if len(own.gpus) > 1:
+        # A quota of Kubernetes counts GPUs of a namespace, whichever pool they are of.
+        allowed = "must be one pool: a quota counts GPUs and not whose, and notebooks would take a queue's of the other"
+        ledger.problem("notebooks.gpus", dict(own.gpus), allowed, "keep the GPUs of one pool")
+        return []
     for name, count in own.gpus.items():
         key, pool = f"notebooks.gpus.{name}", by_name.get(name)
         if pool is None:
@@ -178,11 +183,14 @@ def _sign_on(own: NotebookSignOn | None, context: Context) -> NotebookSignOnPlan
             if not _ORGANIZATION.fullmatch(group):
                 allowed = "must be an organisation of GitHub, or a team of one as ORGANISATION:TEAM"
                 ledger.problem(aliases["groups"], group, allowed)
-        for name in ("authorize_url", "token_url", "userdata_url", "claim", "person_claim"):
+        for name in ("authorize_url", "token_url", "userdata_url", "claim", "person_claim", "scopes"):
             if name in own.model_fields_set:
                 ledger.problem(aliases[name], getattr(own, name), "is read where signOn.provider is oidc")
         hosts: tuple[str, ...] = _GITHUB_HOSTS
     else:
+        if "openid" not in own.scopes:
+            allowed = "must have openid: without it the provider does not say who somebody is"
+            ledger.problem(aliases["scopes"], list(own.scopes), allowed)
         for name, value in of_oidc.items():
             if value is None:
                 ledger.problem(aliases[name], "nothing", "must be set: the hub asks it who somebody is")
@@ -214,4 +222,5 @@ def _sign_on(own: NotebookSignOn | None, context: Context) -> NotebookSignOnPlan
         userdata_url=own.userdata_url or "",
         person_claim=own.person_claim,
         claim=own.claim,
+        scopes=tuple(own.scopes),
     )

@@ -516,6 +516,7 @@ class NotebookSignOnPlan:
     userdata_url: str
     person_claim: str
     claim: str
+    scopes: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)

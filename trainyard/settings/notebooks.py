@@ -19,6 +19,16 @@ PublicAddress = Annotated[
     ),
 ]
 
+GroupsClaim = Annotated[
+    str,
+    matching(
+        r"[!-\-/-~]{1,100}",
+        "must be the name of a claim without dots, like groups: the hub takes what is behind a dot for a claim within "
+        "a claim",
+    ),
+]
+Scope = Annotated[str, matching(r"[!#-\[\]-~]{1,200}", "must be a scope as the provider spells it, like groups")]
+
 
 class NotebookSignOn(Model):
     """Who may use the notebooks: people that an identity provider knows. There is no way in without one."""
@@ -40,7 +50,16 @@ class NotebookSignOn(Model):
     token_url: KeysUrl | None = Field(default=None, description="of oidc: token_endpoint of it")
     userdata_url: KeysUrl | None = Field(default=None, description="of oidc: userinfo_endpoint of it")
     person_claim: Claim = Field(default="email", description="of oidc: the claim by which the hub names a person")
-    claim: Claim = Field(default="groups", description="of oidc: the claim that holds a person's groups")
+    claim: GroupsClaim = Field(
+        default="groups", description="of oidc: the claim that holds a person's groups, without dots in its name"
+    )
+    scopes: list[Scope] = Field(
+        default=["openid", "profile", "email"],
+        min_length=1,
+        max_length=20,
+        description="of oidc: what the hub asks the provider for; some give the groups for a scope of their own, such "
+        "as groups, and most refuse one that they do not know",
+    )
 
 
 class Notebooks(Model):

@@ -12,6 +12,8 @@ from importlib.resources import files
 PROGRAM = "ends_when_idle"
 FOLDER = "/etc/jupyter/trainyard"
 """Where the program lies in a notebook's pod, on Python's path."""
+RUNTIME_FOLDER = "/tmp/kernels"  # noqa: S108 (made by the server for its user alone, in a pod of one person's)
+"""Where kernels' sockets are. Short: the path of a socket is at most 107 characters, and a home may be a long one."""
 CONFIGURATION = "/etc/jupyter/jupyter_server_config.json"
 """Where the server reads what it is told, after a file of this name in Python that an image may have. Not the folder
 `jupyter_server_config.d` beside it: of its files the server takes which extensions there are, and nothing else (seen
@@ -24,7 +26,7 @@ CHECK_INTERVAL_S = 60
 
 def server_configuration(*, kernel_idle_s: int, idle_s: int) -> dict[str, object]:
     """The configuration of Jupyter Server: after how many seconds a kernel or a terminal that does nothing ends, and
-    the server itself."""
+    the server itself; and that its kernels have no ports."""
     every = max(1, min(CULL_INTERVAL_S, kernel_idle_s // 4))
     return {
         "MappingKernelManager": {
@@ -33,6 +35,8 @@ def server_configuration(*, kernel_idle_s: int, idle_s: int) -> dict[str, object
             "cull_connected": True,
             "cull_busy": False,
         },
+        # Else a kernel listens at localhost for whoever comes, and a forwarded port of the pod leads there.
+        "KernelManager": {"transport": "ipc"},
         "TerminalManager": {"cull_inactive_timeout": kernel_idle_s, "cull_interval": every},
         "EndsWhenIdle": {"after_s": idle_s, "every_s": max(1, min(CHECK_INTERVAL_S, idle_s // 4))},
         "ServerApp": {"jpserver_extensions": {PROGRAM: True}},

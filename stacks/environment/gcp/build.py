@@ -73,7 +73,8 @@ def build(plan: Plan[GcpPlan]) -> Foundation:
     services = _services(plan, gcp)
     network = _network(plan, services, after(gcp, services.ready))
     apis = None
-    if own.control_planes:
+    # A host's network answers names for every project that is joined to it: the zone there is its administrators'.
+    if own.control_planes and own.network.shared is None:
         apis = GoogleApis(
             "google-apis", {"network_id": network.network_id, "labels": dict(own.labels)}, after(gcp, services.ready)
         )

@@ -175,8 +175,9 @@ def make_proof(plan: Plan[GcpPlan], made: Managed, storage: GcsStorageTiers, gcp
         "project_number": own.project_number,
         "repository": made.repository,
         "location": own.region,
-        # Beside a cluster it was: there managed training is what a small stack had.
-        "proven": spec is not None or bool(own.control_planes),
+        # Beside a cluster managed training is what a small stack had, and that one's smoke job was the first: where
+        # smoke jobs are off, perhaps nobody has sent one, and a right for an account that is not there fails the `up`.
+        "proven": spec is not None or any(cluster.smoke.jobs for cluster in plan.clusters),
     }
     if spec is None:
         CustomCodeAgent("custom-code-agent", agent, after(gcp, made.ready))

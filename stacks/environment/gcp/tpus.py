@@ -78,10 +78,11 @@ def jobs_of_slices(pool: TpuPoolPlan, made: TpuSlices, version: pulumi.Output[st
                 capacity=each.capacity,
                 node_labels={**gpu_node_labels(pool.name, each.capacity), NODE_POOL_LABEL: name},
                 node_image=_once_there(version, made.node_pool_names[name]),
+                advisory=each.has_choice,
             )
             for each in pool.capacities
             if each.proof_team is not None
-            for name in each.node_pools
+            for name in each.proven
         ],
     )
 

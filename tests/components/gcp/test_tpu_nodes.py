@@ -56,6 +56,11 @@ def test_a_slice_of_several_machines_is_all_or_none_and_names_its_topology() -> 
     assert node["resourceLabels"] == {"client": "acme", "pool": "v6e", "capacity": "spot"}
 
 
+def test_a_machine_that_no_persistent_disk_boots_gets_a_hyperdisk() -> None:
+    assert inputs()["nodeConfig"]["diskType"] == "hyperdisk-balanced"
+    assert "diskType" not in inputs(machine_type="ct5lp-hightpu-4t")["nodeConfig"]
+
+
 def test_slices_of_one_machine_have_no_placement() -> None:
     pool = inputs(machine_type="ct6e-standard-8t", chips=8, topology="2x4", max_nodes=3)
     assert "placementPolicy" not in pool

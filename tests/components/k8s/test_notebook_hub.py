@@ -19,6 +19,7 @@ from trainyard.components.k8s.notebooks_values import values
 pytest.importorskip("jupyterhub", reason="the extra dev has JupyterHub")
 pytest.importorskip("jupyterhub_idle_culler", reason="the extra dev has its culler")
 
+OF_A_SERVER = ("JUPYTER_CONFIG_DIR", "JUPYTER_CONFIG_PATH", "JUPYTER_RUNTIME_DIR")
 CONFIG = '''
 import sys
 from jupyterhub.proxy import Proxy
@@ -85,7 +86,7 @@ def hub(tmp_path):
     def start(files, **times):
         public, port = free_port(), free_port()
         own = environment(tmp_path, files)
-        told = {key: own[key] for key in ("JUPYTER_CONFIG_DIR", "JUPYTER_CONFIG_PATH", "PYTHONPATH", "HOME")}
+        told = {key: own[key] for key in (*OF_A_SERVER, "PYTHONPATH", "HOME")}
         head = (
             f"PORTS = {(public, port)}\nTOKEN = {TOKEN!r}\nENVIRONMENT = {told!r}\nCULLER = {culler(port, **times)!r}\n"
         )

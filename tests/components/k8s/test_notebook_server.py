@@ -9,11 +9,13 @@ import os
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import urllib.error
 import urllib.request
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 
@@ -78,7 +80,8 @@ def environment(folder, files):
         "HOME": str(folder),
         "JUPYTER_CONFIG_DIR": str(folder / "own"),
         "JUPYTER_CONFIG_PATH": str(folder / "root/etc/jupyter"),
-        "JUPYTER_RUNTIME_DIR": str(folder / "runtime"),
+        # Short, as in a pod: the path of a socket is at most 107 characters.
+        "JUPYTER_RUNTIME_DIR": tempfile.mkdtemp(prefix="kernels-", dir="/tmp"),
         "PYTHONPATH": str(folder / "root/etc/jupyter/trainyard"),
     }
 
@@ -165,6 +168,15 @@ def test_an_open_tab_holds_neither_kernel_nor_server(serve):
     told = log.read_text()
     assert f"Culling 'idle' kernel 'python3' ({kernel})" in told
     assert "ends_when_idle: nothing ran for" in told
+
+
+def test_a_kernel_has_no_port_that_a_forwarded_one_leads_to(serve):
+    base, process, _ = serve(server_files(kernel_idle_s=60, idle_s=60))
+    kernel = call(f"{base}/api/kernels", method="POST")["id"]
+    run_in(base, kernel, "40 + 2")  # returns when the kernel has said that it computes
+    place = Path(f"/proc/{process.pid}/environ").read_text().partition("JUPYTER_RUNTIME_DIR=")[2].partition("\0")[0]
+    told = json.loads((Path(place) / f"kernel-{kernel}.json").read_text())
+    assert told["transport"] == "ipc", "no address of TCP"
 
 
 def test_without_our_program_the_open_tab_keeps_the_server(serve):

@@ -37,6 +37,17 @@ RIGHT: dict[str, Any] = {
     "get-host-project": {"name": HOST},
     "describe": SUBNET,
     "get-iam-policy": POLICY,
+    "managed-zones": [
+        {
+            "name": "googles",
+            "dnsName": "googleapis.com.",
+            "privateVisibilityConfig": {"networks": [{"networkUrl": SUBNET["network"]}]},
+        }
+    ],
+    "record-sets": [
+        {"name": "*.googleapis.com.", "type": "CNAME", "rrdatas": ["private.googleapis.com."]},
+        {"name": "private.googleapis.com.", "type": "A", "rrdatas": ["199.36.153.8", "199.36.153.9"]},
+    ],
     "vpc-peerings": [{"reservedPeeringRanges": ["google"]}],
     "addresses": [{"name": "google", "address": "10.24.0.0", "prefixLength": 20}],
 }
@@ -81,6 +92,16 @@ def test_nothing_is_asked_of_a_network_of_ones_own(desk: Desk) -> None:
             "no secondary range ml-services",
         ),
         ({"describe": {**SUBNET, "privateIpGoogleAccess": False}}, "do not reach Google's services"),
+        ({"record_sets": RIGHT["record-sets"][1:]}, "zone googles has no record of *.googleapis.com."),
+        (
+            {
+                "record_sets": [
+                    RIGHT["record-sets"][0],
+                    {"name": "private.googleapis.com.", "type": "A", "rrdatas": ["199.36.153.4"]},
+                ]
+            },
+            "zone googles answers with 199.36.153.4",
+        ),
         ({"vpc_peerings": []}, "no private services access"),
         (
             {"addresses": [{"name": "google", "address": "10.99.0.0", "prefixLength": 20}]},
@@ -93,12 +114,22 @@ def test_what_is_otherwise_is_told(desk: Desk, changed: dict[str, Any], said: st
     assert said in told
 
 
-def test_a_right_that_is_missing_is_told_with_the_command_that_gives_it(desk: Desk) -> None:
-    lines = [line for line in asked(desk, get_iam_policy={"bindings": []}) if line.answer is FAILS]
-    assert len(lines) == 3
-    assert all("add-iam-policy-binding" in line.command and HOST in line.command for line in lines)
+def test_a_zone_of_googles_names_that_is_not_seen_may_be_elsewhere(desk: Desk) -> None:
+    zone = RIGHT["managed-zones"][0]
+    others = {"networks": [{"networkUrl": "projects/x/global/networks/test"}]}
+    for zones in ([], [{**zone, "privateVisibilityConfig": others}], [{**zone, "dnsName": "acme.example."}]):
+        (line,) = [line for line in asked(desk, managed_zones=zones) if line.answer is not FINE]
+        assert line.answer is Answer.UNKNOWN and "no private zone googleapis.com. on network production" in line.told
+
+
+def test_a_right_that_is_not_seen_may_be_inherited_and_is_told_with_the_command_that_gives_it(desk: Desk) -> None:
     conditional = {"bindings": [{**each, "condition": {"expression": "false"}} for each in POLICY["bindings"]]}
-    assert len(failing(asked(desk, get_iam_policy=conditional))) == 3
+    nothing: dict[str, Any] = {"bindings": []}
+    for policy in (nothing, conditional):
+        lines = [line for line in asked(desk, get_iam_policy=policy) if line.answer is not FINE]
+        assert [line.answer for line in lines] == [Answer.UNKNOWN] * 3
+        assert all("add-iam-policy-binding" in line.command and HOST in line.command for line in lines)
+        assert all("a folder, the organisation or a group" in line.told for line in lines)
 
 
 def test_rights_that_the_stack_gives_are_not_asked_for(desk: Desk) -> None:

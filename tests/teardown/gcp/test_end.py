@@ -26,6 +26,7 @@ from trainyard.teardown.state import State, ending, group_of
 PROTECTED = {"settings": {"deletionProtectionEnabled": True, "retainBackupsOnDelete": True}}
 PROJECT = out({"projectId": "acme-ml"})
 DONE = out("")
+ABSENT = {"rc": 1, "err": "ERROR: NOT_FOUND: Resource was not found"}
 
 
 @pytest.fixture
@@ -96,7 +97,8 @@ def files(rehearsed) -> State:
 def test_shared_files_that_are_to_stay_leave_a_backup_and_those_that_are_not_none(desk: Desk, files: State) -> None:
     (share,) = files.of(GCP_FILES)
     name = str(share["id"]).rpartition("/")[2]
-    desk.put("gcloud", describe=out({"settings": {}}), create=DONE, update=DONE, patch=DONE)
+    found = out({"settings": {}})
+    desk.put("gcloud", backups_describe=ABSENT, describe=found, create=DONE, update=DONE, patch=DONE)
     told = unprotect(files, ("homes",))
     assert told == [
         *(each for each in told if "database" in each),
@@ -108,6 +110,41 @@ def test_shared_files_that_are_to_stay_leave_a_backup_and_those_that_are_not_non
     assert update[:4] == ["filestore", "instances", "update", name] and "--no-deletion-protection" in update
     desk.put("gcloud", describe=out({"settings": {}}), update=DONE, patch=DONE)
     assert "backing up" not in " ".join(unprotect(files, ("data",)))
+
+
+def backed_up(state: str, made: str = "2026-11-26T04:00:00.5Z") -> dict[str, str]:
+    return out({"state": state, "createTime": made})
+
+
+MADE = out({"settings": {}, "createTime": "2026-11-01T00:00:00Z"})
+
+
+def test_a_backup_that_a_run_before_has_made_is_not_made_again(
+    desk: Desk, files: State, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("trainyard.teardown.gcp.end.ASK_EVERY_SECONDS", 0)
+    ready = [backed_up("CREATING"), backed_up("FINALIZING"), backed_up("READY")]
+    desk.put("gcloud", backups_describe=ready, describe=MADE, update=DONE, patch=DONE)
+    told = unprotect(files, ("homes",))
+    assert [each.rpartition(" ")[2] for each in told if "waiting" in each] == ["CREATING"]
+    assert [each for each in told if "of 2026-11-26T04:00:00.5Z stays" in each]
+    assert not [line for line in changes(desk) if "create" in line]
+
+
+@pytest.mark.parametrize(
+    ("backup", "said"),
+    [
+        (backed_up("READY", "2026-10-01T00:00:00Z"), "of an earlier share of this name"),
+        (backed_up("INVALID"), "is INVALID; `gcloud filestore backups delete"),
+    ],
+)
+def test_a_backup_that_holds_other_files_or_none_lets_nothing_go(
+    desk: Desk, files: State, backup: dict[str, str], said: str
+) -> None:
+    desk.put("gcloud", backups_describe=backup, describe=MADE, patch=DONE)
+    with pytest.raises(LiftError, match=said):
+        unprotect(files, ("homes",))
+    assert not [line for line in changes(desk) if line[0] == "filestore"]
 
 
 def test_what_becomes_of_file_systems_is_told(files: State) -> None:

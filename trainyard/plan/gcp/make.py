@@ -71,7 +71,7 @@ def plan_gcp(
     def pulled_as(image: str) -> str:
         return cached(mirrored(image, settings.images.mirrors), cache)
 
-    tpu_pools = plan_tpus(teams, weights, zones, pulled_as, context)
+    tpu_pools = plan_tpus(teams, weights, zones, pulled_as, scheduling, context)
     check_addresses(network, pools, tpu_pools, [system_nodes, *([cpu_pool] if cpu_pool else [])], context)
     queues = plan_queues(teams, weights, source, pools, scheduling, context, room=cpu_room(cpu_pool))
     project = settings.gcp.project or UNKNOWN_PROJECT

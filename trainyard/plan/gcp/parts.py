@@ -187,7 +187,20 @@ class TpuCapacityPlan:
     reservation: str | None  # its name, where the slices are bought already
     max_hours: int | None  # after which a slice of flex-start is taken away
     owners: tuple[tuple[str, int], ...]  # slices by team, where it owns some
-    proof_team: str | None  # for whom each slice is proven; None: nothing proves it
+    proof_team: str | None  # for whom slices are proven; None: nothing proves one
+
+    @property
+    def proven(self) -> tuple[str, ...]:
+        """Node pools that a job proves, each by one slice. Reserved machines stay, and each may be bad; on demand and
+        on spot a slice is another one each time: one tells what can be told, and a second would be paid for only."""
+        if self.proof_team is None:
+            return ()
+        return self.node_pools if self.capacity == "reserved" else self.node_pools[:1]
+
+    @property
+    def has_choice(self) -> bool:
+        """Whether a queue counts a slice free that may be another than the one that a proof names."""
+        return len(self.node_pools) > 1
 
 
 @dataclass(frozen=True, slots=True)

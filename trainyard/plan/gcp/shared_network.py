@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from trainyard.conventions.gcp import GOOGLE_APIS_CIDR
 from trainyard.plan.context import Context
 from trainyard.plan.gcp.parts import GcpNetworkPlan, SharedNetworkPlan
 from trainyard.plan.lock import LockedNetwork
@@ -90,6 +91,8 @@ def host_duties(own: SharedNetwork) -> tuple[str, ...]:
     """What the stack would make of a network of its own, and somebody has to have made of this one."""
     return (
         f"private Google access on subnet {own.subnetwork}, its ranges {own.pod_range} and {own.service_range}",
+        f"a private zone for googleapis.com on network {own.network}, which answers *.googleapis.com with "
+        f"private.googleapis.com, {GOOGLE_APIS_CIDR}: pods are let out to no other address of Google's services",
         "Cloud NAT for the subnet, with ports enough for nodes that pull images",
         f"private services access in {own.private_services_cidr}",
         f"a firewall rule that lets {own.control_plane_cidr} in to the nodes at TCP 8443, 9443 and 10260",

@@ -13,12 +13,13 @@ from fractions import Fraction
 from trainyard.catalog import gcp as catalog
 from trainyard.catalog import tpu_slices
 from trainyard.catalog.gcp import Tpu
-from trainyard.conventions import CPU_POOL, STANDING, SYSTEM_POOL, Capacity
+from trainyard.conventions import CPU_POOL, SLICE_PROOF_RUN_S, STANDING, SYSTEM_POOL, Capacity
 from trainyard.conventions.gcp import chips_of_slice
 from trainyard.plan.context import Context
 from trainyard.plan.gcp.market import RESERVATION_FORM, RESERVATION_WORDS
 from trainyard.plan.gcp.parts import TpuCapacityPlan, TpuPoolPlan
 from trainyard.plan.ownership import hand_out, node_totals
+from trainyard.plan.parts import SchedulingPlan
 from trainyard.plan.smoke import MEMORY_SHARE, RESERVED_CORES
 from trainyard.problems import nearest
 from trainyard.settings.people import Team
@@ -30,6 +31,7 @@ def plan_tpus(
     weights: Sequence[Fraction],
     zones: Sequence[str],
     pulled_as: Callable[[str], str],
+    scheduling: SchedulingPlan,
     context: Context,
 ) -> tuple[TpuPoolPlan, ...]:
     """The pools of the stack file, each with what every team owns of it; what is wrong with one is recorded.
@@ -39,6 +41,7 @@ def plan_tpus(
         weights: what they own is in proportion to these.
         zones: of the environment.
         pulled_as: where the nodes pull an image from.
+        scheduling: how long the proof of a slice may wait for its machines.
         context: settings, profile and ledger.
     """
     found = []
@@ -47,7 +50,10 @@ def plan_tpus(
         machine = _machine(name, pool, context)
         if machine is None or not _is_sold(name, pool, machine, zones, context):
             continue
-        found.append(replace(_pool(name, pool, machine, teams, weights, context), image=pulled_as(pool.image)))
+        planned = _pool(name, pool, machine, teams, weights, context)
+        for each in planned.capacities:
+            _tell_proof(planned, each, scheduling, context)
+        found.append(replace(planned, image=pulled_as(pool.image)))
     return tuple(found)
 
 
@@ -160,7 +166,6 @@ def _capacities(
         each = "a node pool a slice: GKE makes and takes away all of its machines together"
         single = "slices of one machine share a node pool"
         context.ledger.decide(f"{key}.node_pools", pools, each if hosts > 1 else single)
-        team = _proof_team(key, capacity, owned, context)
         found.append(
             TpuCapacityPlan(
                 name=own,
@@ -171,20 +176,48 @@ def _capacities(
                 reservation=pool.reserved.reservation_id if pool.reserved and capacity == "reserved" else None,
                 max_hours=pool.flex_start.max_hours if pool.flex_start and capacity == "flex-start" else None,
                 owners=tuple(owned),
-                proof_team=team,
+                proof_team=_proof_team(capacity, owned, context),
             )
         )
     return tuple(found)
 
 
-def _proof_team(key: str, capacity: Capacity, owned: Sequence[tuple[str, int]], context: Context) -> str | None:
+def _proof_team(capacity: Capacity, owned: Sequence[tuple[str, int]], context: Context) -> str | None:
     """The team whose queue the proofs of a capacity's slices go through."""
-    smoke, ledger = context.settings.smoke, context.ledger
-    what = "a sum over all chips of each slice, by JAX in the pool's image; how fast the links are it does not say"
-    if capacity not in STANDING:
-        return ledger.decide(f"{key}.proof", None, "slices of flex-start come when there are some, which may be days")
-    if not smoke.enabled or capacity not in smoke.capacities:
-        return ledger.decide(f"{key}.proof", None, "settings smoke.enabled and smoke.capacities")
-    most = max(owned, key=lambda each: each[1])[0]
-    chosen = "setting smoke.team" if smoke.team else "it owns the most there, the first of several alike"
-    return ledger.decide(f"{key}.proof", smoke.team or most, f"{what}; for this team: {chosen}")
+    smoke = context.settings.smoke
+    if capacity not in STANDING or not smoke.enabled or capacity not in smoke.capacities:
+        return None
+    return smoke.team or max(owned, key=lambda each: each[1])[0]
+
+
+def _tell_proof(pool: TpuPoolPlan, each: TpuCapacityPlan, scheduling: SchedulingPlan, context: Context) -> None:
+    """Who proves a capacity's slices, how many of them, and what a round of it costs."""
+    why = []
+    if each.capacity not in STANDING:
+        why = ["slices of flex-start come when there are some, which may be days"]
+    elif each.proof_team is None:
+        why = ["settings smoke.enabled and smoke.capacities"]
+    else:
+        what = "each slice" if len(each.proven) == each.slices else f"{len(each.proven)} of {each.slices} slices"
+        most = "it owns the most there, the first of several alike"
+        chosen = "setting smoke.team" if context.settings.smoke.team else most
+        why = [
+            f"a sum over all chips of {what}, by JAX in the pool's image; how fast the links are it does not say",
+            f"for this team: {chosen}",
+        ]
+        if each.has_choice:
+            why.append("nothing waits for it: a queue may let it in while another job has the very slice")
+        why.append(_cost_of_round(pool, each, scheduling))
+    context.ledger.decide(f"tpu_pools.{pool.name}.{each.name}.proof", each.proof_team, "; ".join(why))
+
+
+def _cost_of_round(pool: TpuPoolPlan, each: TpuCapacityPlan, scheduling: SchedulingPlan) -> str:
+    """At most: until the proof is given up, and until its machines are taken away after it."""
+    if each.capacity == "reserved":
+        return "a round costs nothing besides what is reserved"
+    minutes = scheduling.pods_ready_timeout_minutes + SLICE_PROOF_RUN_S // 60 + scheduling.scale_down_after_minutes
+    machines = len(each.proven) * pool.hosts
+    used = f"a round takes {machines} machine{'s' if machines > 1 else ''} for at most {minutes} minutes"
+    if pool.usd_per_hour is None:
+        return f"{used}, whose price the catalogue does not have"
+    return f"{used}, {machines * minutes / 60 * pool.usd_per_hour:.2f} USD at the price on demand"

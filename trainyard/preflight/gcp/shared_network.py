@@ -4,9 +4,11 @@ it."""
 from __future__ import annotations
 
 from collections.abc import Iterator
+from ipaddress import IPv4Address, IPv4Network
 from typing import Any, Final
 
 from trainyard.account.gcp import CannotAskError, ask, is_absence
+from trainyard.conventions.gcp import GOOGLE_APIS_CIDR
 from trainyard.plan.gcp.parts import GcpPlan, SharedNetworkPlan
 from trainyard.preflight.gcp.subject import GcpSubject
 from trainyard.preflight.model import Answer, Lines, lines_of
@@ -14,7 +16,13 @@ from trainyard.preflight.model import Answer, Lines, lines_of
 NAME: Final = "shared network"
 _line = lines_of(NAME)
 _USER: Final = "roles/compute.networkUser"
+_GOOGLE: Final = "googleapis.com."
 _HOST_AGENT: Final = "roles/container.hostServiceAgentUser"
+
+_ELSEWHERE: Final = "unless a folder, the organisation or a group gives it"
+_GIVE: Final = (
+    "ask its administrators, or have them give the role once this project's APIs compute and container are on"
+)
 
 
 def check(subject: GcpSubject) -> Lines:
@@ -25,6 +33,7 @@ def check(subject: GcpSubject) -> Lines:
         return
     yield from _joined(ground, shared)
     yield from _subnet(ground, shared)
+    yield from _names(shared)
     yield from _peering(ground, shared)
     if not shared.rights_by_stack:
         yield from _rights(ground, shared)
@@ -81,6 +90,38 @@ def _differences(found: Any, ground: GcpPlan, shared: SharedNetworkPlan) -> Iter
         yield "nodes in it do not reach Google's services", "have private Google access switched on for the subnet"
 
 
+def _names(shared: SharedNetworkPlan) -> Lines:
+    """Pods are let out to the addresses of private access alone. Zones of the network may be another project's, by
+    peering, and a policy of responses may answer instead: none of this network's own is no proof that there is none."""
+    what = "names of Google's services"
+    zones = ask("dns", "managed-zones", "list", f"--project={shared.project}") or ()
+    own = [each for each in zones if each.get("dnsName") == _GOOGLE and shared.network in _networks(each)]
+    remedy = (
+        f"have its administrators make a private zone {_GOOGLE} on network {shared.network}: "
+        f"*.{_GOOGLE} CNAME private.{_GOOGLE}, and that one A in {GOOGLE_APIS_CIDR}"
+    )
+    if not own:
+        told = f"{shared.project} has no private zone {_GOOGLE} on network {shared.network}"
+        yield _line(what, Answer.UNKNOWN, f"{told}; without another that answers, pods reach no bucket", remedy)
+        return
+    name = str(own[0].get("name"))
+    records = ask("dns", "record-sets", "list", f"--zone={name}", f"--project={shared.project}") or ()
+    wanted = IPv4Network(GOOGLE_APIS_CIDR)
+    addresses = [str(one) for each in records if each.get("type") == "A" for one in each.get("rrdatas") or ()]
+    every = any(each.get("name") == f"*.{_GOOGLE}" for each in records)
+    if every and addresses and all(IPv4Address(one) in wanted for one in addresses):
+        yield _line(what, Answer.FINE, f"zone {name} answers with {GOOGLE_APIS_CIDR}")
+    else:
+        has = ", ".join(sorted(addresses)) or "no address"
+        told = f"zone {name} answers with {has}" if every else f"zone {name} has no record of *.{_GOOGLE}"
+        yield _line(what, Answer.FAILS, f"{told}; pods are let out to {GOOGLE_APIS_CIDR} alone", remedy)
+
+
+def _networks(zone: Any) -> set[str]:
+    seen_by = (zone.get("privateVisibilityConfig") or {}).get("networks") or ()
+    return {str(each.get("networkUrl", "")).rpartition("/")[2] for each in seen_by}
+
+
 def _peering(ground: GcpPlan, shared: SharedNetworkPlan) -> Lines:
     """The database, Managed Lustre and Filestore have their addresses by it."""
     peerings = ask(
@@ -105,6 +146,7 @@ def _peering(ground: GcpPlan, shared: SharedNetworkPlan) -> Lines:
 
 
 def _rights(ground: GcpPlan, shared: SharedNetworkPlan) -> Lines:
+    """What is not in the policies of subnet and host may come from a folder, the organisation or a group."""
     number = ground.project_number
     gke = f"serviceAccount:service-{number}@container-engine-robot.iam.gserviceaccount.com"
     machines = f"serviceAccount:{number}@cloudservices.gserviceaccount.com"
@@ -119,14 +161,14 @@ def _rights(ground: GcpPlan, shared: SharedNetworkPlan) -> Lines:
             f"gcloud compute networks subnets add-iam-policy-binding {shared.subnetwork} --region={ground.region} "
             f"--project={shared.project} --role={_USER} --member={member}"
         )
-        told = f"{member.partition(':')[2]} may not use the subnet: no node is made"
-        yield _line(f"{what} on the subnet", Answer.FAILS, told, "have its administrators give the role", command)
+        told = f"{member.partition(':')[2]} is not given {_USER} here; {_ELSEWHERE}, no node is made"
+        yield _line(f"{what} on the subnet", Answer.UNKNOWN, told, _GIVE, command)
     if (_HOST_AGENT, gke) in of_host:
         yield _line("GKE in the host project", Answer.FINE, f"it has {_HOST_AGENT}")
     else:
         command = f"gcloud projects add-iam-policy-binding {shared.project} --role={_HOST_AGENT} --member={gke}"
-        told = f"{gke.partition(':')[2]} is no agent of the host project: no cluster is made"
-        yield _line("GKE in the host project", Answer.FAILS, told, "have its administrators give the role", command)
+        told = f"{gke.partition(':')[2]} is not given {_HOST_AGENT} here; {_ELSEWHERE}, no cluster is made"
+        yield _line("GKE in the host project", Answer.UNKNOWN, told, _GIVE, command)
 
 
 def _members(policy: Any) -> set[tuple[str, str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,6 +16,9 @@ from trainyard.teardown.state import State, backup_of
 BACKUP_SECONDS: Final = 3600
 """How long a backup may take: Cloud SQL writes only what changed since the last one."""
 CHANGE_SECONDS: Final = 900
+ASK_EVERY_SECONDS: Final = 15
+ON_ITS_WAY: Final = ("CREATING", "FINALIZING")
+"""States of a backup that will be ready (Filestore API, `Backup.State`, as generally known in 2026-11)."""
 
 RUNNING: Final = ("JOB_STATE_QUEUED", "JOB_STATE_PENDING", "JOB_STATE_RUNNING", "JOB_STATE_PAUSED")
 """States of a custom job that is still paid for, or will be (Vertex AI API, `JobState`, 2026-11)."""
@@ -81,9 +85,10 @@ class GcpEnd:
 
         for each in state.of(GCP_FILES):
             name, region = str(each["id"]).rpartition("/")[2], str(each["inputs"]["location"])
-            if self._asked("filestore", "instances", "describe", name, f"--location={region}") is None:
+            found = self._asked("filestore", "instances", "describe", name, f"--location={region}")
+            if found is None:
                 continue
-            if "homes" in keep:
+            if "homes" in keep and not self._backed_up(backup_of(each), region, str(found.get("createTime", "")), say):
                 say(f"backing up shared files {name}")
                 self._said(
                     "filestore", "backups", "create", backup_of(each), f"--region={region}", f"--instance={name}",
@@ -104,6 +109,34 @@ class GcpEnd:
     def afterwards(self, _stood: Sequence[State], _since: datetime, _say: Say) -> int:
         """None: a bucket of logs stays deleted; what is written after its sink is gone is the project's own."""
         return 0
+
+    def _backed_up(self, backup: str, region: str, share_made: str, say: Say) -> bool:
+        """Whether a run before this one has made the backup of a share, which is waited for where it is on its way.
+
+        Raises LiftError for one that is no good, and for one of a share that had this name before.
+        """
+        end = time.monotonic() + BACKUP_SECONDS
+        waiting = False
+        while (found := self._asked("filestore", "backups", "describe", backup, f"--region={region}")) is not None:
+            state, made = str(found.get("state")), str(found.get("createTime", ""))
+            delete = f"gcloud filestore backups delete {backup} --region={region} --project={self.project}"
+            if share_made and made and datetime.fromisoformat(made) < datetime.fromisoformat(share_made):
+                told = f"backup {backup} of {made} is of an earlier share of this name: keep its files elsewhere"
+                raise LiftError(f"{told}, then `{delete}`")
+            if state == "READY":
+                say(f"backup {backup} of {made} stays; for files that are newer, `{delete}` and run this again")
+                return True
+            if state not in ON_ITS_WAY:
+                raise LiftError(f"backup {backup} is {state}; `{delete}`, then run this again")
+            if time.monotonic() > end:
+                raise LiftError(
+                    f"backup {backup} is still {state} after {BACKUP_SECONDS // 60} minutes; run this again"
+                )
+            if not waiting:
+                say(f"waiting for backup {backup}, which is {state}")
+                waiting = True
+            time.sleep(ASK_EVERY_SECONDS)
+        return False
 
     def _database(self, name: str) -> dict[str, Any] | None:
         return self._asked("sql", "instances", "describe", name)

@@ -3,6 +3,7 @@ metadata server and the internet."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
@@ -32,6 +33,7 @@ CONNECTION: Final = "gcp:servicenetworking/connection:Connection"
 ADDRESS: Final = "gcp:compute/globalAddress:GlobalAddress"
 _ZONE: Final = "gcp:dns/managedZone:ManagedZone"
 _RECORDS: Final = "gcp:dns/recordSet:RecordSet"
+_PROJECT: Final = re.compile(r"(?:https://www\.googleapis\.com/compute/v1/)?projects/([^/]+)/global/networks/")
 
 LUSTRE_PORT: Final = Port(988)
 """What servers of Managed Lustre and their clients open to each other (cluster-toolkit, 2026-06-25)."""
@@ -98,7 +100,7 @@ def private_services(resources: Resources) -> Addresses:
 
 def google_addresses(resources: Resources) -> Addresses:
     """Where the names of Google's services lead from the network: the few addresses of private access where a zone of
-    the network's own says so; else any public one. Raises UnknownInput."""
+    the network's own says so, or the network is another project's; else any public one. Raises UnknownInput."""
     for zone in resources.of(_ZONE):
         is_googles = value_at(zone.inputs, "dnsName") == "googleapis.com."
         if not is_googles or value_at(zone.inputs, "visibility") != "private" or not _is_seen(resources, zone):
@@ -111,7 +113,18 @@ def google_addresses(resources: Resources) -> Addresses:
         ]
         if told:
             return Addresses.of(*told)
-    return INTERNET
+    return Addresses.of(GOOGLE_APIS_CIDR) if _is_hosts(resources) else INTERNET
+
+
+def _is_hosts(resources: Resources) -> bool:
+    """Whether all clusters are in networks of other projects: names are answered as their administrators have it, and
+    that private access is asked of them is believed, as their ranges are (`docs/decisions/0075-what-a-host-keeps.md`).
+    """
+    pairs = [
+        (_PROJECT.match(str(value_at(cluster.inputs, "network", default=""))), value_at(cluster.inputs, "project"))
+        for cluster in resources.of(GKE_CLUSTER)
+    ]
+    return bool(pairs) and all(found and own and found[1] != own for found, own in pairs)
 
 
 def _is_seen(resources: Resources, zone: RecordedResource) -> bool:
