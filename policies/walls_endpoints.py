@@ -43,6 +43,8 @@ def endpoint_without_policy(resources: Resources, config: Config) -> Iterator[St
     own |= set(config["accountIds"]) if own else own
     s3 = [one for one in resources.of(VPC_ENDPOINT) if str(value_at(one.inputs, "serviceName")).endswith(".s3")]
     for vpc in resources.of(VPC) if resources.of(EKS_CLUSTER) and not s3 else ():
+        if vpc.read:
+            continue  # whose network it is decides on its endpoints
         yield vpc, "has no endpoint of S3: pods reach everybody's buckets, and no policy asks whose they are"
     for endpoint in resources.of(VPC_ENDPOINT):
         if not is_set(endpoint.inputs, "policy"):
