@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
+ADMINISTRATIVE: Final = ("*", "*:*", "iam:*")
+"""Who may do everything with identities can give himself the rest, whatever the resource says."""
+
 PRIVILEGES: Final = {
     "takes roles": ("sts:AssumeRole", "sts:AssumeRoleWithWebIdentity", "sts:GetFederationToken"),
     "hands a role to a service that runs code": ("iam:PassRole",),

@@ -9,6 +9,7 @@ from pulumi_policy import Severity
 
 from trainyard.policies import pods
 from trainyard.policies.grants import PROJECT_GRANTS, grants
+from trainyard.policies.privileges import ADMINISTRATIVE
 from trainyard.policies.rules import Config, resource_rule
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.policy_documents import statements
@@ -92,8 +93,7 @@ def _powers(statement: Any) -> Iterator[str]:
     if is_set(statement, "NotAction"):
         yield f"statement {sid} allows everything but some actions"
     for action in actions:
-        # Who may do everything with identities can give himself the rest, whatever the resource says.
-        if action.lower() in ("*", "*:*", "iam:*") or (
+        if action.lower() in ADMINISTRATIVE or (
             everywhere and (action.endswith(":*") or action.lower() == "iam:passrole")
         ):
             yield f"statement {sid} allows {action}{' on every resource' if everywhere else ''}"

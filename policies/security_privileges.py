@@ -9,7 +9,7 @@ from typing import Any, Final
 from pulumi_policy import Severity
 
 from trainyard.policies.grants import GRANTS, PROJECT_GRANTS, Grant, grants, is_agent
-from trainyard.policies.privileges import PRIVILEGED_PERMISSIONS, PRIVILEGED_ROLES, PRIVILEGES
+from trainyard.policies.privileges import ADMINISTRATIVE, PRIVILEGED_PERMISSIONS, PRIVILEGED_ROLES, PRIVILEGES
 from trainyard.policies.rules import Config, StackViolation, stack_rule
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.policy_documents import statements
@@ -110,7 +110,7 @@ def _allowed(resource: RecordedResource) -> Iterator[str]:
 def _privileges(statement: Any) -> Iterator[str]:
     sid = value_at(statement, "Sid", default="")
     for pattern in map(str, list_at(statement, "Action")):
-        if _a_whole_service(pattern) and "*" in list_at(statement, "Resource"):
+        if pattern.lower() in ADMINISTRATIVE or (_a_whole_service(pattern) and "*" in list_at(statement, "Resource")):
             continue
         for what, actions in PRIVILEGES.items():
             found = next((action for action in actions if names_action(pattern, action)), None)
@@ -120,7 +120,7 @@ def _privileges(statement: Any) -> Iterator[str]:
 
 
 def _a_whole_service(pattern: str) -> bool:
-    return pattern in ("*", "*:*") or pattern.endswith(":*")
+    return pattern.endswith(":*")
 
 
 def _anywhere(statement: Any) -> bool:

@@ -10,7 +10,7 @@ from trainyard.cost.model import Cost
 from trainyard.cost.price import price_stack
 from trainyard.recorded.model import RecordedResource
 
-TODAY = date(2026, 11, 23)
+TODAY = date(2026, 11, 26)
 
 PROVIDER = RecordedResource(
     urn="urn:pulumi:test::trainyard::pulumi:providers:aws::aws",

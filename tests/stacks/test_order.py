@@ -184,7 +184,7 @@ RULES = {
             (guard, job)
             for guard in order.of(ADMISSION + "ValidatingAdmissionPolicyBinding")
             for job in order.of("batch/v1:Job")
-            if guard.provider == job.provider and "ingest" not in guard.component
+            if guard.provider == job.provider and "ingest" not in guard.component and job.component != "folders"
         ),
     ),
     "administrators before objects": Rule(

@@ -1,4 +1,4 @@
-"""A team's share of the cost: of each GPU node group, its quota's part; everything else is shared."""
+"""A team's share of the cost: of each group of nodes with GPUs or TPUs, its quota's part; everything else is shared."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from trainyard.cost.context import PriceContext, core_of
 from trainyard.cost.model import NOTHING, Amounts, LineItem, Share
-from trainyard.recorded.queues import CLUSTER_QUEUE, RESOURCE_FLAVOR, gpu_quotas, nodes_of_flavor
+from trainyard.recorded.queues import CLUSTER_QUEUE, RESOURCE_FLAVOR, accelerator_quotas, nodes_of_flavor
 from trainyard.recorded.read import value_at
 
 SHARED = "shared"
@@ -15,7 +15,7 @@ SHARED = "shared"
 
 
 def shares_of_teams(lines: Sequence[LineItem], context: PriceContext, plan: Mapping[str, Any]) -> tuple[Share, ...]:
-    """Cost by team, by the nominal GPU quotas of the recorded cluster queues; the last share is what is shared.
+    """Cost by team, by the nominal quotas of the recorded cluster queues; the last share is what is shared.
 
     The cents that rounding leaves go to the shared part, so that the shares add up to the lines.
     """
@@ -36,7 +36,7 @@ def shares_of_teams(lines: Sequence[LineItem], context: PriceContext, plan: Mapp
 
 
 def _quotas(context: PriceContext) -> dict[tuple[str, str], dict[str, float]]:
-    """GPUs by team, for each pool in each capacity, as the flavors' node labels name them."""
+    """GPUs or TPU chips by team, for each pool in each capacity, as the flavors' node labels name them."""
     flavors = {
         str(value_at(resource.inputs, "metadata", "name")): nodes_of_flavor(resource)
         for resource in context.resources.of(RESOURCE_FLAVOR)
@@ -44,7 +44,7 @@ def _quotas(context: PriceContext) -> dict[tuple[str, str], dict[str, float]]:
     quotas: dict[tuple[str, str], dict[str, float]] = {}
     for resource in context.resources.of(CLUSTER_QUEUE):
         team = str(value_at(resource.inputs, "metadata", "name"))
-        for flavor, gpus in gpu_quotas(resource):
+        for flavor, gpus in accelerator_quotas(resource):
             if gpus and flavor in flavors:
                 parts = quotas.setdefault(flavors[flavor], {})
                 parts[team] = parts.get(team, 0.0) + gpus

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from trainyard.conventions import CAPACITY_LABEL, GPU_RESOURCE, POOL_LABEL
+from trainyard.conventions import ACCELERATORS, CAPACITY_LABEL, GPU_RESOURCE, POOL_LABEL
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.quantities import quantity
 from trainyard.recorded.read import UnreadableInput, mapping_at, mappings_at, value_at
@@ -28,15 +28,27 @@ def gpu_quotas(queue: RecordedResource) -> Iterator[tuple[str, float]]:
         UnknownInput: a part of them is not known yet.
         UnreadableInput: a quota is no quantity of 0 or more.
     """
-    for _, flavor, given in nominal_gpus(queue):
-        gpus = quantity(given)
-        if gpus is None or gpus < 0:
+    yield from _quantities(nominal_gpus(queue))
+
+
+def accelerator_quotas(queue: RecordedResource) -> Iterator[tuple[str, float]]:
+    """Flavor and nominal GPUs or TPU chips of every quota of a cluster queue or cohort; raises as `gpu_quotas` does."""
+    for resource in ACCELERATORS:
+        yield from _quantities(nominal_gpus(queue, resource))
+
+
+def _quantities(quotas: Iterator[tuple[str, str, Any]]) -> Iterator[tuple[str, float]]:
+    for _, flavor, given in quotas:
+        found = quantity(given)
+        if found is None or found < 0:
             raise UnreadableInput("nominalQuota", f"{given!r} is not a quantity of 0 or more")
-        yield flavor, gpus
+        yield flavor, found
 
 
-def nominal_gpus(queue: RecordedResource) -> Iterator[tuple[str, str, Any]]:
+def nominal_gpus(queue: RecordedResource, resource: str = GPU_RESOURCE) -> Iterator[tuple[str, str, Any]]:
     """Path, flavor and value as it is given, quantity or not, of every quota of GPUs of a cluster queue or cohort.
+
+    `resource`: another one that is rationed as GPUs are.
 
     Raises:
         UnknownInput: a part of them is not known yet.
@@ -44,7 +56,7 @@ def nominal_gpus(queue: RecordedResource) -> Iterator[tuple[str, str, Any]]:
     for at, group in enumerate(mappings_at(queue.inputs, "spec", "resourceGroups")):
         for place, flavor in enumerate(mappings_at(group, "flavors")):
             for index, quota in enumerate(mappings_at(flavor, "resources")):
-                if value_at(quota, "name") == GPU_RESOURCE:
+                if value_at(quota, "name") == resource:
                     path = f"spec.resourceGroups[{at}].flavors[{place}].resources[{index}].nominalQuota"
                     yield path, str(value_at(flavor, "name")), value_at(quota, "nominalQuota")
 
