@@ -401,7 +401,7 @@ OF_AWS_ALONE = {
     "bucket-without-network-binding": "likewise",
     "bucket-without-owner-binding": "whom a bucket lets in is a list of members: there is nothing that denies the rest",
     "dns-open": "a response policy of Cloud DNS has no rule for every name (docs/security.md)",
-    "cached-images-can-change": "tags are fixed where images are written; a remote repository fetches (generally known)",
+    "cached-images-can-change": "tags are fixed where images are written; a remote repository only fetches",
     "alerts-reach-nobody": "the chart is judged on any cloud; a service that keeps a cluster's figures is AWS's alone",
     "figures-shorter-than-a-month": "likewise",
     "no-threat-detection": "Security Command Center is switched on for an organisation",
