@@ -28,6 +28,8 @@ NEUTRAL = sorted(
 )
 
 ALLOWED = {
+    # Signs what is asked of the one service that keeps figures, and runs in a pod, without the package.
+    "components/k8s/keepers/figures_reader.py": {"amazon", "aws", "eks", "iam"},
     "components/k8s/smoke.py": {"s3", "boto3", "gcp"},  # the worker's stores and what it needs for them; a module
     "smoke_jobs/launch/extras.py": {"aws", "gcp", "google"},  # names of the distribution's extras
     "smoke_jobs/launch/job.py": {"s3", "efa", "gcp"},  # values of the worker's options; the module that has more
@@ -39,6 +41,7 @@ ALLOWED = {
     "trainyard/plan/defaults.py": {"aws", "gcp", "google"},  # stack files to ask the planner with
     "trainyard/plan/images.py": {"ecr", "aws", "amazon"},  # registries where whoever likes publishes images
     "trainyard/plan/make.py": {"aws", "gcp", "s3"},  # picks the ground's planner; names have to suit every store
+    "trainyard/plan/monitoring.py": {"aws"},  # where alone the cloud's own service is built
     "trainyard/plan/resolve.py": {"aws", "eks"},  # whose versions end by a date that the catalogue has
     "trainyard/plan/slices.py": {"aws", "eks", "gke"},  # whose nodes can reset a GPU
     "trainyard/plan/team_budgets.py": {"gcp"},  # the family of a type, which each ground spells in its own way

@@ -74,7 +74,7 @@ class RemoteFiguresArgs(TypedDict):
     """The cloud's service that keeps figures, evaluates rules and tells of alerts."""
 
     endpoint: pulumi.Input[str]
-    """Address of the workspace at Amazon Managed Service for Prometheus, with a slash at its end."""
+    """Address of the workspace at the service that keeps the figures, with a slash at its end."""
     region: str
     """Region of the workspace, which requests are signed for."""
     reader_image: str
@@ -206,7 +206,7 @@ def _written_to(remote: RemoteFiguresArgs) -> dict[str, Any]:
     return {
         "url": pulumi.Output.concat(remote["endpoint"], "api/v1/remote_write"),
         "sigv4": {"region": remote["region"]},
-        # As AWS has it for its service: a thousand samples a request, and shards for a few hundred nodes.
+        # As the service has it in its own guide: a thousand samples a request, and shards for a few hundred nodes.
         "queueConfig": {"maxSamplesPerSend": 1000, "maxShards": 200, "capacity": 2500},
     }
 

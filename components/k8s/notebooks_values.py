@@ -114,7 +114,7 @@ def authenticator(sign_on: NotebookSignOnArgs, proxy: tuple[str, int] | None) ->
         raise ValueError(f"sign_on: claim is split at its dots, and would be looked for within another; got {claim!r}")
     own = {
         **addresses,
-        # Not the claim: a provider that does not know a scope of its name (Entra, Cognito, Google) lets nobody in.
+        # Not the claim: a provider that does not know a scope of its name (Entra, Cognito, Keycloak) lets nobody in.
         "scope": list(sign_on.get("scopes", SCOPES)),
         "username_claim": sign_on.get("person_claim", "email"),
         "manage_groups": True,

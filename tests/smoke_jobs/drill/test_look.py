@@ -18,8 +18,6 @@ import pytest
 from trainyard.smoke_jobs.drill import look
 from trainyard.smoke_jobs.drill.exits import DAMAGED, FOUND, OLD
 
-NOW = time.time()
-
 
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch):
@@ -97,7 +95,7 @@ KINDS = {
 
 def aged(root, hours):
     for path in root.rglob("*"):
-        os.utime(path, (NOW - hours * 3600,) * 2)
+        os.utime(path, (time.time() - hours * 3600,) * 2)
 
 
 def told(root, capsys, *arguments):
@@ -179,7 +177,7 @@ def test_a_save_that_was_cut_short_is_not_the_newest(tmp_path, capsys):
         path = tmp_path / "run" / "step-2" / name
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(b"half")
-        os.utime(path, (NOW - 3600,) * 2)
+        os.utime(path, (time.time() - 3600,) * 2)
     code, found = told(tmp_path, capsys)
     assert code == FOUND and found["newest"] == "run/step-1"
 
@@ -215,10 +213,10 @@ def test_all_files_of_a_save_are_looked_at(whole, cut, tmp_path, capsys):
     }[cut]
     saved_by_torch(folder / "training_args.bin")
     aged(tmp_path, 2)
-    os.utime(folder / "training_args.bin", (NOW - 3600,) * 2)
+    os.utime(folder / "training_args.bin", (time.time() - 3600,) * 2)
     assert told(tmp_path, capsys)[0] == FOUND
     harmed.write_bytes(harmed.read_bytes()[:1000])
-    os.utime(harmed, (NOW - 7200,) * 2)
+    os.utime(harmed, (time.time() - 7200,) * 2)
     code, found = told(tmp_path, capsys)
     assert code == DAMAGED and harmed.name in found["reason"]
 
@@ -231,7 +229,7 @@ def test_what_a_later_save_took_the_place_of_is_not_looked_at(tmp_path, capsys):
     aged(tmp_path, 2)
     code, found = told(tmp_path, capsys)
     assert code == DAMAGED and "epoch=1.ckpt" in found["reason"], "written at once, as ranks are"
-    os.utime(tmp_path / "run" / "epoch=1.ckpt", (NOW - 3 * 3600,) * 2)
+    os.utime(tmp_path / "run" / "epoch=1.ckpt", (time.time() - 3 * 3600,) * 2)
     code, found = told(tmp_path, capsys)
     assert (code, found["newest"], found["looked_at"]) == (FOUND, "run/epoch=2.ckpt", 1)
 
