@@ -8,6 +8,7 @@ from typing import Final
 from pulumi_policy import EnforcementLevel, Severity
 
 from trainyard.policies.rules import Config, NotApplicable, StackViolation, stack_rule
+from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.notebooks import KERNELS, hubs, server_settings
 from trainyard.recorded.read import as_number, is_set, value_at
 from trainyard.recorded.resources import Resources
@@ -35,11 +36,7 @@ chooses a password (JupyterHub documentation, authenticators, 2026-11)."""
 )
 def notebooks_let_anybody_in(resources: Resources, _: Config) -> Iterator[StackViolation]:
     """An authenticator that is configured in Python, or in a Secret, is not judged."""
-    there = False
-    for release in hubs(resources):
-        there = True
-        if is_set(release.inputs, *_FILES):
-            continue
+    for release in _told_by_values(resources):
         if any(is_set(release.inputs, "values", "hub", key) for key in ("extraConfig", "existingSecret")):
             continue
         kind = str(value_at(release.inputs, *_CONFIG, "JupyterHub", "authenticator_class", default=CHART_AUTHENTICATOR))
@@ -49,8 +46,6 @@ def notebooks_let_anybody_in(resources: Resources, _: Config) -> Iterator[StackV
         for section in config:
             if value_at(config, section, "allow_all") is True:
                 yield release, f"{section}.allow_all lets in everybody whom the identity provider knows"
-    if not there:
-        raise NotApplicable("no hub of notebooks")
 
 
 @stack_rule(
@@ -63,17 +58,11 @@ def notebooks_let_anybody_in(resources: Resources, _: Config) -> Iterator[StackV
 )
 def notebooks_open_to_the_outside(resources: Resources, _: Config) -> Iterator[StackViolation]:
     """The chart's default is a load balancer in the clear; one with `proxy.https` is somebody's own choice."""
-    there = False
-    for release in hubs(resources):
-        there = True
-        if is_set(release.inputs, *_FILES):
-            continue
+    for release in _told_by_values(resources):
         kind = value_at(release.inputs, "values", "proxy", "service", "type", default=CHART_SERVICE)
         encrypted = value_at(release.inputs, "values", "proxy", "https", "enabled", default=False)
         if kind in ("LoadBalancer", "NodePort") and encrypted is not True:
             yield release, f"its proxy is a service of type {kind}, and passwords and code go to it in the clear"
-    if not there:
-        raise NotApplicable("no hub of notebooks")
 
 
 @stack_rule(
@@ -89,12 +78,8 @@ def notebooks_open_to_the_outside(resources: Resources, _: Config) -> Iterator[S
 )
 def notebooks_keep_their_gpus(resources: Resources, config: Config) -> Iterator[StackViolation]:
     """The hub's culler ends servers, Jupyter's own ends kernels: a server whose kernel lives is in use."""
-    there = False
     most_s = config["maxIdleMinutes"] * 60
-    for release in hubs(resources):
-        there = True
-        if is_set(release.inputs, *_FILES):
-            continue
+    for release in _told_by_values(resources):
         if value_at(release.inputs, "values", "cull", "enabled", default=True) is False:
             yield release, "cull.enabled is false: a notebook stays until somebody ends it"
             continue
@@ -113,6 +98,15 @@ def notebooks_keep_their_gpus(resources: Resources, config: Config) -> Iterator[
             yield release, f"ends a kernel after {idle / 60:g} idle minutes; at most {most_s / 60:g} are allowed"
         if idle and kernels.get("cull_connected") is not True:
             yield release, "cull_connected is not set: an open tab keeps its kernel"
+
+
+def _told_by_values(resources: Resources) -> Iterator[RecordedResource]:
+    """The hubs whose values the stack itself has, and not a file. Raises NotApplicable where there is no hub at all."""
+    there = False
+    for release in hubs(resources):
+        there = True
+        if not is_set(release.inputs, *_FILES):
+            yield release
     if not there:
         raise NotApplicable("no hub of notebooks")
 

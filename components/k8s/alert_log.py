@@ -3,9 +3,8 @@
 from collections.abc import Mapping
 
 import pulumi
-import pulumi_kubernetes.core.v1 as core
 
-from trainyard.components.k8s.keeper_pod import keeper_account, keeper_deployment, keeper_labels
+from trainyard.components.k8s.keeper_pod import keeper_account, keeper_deployment, keeper_service
 from trainyard.components.k8s.monitoring_values import AlertRouteArgs
 from trainyard.conventions.monitoring import ALERT_LOG, MONITORING_NAMESPACE
 
@@ -30,15 +29,8 @@ def alert_log(
     opts: pulumi.ResourceOptions,
 ) -> list[pulumi.Resource]:
     """Makes it, without any right."""
-    labels = keeper_labels(ALERT_LOG)
     subject = keeper_account(f"{name}-alert-log", ALERT_LOG, namespace, opts)
     deployment = keeper_deployment(
         f"{name}-alert-log", ALERT_LOG, "alert_log", image, str(PORT), subject, node_selector, opts, port=PORT
     )
-    service = core.Service(
-        f"{name}-alert-log",
-        metadata={"name": ALERT_LOG, "namespace": namespace, "labels": labels},
-        spec={"selector": labels, "ports": [{"name": "http", "port": PORT, "target_port": PORT}]},
-        opts=opts,
-    )
-    return [deployment, service]
+    return [deployment, keeper_service(f"{name}-alert-log", ALERT_LOG, namespace, PORT, opts)]

@@ -3,9 +3,8 @@
 from collections.abc import Mapping
 
 import pulumi
-import pulumi_kubernetes.core.v1 as core
 
-from trainyard.components.k8s.keeper_pod import keeper_account, keeper_deployment, keeper_labels
+from trainyard.components.k8s.keeper_pod import keeper_account, keeper_deployment, keeper_service
 from trainyard.components.k8s.monitoring_values import RemoteFiguresArgs
 from trainyard.conventions.monitoring import FIGURES_READER, PROMETHEUS_PORT
 
@@ -18,7 +17,6 @@ def figures_reader(
     opts: pulumi.ResourceOptions,
 ) -> list[pulumi.Resource]:
     """Makes it, without any right in the cluster; its role of the cloud is bound to its service account by name."""
-    labels = keeper_labels(FIGURES_READER)
     subject = keeper_account(f"{name}-reader", FIGURES_READER, namespace, opts)
     configuration = pulumi.Output.json_dumps(
         {"endpoint": args["endpoint"], "region": args["region"], "port": PROMETHEUS_PORT}
@@ -34,13 +32,4 @@ def figures_reader(
         opts,
         port=PROMETHEUS_PORT,
     )
-    service = core.Service(
-        f"{name}-reader",
-        metadata={"name": FIGURES_READER, "namespace": namespace, "labels": labels},
-        spec={
-            "selector": labels,
-            "ports": [{"name": "http", "port": PROMETHEUS_PORT, "target_port": PROMETHEUS_PORT}],
-        },
-        opts=opts,
-    )
-    return [deployment, service]
+    return [deployment, keeper_service(f"{name}-reader", FIGURES_READER, namespace, PROMETHEUS_PORT, opts)]

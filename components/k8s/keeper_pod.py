@@ -29,6 +29,19 @@ def keeper_account(
     return {"kind": "ServiceAccount", "name": named(account, keeper), "namespace": namespace}
 
 
+def keeper_service(
+    name: str, keeper: str, namespace: pulumi.Input[str], port: int, opts: pulumi.ResourceOptions
+) -> core.Service:
+    """Makes the Service of a keeper that is asked."""
+    labels = keeper_labels(keeper)
+    return core.Service(
+        name,
+        metadata={"name": keeper, "namespace": namespace, "labels": labels},
+        spec={"selector": labels, "ports": [{"name": "http", "port": port, "target_port": port}]},
+        opts=opts,
+    )
+
+
 def keeper_role(
     name: str,
     keeper: str,
