@@ -53,8 +53,7 @@ def bucket_without_network_binding(resources: Resources, _: Config) -> Iterator[
     for bucket in resources.of(BUCKET):
         bound = {
             action
-            for policy in resources.referring(bucket, "bucket", BUCKET_POLICY)
-            for statement in statements(policy.inputs, "policy")
+            for statement in _statements_about(bucket, resources)
             if _binds(statement)
             for action in _OBJECTS
             if _covers(statement, action)
@@ -62,6 +61,12 @@ def bucket_without_network_binding(resources: Resources, _: Config) -> Iterator[
         missing = [action for action in _OBJECTS if action not in bound]
         if missing:
             yield bucket, f"{', '.join(missing)} from outside of the network is denied by no bucket policy"
+
+
+def _statements_about(bucket: RecordedResource, resources: Resources) -> Iterator[Any]:
+    """What the policies of a bucket say."""
+    for policy in resources.referring(bucket, "bucket", BUCKET_POLICY):
+        yield from statements(policy.inputs, "policy")
 
 
 def _covers(statement: Any, action: str) -> bool:
@@ -105,11 +110,9 @@ def bucket_without_owner_binding(resources: Resources, _: Config) -> Iterator[St
     """S3 lets another account in where a policy or an access point allows it: one statement denies them all, so that
     none that comes later opens the bucket. Services of AWS have no account, and may be let by."""
     for bucket in resources.of(BUCKET):
-        found = [
-            statement
-            for policy in resources.referring(bucket, "bucket", BUCKET_POLICY)
-            for statement in statements(policy.inputs, "policy")
-        ]
+        found = list(
+            _statements_about(bucket, resources)
+        )  # one that is not known yet is asked for before any is judged
         if not any(_denies_others(statement) for statement in found):
             yield bucket, "no bucket policy denies other accounts (aws:PrincipalAccount, aws:PrincipalOrgID)"
 

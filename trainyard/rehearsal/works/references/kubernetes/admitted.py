@@ -40,8 +40,8 @@ def check(cluster: Cluster) -> None:
             if labels is None or has_unknown(view.inputs):
                 continue
             for policy in _bound(bindings, policies, labels, group, resource):
-                hides = policy.content is None or view.content is None
-                key = None if hides else content(policy.inputs.get("spec"), view.inputs, labels)
+                digests = (policy.content, view.content)
+                key = None if None in digests else content(*digests, labels)
                 if _DENIED.of(key, partial(_denies, judges, policy, view, labels)):
                     view.error(
                         "reference-admission-refuses", "spec",
