@@ -13,6 +13,7 @@ import os
 import pickle
 import socket
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
@@ -298,11 +299,19 @@ def _unusable(device: torch.device) -> str:
 
 def unfit(here: Sequence[Here]) -> list[str]:
     """The ranks that have not the GPU that they should have, one sentence each; `here` is of all, in rank order."""
+    ranks_of = Counter(each.host for each in here)
+    few = {each.host: each.devices for each in here if each.unusable and 0 < each.devices < ranks_of[each.host]}
     wrong = [
+        f"{host} has {ranks_of[host]} ranks and shows {devices} GPU{'s' if devices > 1 else ''}: start one rank a GPU "
+        "(`nproc_per_node`), or give the container as many GPUs; where the node should have more, look at "
+        "`nvidia-smi -L` and at dmesg there"
+        for host, devices in few.items()
+    ]
+    wrong += [
         f"rank {rank} on {each.host}: its GPU, one of {each.devices} that it sees there, cannot be used: "
         f"{each.unusable}; drain the node and look at `nvidia-smi -L` and at dmesg"
         for rank, each in enumerate(here)
-        if each.unusable
+        if each.unusable and each.host not in few
     ]
     some = [rank for rank, each in enumerate(here) if each.cuda]
     if some and len(some) < len(here):

@@ -26,7 +26,7 @@ def lost(device):
     raise RuntimeError("CUDA error: invalid device ordinal")
 if how == "lost" or rank == 0:
     torch.cuda.is_available = lambda: True
-    torch.cuda.device_count = lambda: 1
+    torch.cuda.device_count = lambda: 2 if how == "lost" else 1
     torch.cuda.nccl.version = lambda: (2, 27, 5)
     torch.cuda.set_device = lost if how == "lost" and rank == 1 else lambda device: None
     zeros = torch.zeros
@@ -40,7 +40,7 @@ sys.exit(worker.main(sys.argv[2:]))
 @pytest.mark.parametrize(
     ("how", "says"),
     [
-        ("lost", ("rank 1 on ", "its GPU, one of 1 that it sees there, cannot be used: CUDA error: invalid device")),
+        ("lost", ("rank 1 on ", "its GPU, one of 2 that it sees there, cannot be used: CUDA error: invalid device")),
         ("none", ("rank 1 on ", "sees no GPU, 1 of 2 ranks do", "device plugin")),
     ],
 )
@@ -78,6 +78,13 @@ def test_each_node_without_a_gpu_is_named_once() -> None:
     lost, *lacking = unfit(here)
     assert lost.startswith("rank 4 on c: its GPU, one of 2")
     assert [text.partition(" sees")[0] for text in lacking] == ["rank 2, 3 on b", "rank 5 on c"]
+
+
+def test_more_ranks_than_gpus_accuse_no_gpu() -> None:
+    here = [Here("a", True, 1), Here("a", True, 1, "CUDA error: invalid device ordinal"), Here("b", True, 2, "lost")]
+    few, lost = unfit(here)
+    assert few.startswith("a has 2 ranks and shows 1 GPU: start one rank a GPU (`nproc_per_node`)")
+    assert lost.startswith("rank 2 on b: its GPU") and "drain the node" in lost
 
 
 def test_what_the_driver_says_of_a_gpu_that_it_cannot_list(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
