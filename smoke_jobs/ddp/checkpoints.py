@@ -94,7 +94,7 @@ class TierWriter(StorageWriter):
         items = [(item.index, *_bytes_of(planner.resolve_data(item))) for item in plan.items]
         results: list[WriteResult] = []
         if items:
-            blob = memoryview(torch.empty(sum(len(data) for _, data, _ in items), dtype=torch.uint8).numpy())
+            blob = torch.empty(sum(len(data) for _, data, _ in items), dtype=torch.uint8).numpy().data
             spans: list[tuple[MetadataIndex, int, int, torch.Tensor | None]] = []
             start = 0
             for index, data, tensor in items:
@@ -145,7 +145,7 @@ def _bytes_of(data: torch.Tensor | io.BytesIO) -> tuple[memoryview, torch.Tensor
     if isinstance(data, io.BytesIO):
         return data.getbuffer(), None
     data = data.detach()
-    return memoryview(data.cpu().contiguous().reshape(-1).view(torch.uint8).numpy()), data
+    return data.cpu().contiguous().reshape(-1).view(torch.uint8).numpy().data, data
 
 
 def _tensor_of(part: memoryview, extent: Extent) -> torch.Tensor:

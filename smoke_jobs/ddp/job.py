@@ -141,9 +141,14 @@ class Job:
 
         PyTorch gives one that is not told its limit 30 minutes with gloo and 10 with NCCL, whatever the first one has:
         a rank that hangs in a driver would keep the others until the job is out of time.
+
+        One of hosts is made by its own ranks alone: the others would wait in NCCL for a split of the first group that
+        these never ask for (`_new_process_group_helper` of torch 2.11 and 2.13 does not look at the backend), and hold
+        the interpreter meanwhile. It hung so on an H200, 2026-11-26.
         """
         limit = timedelta(seconds=self.options.collective_timeout_s)
-        return dist.new_group(None if ranks is None else list(ranks), timeout=limit, backend=backend)
+        of = None if ranks is None else list(ranks)
+        return dist.new_group(of, timeout=limit, backend=backend, use_local_synchronization=bool(of and backend))
 
     def leave(self) -> None:
         """Drops the process groups. Peers that wait for us in a gloo collective get an error at once, not a timeout.

@@ -11,11 +11,14 @@ from pathlib import Path
 import pytest
 import torch
 import torch.distributed as dist
+from torch.distributed import distributed_c10d
+from torch.testing._internal.distributed.fake_pg import FakeStore
 
 from tests.shared import ROOT
 from tests.smoke_jobs.ddp.conftest import clean_environment
 from trainyard.smoke_jobs.ddp import hardware, job, pulse, result
 from trainyard.smoke_jobs.ddp.job import Here, unfit
+from trainyard.smoke_jobs.ddp.options import Options
 from trainyard.smoke_jobs.ddp.pulse import Pulse
 
 PROGRAM = """
@@ -132,3 +135,33 @@ def test_who_does_not_come_to_make_them_is_named(tmp_path: Path, monkeypatch: py
             time.sleep(0.05)
     (said,) = json.loads((tmp_path / "silent.json").read_text())["ranks"]
     assert (said["rank"], said["host"]) == (1, "b") and "did not come to make them" in said["message"]
+
+
+class _Splits:
+    """Counts what is asked of NCCL's group."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def perform_nocolor_split(self, _device: torch.device) -> None:
+        self.asked += 1
+
+
+def test_who_is_not_in_a_group_of_hosts_waits_for_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only those in a group of NCCL split the first one, and the others with them; who is not in one of gloo would wait
+    for ever."""
+    splits = _Splits()
+    dist.init_process_group("fake", store=FakeStore(), rank=1, world_size=2)
+    try:
+        first = dist.group.WORLD
+        assert first is not None
+        first.bound_device_id = torch.device("cuda", 0)  # as where there are GPUs
+        monkeypatch.setattr(distributed_c10d, "_get_split_source", lambda _group: splits)
+        this = job.Job.__new__(job.Job)
+        this.options = Options()
+        assert this.group([0], backend="gloo") is None
+        assert splits.asked == 0
+        assert this.group([0]) is dist.GroupMember.NON_GROUP_MEMBER
+        assert splits.asked == 1
+    finally:
+        dist.destroy_process_group()
