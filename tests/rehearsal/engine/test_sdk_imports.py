@@ -119,7 +119,7 @@ def test_classes_of_inputs_that_wait_are_the_same() -> None:
     waited = _run(
         "from trainyard.rehearsal.engine.sdk_imports import piecewise_imports\n"
         "with piecewise_imports():\n    import pulumi_aws.fsx._inputs as first\n"
-        "from trainyard.rehearsal.engine.sdk_inputs import waiting\n"
+        "from trainyard.rehearsal.engine.sdk_classes import waiting\n"
         "assert waiting(first.LustreFileSystemLogConfigurationArgs)\n" + textwrap.dedent(_TOLD)
     )
     assert waited == whole
@@ -133,7 +133,7 @@ def test_only_inputs_that_are_used_are_made() -> None:
             import pulumi_kubernetes.core.v1 as core
             import pulumi_kubernetes.core.v1._inputs as inputs
         from pulumi import _types
-        from trainyard.rehearsal.engine.sdk_inputs import waiting
+        from trainyard.rehearsal.engine.sdk_classes import waiting
         before = [waiting(inputs.ContainerPortArgs), waiting(inputs.ContainerPortArgsDict)]
         port = core.ContainerPortArgs(container_port=80)
         found = {
