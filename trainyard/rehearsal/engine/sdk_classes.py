@@ -152,7 +152,7 @@ class _Marking:
 
     @staticmethod
     def output_type(cls: type) -> type:
-        """`pulumi.output_type`, likewise."""
+        """`pulumi.output_type`, put off in the same way."""
         return _marked(cls, sdk._PULUMI_OUTPUT_TYPE)
 
 
