@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final
 
 from trainyard.recorded.model import RecordedResource, has_unknown
 from trainyard.recorded.read import follow, known_texts, steps
@@ -33,11 +33,19 @@ def refers(resource: RecordedResource, key: str, target: RecordedResource) -> bo
     return resource.inputs.get(key) is not None and target.urn in resource.property_dependencies.get(key, ())
 
 
-class Resources:
-    """Recorded resources, in their order; components and providers are among them."""
+Notes = dict[tuple[int, ...], Any]
+"""What a reader has worked out of resources, by their identities: it holds them, so that each stays its own."""
 
-    def __init__(self, resources: Iterable[RecordedResource]) -> None:
+
+class Resources:
+    """Recorded resources, in their order; components and providers are among them.
+
+    `notes` are shared by those that hold the same resources in other selections.
+    """
+
+    def __init__(self, resources: Iterable[RecordedResource], notes: Notes | None = None) -> None:
         self.all = tuple(resources)
+        self.notes: Notes = {} if notes is None else notes
         self._by_urn = {resource.urn: resource for resource in self.all}
         self._by_type: dict[str, list[RecordedResource]] = {}
         self._places: dict[str, list[int]] = {}
