@@ -16,6 +16,7 @@ from trainyard.rehearsal.works.programs.aws import (
     keys,
     messages,
     patterns,
+    prefixes,
     recorded_buckets,
 )
 from trainyard.rehearsal.works.programs.gcp import alerts, bucket_mounts, log_fields, places
@@ -55,6 +56,7 @@ def check(stack: Stack) -> None:
     events.check(stack)
     heard.check(stack)
     cached_images.check(stack)
+    prefixes.check(stack)
     recorded_buckets.check(stack)
     money.check(stack)
     budget_filters.check(stack)
