@@ -39,6 +39,7 @@ from trainyard.rehearsal.works.programs.kubernetes import (
     squid,
     storage,
     surroundings,
+    usage,
     writing,
 )
 from trainyard.rehearsal.works.programs.node_groups import groups_of
@@ -85,6 +86,7 @@ def check(stack: Stack) -> None:
     configured.check(cluster)
     mount_options.check(cluster)
     surroundings.check(cluster)
+    usage.check(cluster)
     kept.check(stack, cluster)
     schemes.check(cluster)
     scraped.check(cluster)

@@ -25,6 +25,7 @@ from trainyard.rehearsal.works.references.kubernetes import (
     selectors,
     services,
     times,
+    told_paths,
     training,
     volumes,
 )
@@ -40,6 +41,7 @@ _CHECKS: Final[tuple[Callable[[Cluster], None], ...]] = (
     chart_monitoring.check,
     alert_routes.check,
     files.check,
+    told_paths.check,
     volumes.check,
     classes.check,
     times.check,
