@@ -34,11 +34,11 @@ _ALERT: Final = re.compile(r"jsonPayload\.alert\s*!?=\s*\"([^\"]+)\"")
 
 def check(stack: Stack, cluster: Cluster) -> None:
     """Notes names that are nearly others, and sources that are not there."""
-    rules = list(_rules(cluster))
-    _severities(rules, cluster)
-    _jobs(rules, cluster)
+    every = list(rules(cluster))
+    _severities(every, cluster)
+    _jobs(every, cluster)
     _sources(cluster)
-    alerts = {str(rule.get("alert")) for _, _, rule in rules if isinstance(rule.get("alert"), str)}
+    alerts = {str(rule.get("alert")) for _, _, rule in every if isinstance(rule.get("alert"), str)}
     for metric in stack.of_type(_METRIC) if alerts else ():
         for name in _ALERT.findall(metric.text("filter") or ""):
             if name not in alerts and (hint := nearest(name, alerts, cutoff=_NEAR)):
@@ -47,7 +47,8 @@ def check(stack: Stack, cluster: Cluster) -> None:
                 )
 
 
-def _rules(cluster: Cluster) -> Iterator[tuple[View, str, Mapping[str, Any]]]:
+def rules(cluster: Cluster) -> Iterator[tuple[View, str, Mapping[str, Any]]]:
+    """Every rule that Prometheus is given, with where it stands."""
     for view in cluster.of(_RULE):
         for path, _ in view.items("spec.groups"):
             for here, one in view.items(f"{path}.rules"):

@@ -177,14 +177,16 @@ def _tailed(view: View, path: str, text: str, cluster: Cluster) -> None:
                         f"line {section.line}: keeps its place in {held}, and {pod.title} mounts nothing there: with "
                         "each restart every log is sent again", allowed=f"below one of {', '.join(folders)}",
                     )  # fmt: skip
-                for space in _SPACES.findall(given):
+                spaces = _SPACES.findall(given)
+                for space in spaces:
                     known = set(cluster.labels_of_namespaces)
                     near = "" if space in known or "*" in space else nearest_of(space, known)
-                    if near:
+                    alone = space not in known and known & set(spaces) and cluster.makes_everything
+                    if near or alone:
                         view.warning(
                             "programs-fluent-bit", path,
                             f"line {section.line}: reads logs of namespace {show(space)}, which is not there",
-                            hint=f"did you mean {near}?",
+                            hint=f"did you mean {near}?" if near else "",
                         )  # fmt: skip
                 for one in filter(None, (part.strip() for part in given.split(","))):
                     if one.startswith("/") and not any(one.startswith(folder) for folder in folders):

@@ -19,6 +19,7 @@ from trainyard.rehearsal.works.references.kubernetes import (
     inits,
     keys,
     limits,
+    notebook_hub,
     pod_security,
     probes,
     roles,
@@ -53,6 +54,7 @@ _CHECKS: Final[tuple[Callable[[Cluster], None], ...]] = (
     training.check,
     inits.check,
     customs.check,
+    notebook_hub.check,
 )
 
 
