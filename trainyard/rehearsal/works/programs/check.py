@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from trainyard.recorded.node_groups import EKS_NODE_GROUP
 from trainyard.rehearsal.context import Stack
-from trainyard.rehearsal.works.programs import buckets, databases, enforced, kept, money, switched_off, watchdog
+from trainyard.rehearsal.works.programs import (
+    buckets,
+    databases,
+    enforced,
+    hardware,
+    kept,
+    money,
+    switched_off,
+    watchdog,
+)
 from trainyard.rehearsal.works.programs.aws import (
     alarms,
     budget_filters,
@@ -39,6 +48,7 @@ from trainyard.rehearsal.works.programs.kubernetes import (
     squid,
     storage,
     surroundings,
+    tracking_logins,
     usage,
     writing,
 )
@@ -87,6 +97,8 @@ def check(stack: Stack) -> None:
     mount_options.check(cluster)
     surroundings.check(cluster)
     usage.check(cluster)
+    tracking_logins.check(cluster)
+    hardware.check(cluster)
     kept.check(stack, cluster)
     schemes.check(cluster)
     scraped.check(cluster)

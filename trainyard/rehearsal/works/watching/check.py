@@ -16,9 +16,10 @@ from trainyard.recorded.read import known_texts
 from trainyard.recorded.types import AMP_RULES
 from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
+from trainyard.rehearsal.works.watching.constants import check_constants
 from trainyard.rehearsal.works.watching.dashboards import dashboards, expressions
 from trainyard.rehearsal.works.watching.exporters import MONITORS, OF_TARGETS, RULES, Family, Metric, families, recorded
-from trainyard.rehearsal.works.watching.labels import check_alerts, recorded_labels
+from trainyard.rehearsal.works.watching.labels import check_alerts, check_words, recorded_labels
 from trainyard.rehearsal.works.watching.promql import Selector, selectors
 
 _NEAR: Final = 0.86
@@ -61,6 +62,8 @@ def check(cluster: Cluster) -> None:
     _windows(cluster)
     known = families(cluster)
     own, kept = recorded(cluster) or (), recorded_labels(cluster)
+    check_words(cluster, kept)
+    check_constants(cluster)
     told: set[tuple[str, str]] = set()
     for view, path, expression in asked:
         for selector in selectors(expression):

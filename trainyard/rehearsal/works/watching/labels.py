@@ -19,6 +19,7 @@ from trainyard.recorded.read import known_texts
 from trainyard.rehearsal.context import View, listed, show
 from trainyard.rehearsal.works.references.kubernetes.alert_routes import configurations
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
+from trainyard.rehearsal.works.watching.dashboards import dashboards, legends
 from trainyard.rehearsal.works.watching.exporters import OF_TARGETS, Metric
 from trainyard.rehearsal.works.watching.names import rules
 from trainyard.rehearsal.works.watching.promql import closed, tokens
@@ -70,6 +71,45 @@ def kept_by(expression: str) -> frozenset[str] | None:
     if words[end + 1 : end + 3] == ("by", "(") and closed(words, end + 2) == len(words) - 1:
         return frozenset(filter(_WORD.fullmatch, words[end + 3 : -1]))
     return None
+
+
+_SAID: Final = re.compile(r"\$labels\.([A-Za-z_]\w*)")
+_LEGEND: Final = re.compile(r"\{\{\s*([A-Za-z_]\w*)\s*\}\}")
+
+
+def check_words(cluster: Cluster, kept: Mapping[str, Metric]) -> None:
+    """Labels that messages and legends show: each is one of the answer's, where those are known."""
+    for view, path, rule in rules(cluster):
+        notes = rule.get("annotations")
+        own = _answered(rule.get("expr"), kept) if isinstance(notes, Mapping) and "alert" in rule else None
+        for key, text in notes.items() if own is not None and isinstance(notes, Mapping) else ():
+            for label in _SAID.findall(text) if isinstance(text, str) else ():
+                if label not in (own or ()):
+                    view.error(
+                        "watching-label", f"{path}.annotations.{key}",
+                        f"shows $labels.{label}, which the answer has not: it is empty",
+                        allowed=f"of {', '.join(sorted(own or ()))}", hint=nearest(label, own or ()),
+                    )  # fmt: skip
+    for view, path, text in dashboards(cluster):
+        for expression, legend in legends(text):
+            own = _answered(expression, kept)
+            for label in _LEGEND.findall(legend) if own is not None else ():
+                if label not in (own or ()):
+                    view.error(
+                        "watching-label", path, f"a legend shows {label}, which {show(expression[:80])} has not",
+                        allowed=f"of {', '.join(sorted(own or ()))}", hint=nearest(label, own or ()),
+                    )  # fmt: skip
+
+
+def _answered(expression: Any, kept: Mapping[str, Metric]) -> frozenset[str] | None:
+    """The labels of an answer: what an aggregation keeps, or those of the one recorded figure that is asked for."""
+    if not isinstance(expression, str):
+        return None
+    found = kept_by(expression)
+    own = kept.get(expression.strip())
+    if found is None and own is not None and own.labels is not None:
+        found = frozenset(own.labels)
+    return None if found is None else found | {"__name__"}
 
 
 def check_alerts(cluster: Cluster) -> None:

@@ -13,6 +13,7 @@ from typing import Any, Final
 from trainyard.problems import nearest
 from trainyard.recorded.read import known_texts
 from trainyard.rehearsal.context import Stack, View, listed, show
+from trainyard.rehearsal.near import nearest_of
 from trainyard.rehearsal.works.references.kubernetes.alert_routes import configurations
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
 from trainyard.rehearsal.works.watching.dashboards import dashboards, sources
@@ -38,6 +39,7 @@ def check(stack: Stack, cluster: Cluster) -> None:
     _severities(every, cluster)
     _jobs(every, cluster)
     _sources(cluster)
+    _objects(every, cluster)
     alerts = {str(rule.get("alert")) for _, _, rule in every if isinstance(rule.get("alert"), str)}
     for metric in stack.of_type(_METRIC) if alerts else ():
         for name in _ALERT.findall(metric.text("filter") or ""):
@@ -137,3 +139,33 @@ def _sources(cluster: Cluster) -> None:
                     "watching-source", path,
                     f"Grafana has no source of data {show(uid)}: the panels show nothing", allowed=own,
                 )  # fmt: skip
+
+
+_NAMED: Final = {
+    "deployment": "Deployment", "daemonset": "DaemonSet", "statefulset": "StatefulSet", "cronjob": "CronJob",
+    "persistentvolumeclaim": "PersistentVolumeClaim",
+}  # fmt: skip
+"""Labels of kube-state-metrics that are the name of an object, by its kind."""
+_PLAIN: Final = re.compile(r"[a-z0-9.|-]+")
+
+
+def _objects(every: list[tuple[View, str, Mapping[str, Any]]], cluster: Cluster) -> None:
+    """A rule that names objects, of which one is nearly called so and is not named itself."""
+    for view, path, rule in every:
+        for selector in selectors(rule["expr"]) if isinstance(rule.get("expr"), str) else ():
+            if not selector.metric.startswith("kube_"):
+                continue
+            for matcher in selector.matchers:
+                kind = _NAMED.get(matcher.label)
+                if kind is None or matcher.operator not in ("=", "=~") or not _PLAIN.fullmatch(matcher.value):
+                    continue
+                named = matcher.value.split("|")
+                made = {str(one.value("metadata.name")) for one in cluster.of(kind)}
+                for name in named:
+                    near = nearest_of(name, made - set(named)) if name not in made else ""
+                    if near:
+                        view.error(
+                            "watching-name", f"{path}.expr",
+                            f"asks for the {kind} {show(name)}, which is not there, and not for {show(near)}",
+                            hint=f"did you mean {near}?",
+                        )  # fmt: skip

@@ -20,6 +20,7 @@ from typing import Any, Final
 from trainyard.recorded.model import has_unknown
 from trainyard.recorded.read import follow
 from trainyard.rehearsal.context import listed
+from trainyard.rehearsal.near import is_near
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster, Container, Pod
 
 PROBES: Final = ("startupProbe", "readinessProbe", "livenessProbe")
@@ -151,7 +152,13 @@ def looked_for(start: Start, files: Mapping[str, str], container: Container) -> 
     wanted = [join(root, *parts) for root in places]
     if any(path.startswith(f"{one}/") for one in wanted for path in files):
         return None  # a package, whose `__main__` may be of the image
-    moved = [path for path in files if basename(path) == f"{parts[-1]}.py"]
+    # Of the image may be a module of the same last name: the folders of ours are nearly those of its package.
+    moved = [
+        path
+        for path in files
+        if basename(path) == f"{parts[-1]}.py"
+        and any(part == folder or is_near(part, folder) for part in parts[:-1] for folder in dirname(path).split("/"))
+    ]
     if moved:
         return f"{wanted[-1]}.py", moved[0]
     for root in places:
@@ -166,7 +173,7 @@ def looked_for(start: Start, files: Mapping[str, str], container: Container) -> 
 def docstring(text: str) -> str:
     """What a program says of itself; empty where it says nothing, or is no Python."""
     try:
-        return ast.get_docstring(ast.parse(text)) or ""
+        return ast.get_docstring(ast.parse(text), clean=False) or ""
     except (SyntaxError, ValueError):
         return ""
 

@@ -8,15 +8,19 @@ finer); Jupyter Server, "Extensions" (`jpserver_extensions` names modules that a
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from posixpath import basename, dirname
 from typing import Any, Final
 
+from trainyard.problems import nearest
+from trainyard.recorded.quantities import quantity
 from trainyard.recorded.read import as_number
 from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
 
 _ACTIVITY_SECONDS: Final = 300
+_SLIP: Final = 0.85
 _NUMBERS: Final = ("timeout", "maxAge", "every")
 
 
@@ -26,6 +30,9 @@ def check(cluster: Cluster) -> None:
         if (release.text("chart") or "").rstrip("/").rpartition("/")[2] == "jupyterhub":
             _ends(release)
             _extensions(release)
+            _spawned(release, release.mapping("values.singleuser"), "values.singleuser")
+            _sign_on(release)
+            _disks(release, cluster)
 
 
 def _ends(release: View) -> None:
@@ -50,6 +57,91 @@ def _ends(release: View) -> None:
             f"is {every:g} s, more than timeout ({timeout:g} s): idle notebooks stay as long as that",
             allowed=f"seconds, {timeout:g} or less",
         )  # fmt: skip
+
+
+_BYTES: Final = re.compile(r"\d+(\.\d+)?[KMGT]?")
+_SIZES: Final = ("mem_limit", "mem_guarantee")
+
+
+def _spawned(release: View, value: Any, path: str) -> None:
+    """Sizes as the spawner reads them: K, M, G and T, and nothing behind (JupyterHub, ByteSpecification)."""
+    if isinstance(value, list):
+        for index, one in enumerate(value):
+            _spawned(release, one, f"{path}[{index}]")
+        return
+    for key, one in value.items() if isinstance(value, Mapping) else ():
+        is_memory = path == "values.singleuser.memory" and key in ("limit", "guarantee")
+        if (key in _SIZES or is_memory) and isinstance(one, str) and not _BYTES.fullmatch(one):
+            release.error(
+                "reference-notebooks", f"{path}.{key}",
+                f"got {show(one)}, which the spawner does not read: no notebook starts",
+                allowed="a number with K, M, G or T, which are powers of 1024: 8G",
+            )  # fmt: skip
+        elif isinstance(one, (Mapping, list)) and key != "extraFiles":
+            _spawned(release, one, f"{path}.{key}")
+
+
+_CALLBACK: Final = "/hub/oauth_callback"
+_OAUTH: Final = frozenset({
+    "client_id", "client_secret", "oauth_callback_url", "authorize_url", "token_url", "userdata_url", "scope",
+    "extra_authorize_params", "userdata_params", "token_params", "login_service", "http_request_kwargs",
+    "validate_server_cert", "userdata_token_method", "userdata_from_id_token", "basic_auth", "enable_pkce",
+    "logout_redirect_url", "username_claim", "username_pattern", "username_map", "claim_groups_key",
+    "auth_state_groups_key", "manage_groups", "modify_auth_state_hook", "allow_all", "allow_existing_users",
+    "allowed_users", "admin_users", "blocked_users", "allowed_groups", "admin_groups", "auto_login",
+    "enable_auth_state", "refresh_pre_spawn", "auth_refresh_age", "delete_invalid_users", "any_allow_config",
+})  # fmt: skip
+_AUTHENTICATORS: Final = {
+    "GitHubOAuthenticator": _OAUTH | {
+        "github_url", "github_api", "github_client_id", "github_client_secret", "allowed_organizations",
+        "populate_teams_in_auth_state",
+    },
+    "GenericOAuthenticator": _OAUTH | {"tls_verify"},
+    "GoogleOAuthenticator": _OAUTH | {"hosted_domain", "allowed_google_groups", "admin_google_groups"},
+}  # fmt: skip
+"""What authenticators are told (OAuthenticator 17, "API Reference"); of one that is not known only a slip is told."""
+
+
+def _sign_on(release: View) -> None:
+    """What nobody reads of an authenticator's settings, and where people come back to from their provider."""
+    for name, known in _AUTHENTICATORS.items():
+        path = f"values.hub.config.{name}"
+        given = release.mapping(path)
+        for key in given:
+            hint = nearest(key, known, cutoff=_SLIP) if key not in known else ""
+            if hint:
+                release.error(
+                    "reference-notebooks", f"{path}.{key}", f"{name} reads no {show(key)}: nobody is let in by it",
+                    hint=hint,
+                )  # fmt: skip
+        address = given.get("oauth_callback_url")
+        if isinstance(address, str) and not address.rstrip("/").endswith(_CALLBACK):
+            release.error(
+                "reference-notebooks", f"{path}.oauth_callback_url",
+                f"got {show(address)}: the hub answers there at {_CALLBACK} alone, and nobody gets in",
+                allowed=f"an address that ends with {_CALLBACK}",
+            )  # fmt: skip
+
+
+def _disks(release: View, cluster: Cluster) -> None:
+    """The quota of the notebooks' namespace holds the hub's disk and those of as many people as it has claims for."""
+    size = quantity(release.value("values.singleuser.storage.capacity") or "10Gi")
+    hub = quantity(release.value("values.hub.db.pvc.storage") or "1Gi")
+    namespace = release.text("namespace")
+    if size is None or hub is None or release.text("values.singleuser.storage.type") == "none":
+        return
+    for quota in cluster.of("ResourceQuota"):
+        if quota.text("metadata.namespace") != namespace or quota.has("spec.scopeSelector"):
+            continue
+        hard = quota.mapping("spec.hard")
+        room, claims = quantity(hard.get("requests.storage")), quantity(hard.get("persistentvolumeclaims"))
+        people = (claims - 1) if claims is not None and cluster.stack.context.ours else 1
+        if room is not None and room < hub + people * size:
+            quota.error(
+                "reference-quota", "spec.hard",
+                f"{hard['requests.storage']} hold the hub's disk and {max(0, int((room - hub) // size))} of people's: "
+                "the notebooks of others never start", allowed=f"{(hub + people * size) / 2**30:g}Gi or more",
+            )  # fmt: skip
 
 
 def _extensions(release: View) -> None:
