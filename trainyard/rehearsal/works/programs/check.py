@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from trainyard.recorded.node_groups import EKS_NODE_GROUP
 from trainyard.rehearsal.context import Stack
-from trainyard.rehearsal.works.programs import buckets, databases, enforced, kept, money, switched_off, watchdog
+from trainyard.rehearsal.works.programs import (
+    buckets,
+    databases,
+    enforced,
+    hardware,
+    kept,
+    money,
+    switched_off,
+    watchdog,
+)
 from trainyard.rehearsal.works.programs.aws import (
     alarms,
     budget_filters,
@@ -40,6 +49,8 @@ from trainyard.rehearsal.works.programs.kubernetes import (
     squid,
     storage,
     surroundings,
+    tracking_logins,
+    usage,
     writing,
 )
 from trainyard.rehearsal.works.programs.node_groups import groups_of
@@ -87,6 +98,9 @@ def check(stack: Stack) -> None:
     configured.check(cluster)
     mount_options.check(cluster)
     surroundings.check(cluster)
+    usage.check(cluster)
+    tracking_logins.check(cluster)
+    hardware.check(cluster)
     kept.check(stack, cluster)
     schemes.check(cluster)
     scraped.check(cluster)
