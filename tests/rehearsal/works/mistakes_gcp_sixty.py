@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from tests.rehearsal.works.mistakes import DROP, Change, Mistake, Recorded, drop, edit, put
+from tests.rehearsal.works.mistakes import DROP, Change, Recorded, drop, edit, put
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.read import follow, steps
 

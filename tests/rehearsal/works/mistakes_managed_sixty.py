@@ -91,8 +91,11 @@ REFUSED = {
 
 SILENT = {
     "an event's word in other letters": (
-        edit(RULE, "managed-jobs-ended", in_json("eventPattern", lambda it: it["detail"].update(
-            TrainingJobStatus=["FAILED", "STOPPED"]))),
+        edit(
+            RULE,
+            "managed-jobs-ended",
+            in_json("eventPattern", lambda it: it["detail"].update(TrainingJobStatus=["FAILED", "STOPPED"])),
+        ),
         AWS,
     ),
     "a message reads a field that no event has": (
@@ -137,9 +140,18 @@ SILENT = {
         GOOGLE,
     ),
     "jobs that may write no line": (permission("managed-jobs", less="logging.logEntries.create"), GOOGLE),
-    "notebooks are kept in another region": (edit(NOTEBOOKS, "hooli-research-notebooks", put("region", "us-east1")), GOOGLE),
+    "notebooks are kept in another region": (
+        edit(NOTEBOOKS, "hooli-research-notebooks", put("region", "us-east1")),
+        GOOGLE,
+    ),
     "a graph of figures that there are not": (
-        said(BOARD, "managed-jobs-dashboard", "dashboardJson", "training/accelerator/utilization", "train/gpu/utilization"),
+        said(
+            BOARD,
+            "managed-jobs-dashboard",
+            "dashboardJson",
+            "training/accelerator/utilization",
+            "train/gpu/utilization",
+        ),
         GOOGLE,
     ),
     "a ceiling of any number": (

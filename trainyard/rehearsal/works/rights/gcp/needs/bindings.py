@@ -9,11 +9,12 @@ from trainyard.problems import nearest
 from trainyard.recorded.node_groups import GKE_NODE_POOL
 from trainyard.recorded.types import GKE_CLUSTER, HELM_RELEASE, NAMESPACE, SERVICE_ACCOUNT
 from trainyard.rehearsal.context import Stack
-from trainyard.rehearsal.works.rights.gcp.grants import Grant
+from trainyard.rehearsal.works.rights.gcp.grants import EDITOR_TEMPLATE, Grant
 from trainyard.rehearsal.works.rights.gcp.members import ACCOUNT_ANNOTATION, pod_of
 from trainyard.rehearsal.works.rights.gcp.project import Project
 from trainyard.rehearsal.works.rights.principals import Pod
 
+_APPLY: Final = "aiplatform.notebookRuntimeTemplates.apply"
 _MADE_BY_KUBERNETES: Final = "default"
 
 
@@ -23,6 +24,7 @@ def check(stack: Stack, project: Project) -> None:
     _accounts_are_taken(stack, project)
     _identities_are_served(stack, project)
     _grants_stay(stack, project)
+    _editors_open(stack, project)
 
 
 def named(project: Project) -> Iterator[tuple[Grant, str, Pod]]:
@@ -113,6 +115,17 @@ def _identities_are_served(stack: Stack, project: Project) -> None:
                 "pods on its nodes get the account of the node, not what is granted to their service account",
                 allowed="GKE_METADATA",
             )
+
+
+def _editors_open(stack: Stack, project: Project) -> None:
+    """A template that people have roles on is one that some of them may open an editor of."""
+    for template in stack.of_type(EDITOR_TEMPLATE):
+        given = [grant for grant in project.grants if grant.on == template.resource.urn]
+        held = [project.roles.permissions(grant.role) for grant in given]
+        if given and all(found is not None and _APPLY not in found for found in held):
+            by = stack.view_of(given[0].by)
+            words = f"no role that is given on {template.name} holds {_APPLY}: nobody opens an editor of it"
+            by.error("rights-editor", "role", words, allowed=f"a role with {_APPLY}")
 
 
 def _grants_stay(stack: Stack, project: Project) -> None:
