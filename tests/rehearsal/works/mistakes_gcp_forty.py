@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from tests.rehearsal.works.mistakes import DROP, edit, put
 from tests.rehearsal.works.mistakes_gcp_sixty import (
-    BUCKET,
     BUDGET,
     CLUSTER,
     FILESTORE,
@@ -84,11 +83,23 @@ SILENT = {
         STACK,
     ),
     "checkpoints in the bucket of data": (
-        said(VOLUME, "volumes-foundation-checkpoints-volume", "spec.csi.volumeHandle", "-checkpoints-dec5c8c5", "-data-d04bb20c"),
+        said(
+            VOLUME,
+            "volumes-foundation-checkpoints-volume",
+            "spec.csi.volumeHandle",
+            "-checkpoints-dec5c8c5",
+            "-data-d04bb20c",
+        ),
         STACK,
     ),
     "another team's scratch space": (
-        said(VOLUME, "volumes-foundation-scratch-volume", "spec.csi.volumeAttributes.filesystem", "foundation", "perception"),
+        said(
+            VOLUME,
+            "volumes-foundation-scratch-volume",
+            "spec.csi.volumeAttributes.filesystem",
+            "foundation",
+            "perception",
+        ),
         STACK,
     ),
     "a way out for pods alone": (

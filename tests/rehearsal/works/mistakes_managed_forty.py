@@ -31,7 +31,13 @@ REFUSED = {
 
 SILENT = {
     "people may send what no job carries": (
-        said(OWN, "managed-people", "policy", '"aws:RequestTag/project": "initech-research"', '"aws:RequestTag/project": "initech"'),
+        said(
+            OWN,
+            "managed-people",
+            "policy",
+            '"aws:RequestTag/project": "initech-research"',
+            '"aws:RequestTag/project": "initech"',
+        ),
         AWS,
     ),
     "ranks that do not hear each other": (drop(FROM, "training-from-itself"), AWS),
@@ -40,7 +46,10 @@ SILENT = {
         said(OWN, "managed-jobs", "policy", "s3.us-east-1.amazonaws.com", "s3.us-east-2.amazonaws.com"),
         AWS,
     ),
-    "editors of another domain": (said(OWN, "managed-people-editors", "policy", "d-45f8e6b27c9d", "d-45f8e6b27c9e"), AWS),
+    "editors of another domain": (
+        said(OWN, "managed-people-editors", "policy", "d-45f8e6b27c9d", "d-45f8e6b27c9e"),
+        AWS,
+    ),
     "a topic for a rule of another name": (
         said(TOPIC_POLICY, "budget-alerts-policy", "policy", "managed-jobs-ended-", "managed-job-ended-"),
         AWS,

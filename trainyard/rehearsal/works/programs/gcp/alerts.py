@@ -54,6 +54,7 @@ def check(stack: Stack) -> None:
         _kinds(alert, stack)
         _sparse(alert, stack)
         _channels(alert, stack)
+    _contradicted(stack)
     clusters = stack.of_type(GKE_CLUSTER)
     unsaid = [one for one in clusters if _keeps_no_logs(one)]
     for metric in stack.of_type(_METRIC) if clusters and len(unsaid) == len(clusters) else ():
@@ -84,6 +85,26 @@ def _never(alert: View, path: str) -> None:
             "programs-alert", f"{path}.comparison", f"waits for fewer than {least or 0:g} entries, and there never are",
             allowed="COMPARISON_GT",
         )  # fmt: skip
+
+
+def _contradicted(stack: Stack) -> None:
+    """Where any line of a metric is bad news, its silence is none: one of the two alerts always fires."""
+    bad: dict[str, str] = {}
+    for alert in stack.of_type(_ALERT):
+        for path, _ in alert.items("conditions"):
+            base = f"{path}.conditionThreshold"
+            if alert.text(f"{base}.comparison") == "COMPARISON_GT" and not alert.number(f"{base}.thresholdValue"):
+                bad |= dict.fromkeys(_USER.findall(alert.text(f"{base}.filter") or ""), alert.name)
+    for alert in stack.of_type(_ALERT):
+        for path, _ in alert.items("conditions"):
+            where = f"{path}.conditionAbsent.filter"
+            for name in _USER.findall(alert.text(where) or ""):
+                if name in bad:
+                    alert.error(
+                        "programs-alert", where,
+                        f"tells when {name} has no line, and {bad[name]} tells of every line: one of both always does",
+                        allowed="a metric of lines that come while all is well",
+                    )  # fmt: skip
 
 
 def _sparse(alert: View, stack: Stack) -> None:

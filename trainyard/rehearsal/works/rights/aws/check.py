@@ -9,7 +9,7 @@ from typing import Final
 from trainyard.recorded.model import Finding
 from trainyard.recorded.types import ROLE
 from trainyard.rehearsal.context import Stack
-from trainyard.rehearsal.works.rights.aws import statements, trusts, unreached
+from trainyard.rehearsal.works.rights.aws import never_met, statements, trusts, unreached
 from trainyard.rehearsal.works.rights.aws.account import Account
 from trainyard.rehearsal.works.rights.aws.needs import (
     brakes,
@@ -43,6 +43,7 @@ def check(stack: Stack, made: Sequence[Workload]) -> None:
     """Notes what is refused for sure. `made`: everything that runs pods."""
     statements.check(stack)
     unreached.check(stack)
+    never_met.check(stack)
     if not stack.of_type(ROLE):
         return
     account = Account(stack.resources)

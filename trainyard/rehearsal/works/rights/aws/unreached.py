@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from trainyard.recorded.policy_documents import statements
 from trainyard.recorded.read import UnreadableInput
-from trainyard.recorded.types import IAM_POLICY, ROLE_POLICY
+from trainyard.recorded.types import IAM_POLICY, ROLE, ROLE_POLICY, ROLE_POLICY_ATTACHMENT
 from trainyard.rehearsal.context import Stack, View, listed
 from trainyard.rehearsal.works.rights.aws.patterns import names_action, names_resource
 from trainyard.rehearsal.works.rights.aws.recorded_policies import arn_of
@@ -32,6 +32,7 @@ def check(stack: Stack) -> None:
     """Every thing whose kind somebody has a right on."""
     made = [(type_, view) for type_ in _KINDS for view in stack.of_type(type_) if not view.resource.read]
     allowed = list(_allowed(stack)) if made else []
+    _opened_by(stack)
     for type_, view in made:
         action, kind, after, words = _KINDS[type_]
         arn = arn_of(view.resource)
@@ -54,6 +55,30 @@ def check(stack: Stack) -> None:
                 f"nobody {words} there: {action} is allowed on {patterns[0]}, and not on {asked}",
                 hint="a name that the policies mean, or policies that mean it",
             )  # fmt: skip
+
+
+def _opened_by(stack: Stack) -> None:
+    """The role of a domain's people opens its editors, where another role of the stack is who may."""
+    opens: dict[str, bool] = {}
+    for policy in stack.of_type(ROLE_POLICY):
+        role = policy.referred("role", ROLE)
+        if role is not None:
+            allowed = any(
+                names_action(one, "sagemaker:CreateApp")
+                for statement in _statements(policy)
+                for one in _texts(statement.get("Action"))
+            )
+            opens[role.resource.urn] = opens.get(role.resource.urn, False) or allowed
+    attached = {str(one.inputs.get("role")) for one in stack.resources.of(ROLE_POLICY_ATTACHMENT)}
+    for domain in stack.of_type("aws:sagemaker/domain:Domain"):
+        path = "defaultUserSettings.executionRole"
+        roles = [one for one in stack.of_type(ROLE) if arn_of(one.resource) == domain.text(path)]
+        if len(roles) != 1 or opens.get(roles[0].resource.urn) is not False or not any(opens.values()):
+            continue
+        names = {roles[0].text("name"), str(roles[0].resource.id), arn_of(roles[0].resource)}
+        if not names & attached and not roles[0].has("managedPolicyArns") and not roles[0].has("inlinePolicies"):
+            words = f"role {roles[0].name} may not do sagemaker:CreateApp: nobody opens an editor"
+            domain.error("rights-nobody-reaches", path, words, hint="the role of people")
 
 
 def _allowed(stack: Stack) -> Iterator[Mapping[str, Any]]:
