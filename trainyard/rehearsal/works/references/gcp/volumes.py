@@ -165,7 +165,10 @@ def _filestore_squashes(system: View) -> bool:
 
 
 def _owned_by_group(view: View, system: View, cluster: Cluster) -> None:
-    """A pod whose group gets the volume: the node changes its owner as root, who may not where root is squashed."""
+    """A pod whose group gets the top, which is root's in a new file system: the node changes its owner as root, who may
+    not where root is squashed. Folders below it may have their owner already."""
+    if _folder(view)[1] is not None:
+        return
     place, claim = view.text("spec.claimRef.namespace"), view.text("spec.claimRef.name")
     for pod in cluster.pods_by_namespace.get(place or "", ()) if claim is not None else ():
         claims = [follow(volume, "persistentVolumeClaim", "claimName") for volume in listed(pod.spec.get("volumes"))]
