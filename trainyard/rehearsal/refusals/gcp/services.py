@@ -186,7 +186,7 @@ def after_its_service(view: View) -> None:
         project, own = on.text("project"), view.text("project")
         if on.text("service") != f"{api}.googleapis.com" or (project and own and project != own):
             continue
-        if on.resource.urn not in waits_for(view):
+        if on.resource.urn not in waits_for(view) and any(item.dependencies for item in view.stack.resources.all):
             path = "project" if view.has("project") else ""
             words = f"does not wait for {on.name}, which switches {api}.googleapis.com on"
             view.error("gcp-service-order", path, words, allowed=f"depends_on {on.name}")
