@@ -18,6 +18,7 @@ from trainyard.rehearsal.works.programs.aws import (
     alarms,
     budget_filters,
     cached_images,
+    dns_rules,
     events,
     file_systems,
     groups,
@@ -28,7 +29,7 @@ from trainyard.rehearsal.works.programs.aws import (
     prefixes,
     recorded_buckets,
 )
-from trainyard.rehearsal.works.programs.gcp import alerts, bucket_mounts, log_fields, places
+from trainyard.rehearsal.works.programs.gcp import alerts, boards, bucket_mounts, log_fields, places
 from trainyard.rehearsal.works.programs.kubernetes import (
     addresses,
     certificates,
@@ -65,6 +66,7 @@ def check(stack: Stack) -> None:
     keys.check(stack)
     patterns.check(stack)
     events.check(stack)
+    dns_rules.check(stack)
     heard.check(stack)
     cached_images.check(stack)
     prefixes.check(stack)
@@ -74,6 +76,7 @@ def check(stack: Stack) -> None:
     file_systems.check(stack)
     alerts.check(stack)
     places.check(stack)
+    boards.check(stack)
     enforced.check(stack)
     cluster = Cluster(stack)
     switched_off.check(stack, cluster)
