@@ -68,6 +68,9 @@ def plan_training(teams: Sequence[Team], context: Context, *, smoke: bool) -> Ma
     path = "mlflow.enabled"
     given = context.settings.mlflow.enabled
     tracking = context.take(path, path, given, "managed.tracking")
+    if own.tracked_by is not None:
+        allowed = "is of Google Cloud: on AWS an MLflow App tracks runs, at no price while idle"
+        ledger.problem("managed.trackedBy", own.tracked_by, allowed, "leave it out")
     over = context.take("managed.over_budget", "managed.overBudget", own.over_budget)
     return ManagedPlan(
         private_domain=plan_private("managed.private_domain", context),
