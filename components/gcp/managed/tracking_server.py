@@ -164,7 +164,7 @@ class TrackingServer(pulumi.ComponentResource):
             "client": "Programs that track runs",
         }
         return serviceaccount.Account(
-            f"{self._name}-{kind}",
+            f"{self._name}-{kind}-account",
             project=self._args["project"],
             account_id=self._args["accounts"][kind],
             display_name=f"{said[kind]} ({self._args['service']})",
@@ -176,7 +176,7 @@ class TrackingServer(pulumi.ComponentResource):
         args, server = self._args, _member(accounts["server"].email)
         return [
             projects.IAMMember(
-                f"{self._name}-login", project=args["project"], role=LOGIN_ROLE, member=server, opts=self._child
+                f"{self._name}-logs-in", project=args["project"], role=LOGIN_ROLE, member=server, opts=self._child
             ),
             storage.BucketIAMMember(
                 f"{self._name}-artifacts", bucket=args["artifacts_bucket"], role=READ, member=server, opts=self._child
@@ -358,7 +358,7 @@ class TrackingServer(pulumi.ComponentResource):
         of its own, and names the instance and not its address."""
         return pulumi.Output.all(user, self._args["database"]["address"]).apply(
             lambda known: (
-                f"postgresql://{quote(str(known[0]), safe='')}@{known[1]}:5432/{DATABASE}"
+                f"postgresql+psycopg2://{quote(str(known[0]), safe='')}@{known[1]}:5432/{DATABASE}"
                 f"?sslmode=verify-ca&sslrootcert={HOME}/ca.pem"
             )
         )

@@ -65,7 +65,7 @@ def main(argv: list[str]) -> int:
     uri, login, secret_url = argv
     os.environ["PGPASSWORD"] = password(secret_url)  # libpq's own variable: in no command line
     psycopg2: Any = importlib.import_module("psycopg2")
-    connection = psycopg2.connect(uri)
+    connection = psycopg2.connect(uri.replace("+psycopg2", "", 1))  # libpq knows no drivers
     try:
         connection.autocommit = True
         with connection.cursor() as cursor:
