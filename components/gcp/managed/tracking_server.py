@@ -205,7 +205,9 @@ class TrackingServer(pulumi.ComponentResource):
             "/versions/latest:access",
         )
         command = ["python", f"{HOME}/{programs.MIGRATION}", self._database(USER), login, secret]
-        sent = pulumi.Output.all(args["image"], args["database"]["instance"], login, programs.source(programs.MIGRATION))
+        sent = pulumi.Output.all(
+            args["image"], args["database"]["instance"], login, programs.source(programs.MIGRATION)
+        )
         return cloudrunv2.Job(
             f"{self._name}-migration",
             project=args["project"],

@@ -38,6 +38,7 @@ FUSE_ANNOTATIONS: Final = (("gke-gcsfuse/volumes", "true"),)
 """What has GKE put the container that mounts buckets beside a pod's own (GKE, "Cloud Storage FUSE CSI driver", as
 generally known)."""
 
+
 def plan_gcp(
     name: str, tags: Sequence[tuple[str, str]], teams: Sequence[Team], mlflow: MlflowPlan, context: Context
 ) -> tuple[GcpPlan, tuple[ClusterPlan, ...], IdleFloor]:

@@ -93,7 +93,9 @@ def plan_tracking_server(name: str, number: str, context: Context) -> TrackingSe
     return TrackingServerPlan(
         service=service,
         host=ledger.decide(
-            "managed.tracking_server.host", host, "Cloud Run: service, number of the project and region, known before it is"
+            "managed.tracking_server.host",
+            host,
+            "Cloud Run: service, number of the project and region, known before it is",
         ),
         cpu=cpu,
         memory=memory,
