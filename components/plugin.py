@@ -166,6 +166,7 @@ COMPONENTS: tuple[type[pulumi.ComponentResource], ...] = (
     TeamVolumes,
     ThreatDetection,
     TpuSlices,
+    TrackingServer,
     TrainingProof,
     TrainingRuntimes,
     TrainingWall,

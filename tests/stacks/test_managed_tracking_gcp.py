@@ -101,11 +101,18 @@ def test_what_it_does_not_take_is_said(tmp_path: Path, managed: str, more: str, 
     assert [problem for problem in told.value.problems if problem.key == key and said in str(problem)], told.value
 
 
-@pytest.mark.parametrize(("stack", "said"), [("small-aws", "on AWS an MLflow App"), ("demo-gcp", "has a cluster")])
-def test_it_is_of_managed_training_on_google_cloud(tmp_path: Path, stack: str, said: str) -> None:
+@pytest.mark.parametrize(
+    ("stack", "value", "said"),
+    [
+        ("small-aws", "experiments", "is of Google Cloud: on AWS an MLflow App"),
+        ("demo-gcp", "mlflow", "has a cluster instead"),
+        ("demo", "mlflow", "has a cluster instead"),
+    ],
+)
+def test_it_is_of_managed_training(tmp_path: Path, stack: str, value: str, said: str) -> None:
     file = tmp_path / f"Pulumi.{stack}.yaml"
     text = (ROOT / "stacks" / file.name).read_text()
-    file.write_text(text + "  trainyard:managed: { trackedBy: mlflow }\n")
+    file.write_text(text + f"  trainyard:managed: {{ trackedBy: {value} }}\n")
     with pytest.raises(SettingsError, match=said):
         resolve_stack(ROOT, file)
 

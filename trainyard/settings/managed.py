@@ -30,9 +30,9 @@ class Managed(Model):
     tracked_by: Literal["experiments", "mlflow"] | None = Field(
         default=None,
         description=(
-            "on Google Cloud, what tracks runs: Vertex AI Experiments with a TensorBoard, which cost nothing idle and "
-            "are no MLflow, or an MLflow server on Cloud Run behind IAP, whose database is paid for all the time and "
-            "which a team that grows takes along"
+            "what tracks runs: on AWS an MLflow App always; on Google Cloud Vertex AI Experiments with a TensorBoard, "
+            "which cost nothing idle and are no MLflow, or an MLflow server on Cloud Run behind IAP, whose database is "
+            "paid for all the time and which a team that grows takes along"
         ),
     )
     private_domain: bool | None = Field(

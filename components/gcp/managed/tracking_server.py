@@ -99,7 +99,7 @@ class TrackingServerArgs(TypedDict):
     concurrency: int
     """Requests at once, of an instance."""
     database: TrackingDatabaseArgs
-    """Its database."""
+    """The database that it keeps runs in."""
     artifacts_uri: pulumi.Input[str]
     """Where clients keep files of runs, `gs://bucket/folder`."""
     artifacts_bucket: pulumi.Input[str]
