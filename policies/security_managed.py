@@ -58,8 +58,8 @@ def public_editor(resource: RecordedResource, _: Config) -> Iterator[str]:
     fix="Set iapEnabled, and leave invokerIamDisabled off.",
 )
 def service_without_sign_in(resource: RecordedResource, _: Config) -> Iterator[str]:
-    """IAM's check is on unless it is switched off, and IAP asks before it. Who has the right to call is another policy's
-    (`resource-open-to-everybody`). A service that is reached from inside alone has the network for a wall."""
+    """IAM's check is on unless it is switched off, and IAP asks before it. Who has the right to call is another
+    policy's (`resource-open-to-everybody`). A service that is reached from inside alone has the network for a wall."""
     inputs = resource.inputs
     if value_at(inputs, "ingress", default="INGRESS_TRAFFIC_ALL") != "INGRESS_TRAFFIC_ALL":
         return

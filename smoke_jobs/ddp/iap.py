@@ -1,8 +1,9 @@
 """Tokens for a tracking server behind Google's Identity-Aware Proxy.
 
 IAP takes a JSON Web Token that a service account has signed for the address of what it guards (IAP, "Programmatic
-authentication", 2026-11). Nobody holds a key of the account: who may sign in its name asks the IAM Credentials API to. A
-token of OpenID Connect, which the metadata server gives too, is refused where IAP signs people in with Google's own client.
+authentication", 2026-11). Nobody holds a key of the account: who may sign in its name asks the IAM Credentials API to.
+A token of OpenID Connect, which the metadata server gives too, is refused where IAP signs people in with Google's own
+client.
 """
 
 from __future__ import annotations

@@ -8,8 +8,10 @@ import pytest
 
 from tests.policies.test_managed import Mutant, mutated, put
 from tests.policies.test_mutants import judge
-from tests.rehearsal.works.mistakes import DROP, both, edit, put as into
-from tests.rehearsal.works.mistakes_managed_gcp import make, without
+from tests.rehearsal.works.mistakes import DROP, Change, both, edit
+from tests.rehearsal.works.mistakes import put as into
+from tests.rehearsal.works.mistakes_managed import make
+from tests.rehearsal.works.mistakes_managed_gcp import without
 from tests.shared import ROOT
 from tests.stacks.tracking_on_run import JOB, SERVICE, STACK, stack_file
 from trainyard.recorded.types import CLOUD_SQL, GCP_RUN_JOB, GCP_RUN_SERVICE
@@ -51,7 +53,8 @@ MUTANTS = [
     Mutant("service-without-sign-in", "anybody", STACK, SERVICE, _open, GCP_RUN_SERVICE),
     Mutant("resource-open-to-everybody", "anybody is invited", STACK, "tracking-server-iap",
            put("member", "allUsers"), CALLS),
-    Mutant("secret-in-the-clear", "a password", STACK, SERVICE, _told("PGPASSWORD", "hunter2-hunter2"), GCP_RUN_SERVICE),
+    Mutant("secret-in-the-clear", "a password", STACK, SERVICE, _told("PGPASSWORD", "hunter2-hunter2"),
+           GCP_RUN_SERVICE),
     Mutant("storage-without-environment-key", "under Google's key", STACK, SERVICE, put("template.encryptionKey", None),
            GCP_RUN_SERVICE, (("property_dependencies", {}),)),
     Mutant("public-database", "a public address", STACK, DATABASE, put("settings.ipConfiguration.ipv4Enabled", True),
@@ -60,7 +63,8 @@ MUTANTS = [
            put("settings.ipConfiguration.sslMode", "ALLOW_UNENCRYPTED_AND_ENCRYPTED"), CLOUD_SQL),
     Mutant("database-without-backups", "no backups", STACK, DATABASE,
            put("settings.backupConfiguration.enabled", False), CLOUD_SQL),
-    Mutant("stateful-resource-unprotected", "the runs", STACK, DATABASE, lambda _: None, CLOUD_SQL, (("protect", False),)),
+    Mutant("stateful-resource-unprotected", "the runs", STACK, DATABASE, lambda _: None, CLOUD_SQL,
+           (("protect", False),)),
 ]  # fmt: skip
 
 
@@ -70,11 +74,11 @@ def test_a_mutant_is_caught_by_its_policy_and_by_no_other(served: Rehearsal, mut
     assert {each.policy for each in told.violations} == {mutant.policy}, [str(each) for each in told.violations]
 
 
-def server(path: str, value: Any):
+def server(path: str, value: Any) -> Change:
     return edit(GCP_RUN_SERVICE, SERVICE, into(path, value))
 
 
-def word(beginning: str, instead: str | None):
+def word(beginning: str, instead: str | None) -> Change:
     """Another word in place of that of the server's command; None: none."""
 
     def change(inputs: dict[str, Any]) -> None:
@@ -122,7 +126,8 @@ UNUSUAL = {
     "told by a variable": both(word("--allowed-hosts", None), server(f"{CONTAINER}.envs[0]", {
         "name": "MLFLOW_SERVER_ALLOWED_HOSTS", "value": "mlflow.hooli.example"})),
     "with a password of its own": word(STORE, f"{STORE}postgresql://mlflow@10.9.9.9:5432/mlflow"),
-    "on a port of Cloud Run's choice": both(server(f"{CONTAINER}.ports", DROP), server(f"{CONTAINER}.startupProbe", DROP)),
+    "on a port of Cloud Run's choice": both(
+        server(f"{CONTAINER}.ports", DROP), server(f"{CONTAINER}.startupProbe", DROP)),
     "no probes": both(server(f"{CONTAINER}.startupProbe", DROP), server(f"{CONTAINER}.livenessProbe", DROP)),
     "another service beside it, without IAP": make(GCP_RUN_SERVICE, "api", {
         "location": "us-central1", "template": {"containers": [{"image": "api"}]}}),

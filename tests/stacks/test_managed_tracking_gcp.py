@@ -10,7 +10,7 @@ import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -20,7 +20,10 @@ from tests.rehearsal.change.changing import between, told
 from tests.shared import ROOT
 from tests.stacks.test_growth import grown
 from tests.stacks.tracking_on_run import ACCESS_TOKEN, JOB, SERVICE, STACK, Google, Iap, serving, stack_file
+from trainyard.conventions import gcp as conventions
+from trainyard.plan.gcp.parts import GcpPlan
 from trainyard.plan.gcp.training import training_smoke
+from trainyard.plan.parts import Plan
 from trainyard.plan.resolve import resolve_stack
 from trainyard.problems import SettingsError
 from trainyard.recorded.types import CLOUD_SQL, DEPLOYMENT, GCP_BUCKET, GCP_CRYPTO_KEY
@@ -69,15 +72,15 @@ def test_the_outputs_say_how_a_client_comes_in(served: Rehearsal) -> None:
 
 
 def test_the_proof_tracks_its_run_there(tmp_path: Path) -> None:
-    plan = resolve_stack(ROOT, stack_file(tmp_path)).plan
-    spec = training_smoke(plan)
+    spec = training_smoke(cast("Plan[GcpPlan]", resolve_stack(ROOT, stack_file(tmp_path)).plan))
     assert spec is not None
     assert spec.tracking_uri == "https://hooli-research-mlflow-210987654321.us-central1.run.app"
     assert dict(spec.environment) == {
         IAP_AUDIENCE: f"{spec.tracking_uri}/*",
         IAP_ACCOUNT: "hooli-research-track@hooli-research.iam.gserviceaccount.com",
     }
-    plain = training_smoke(resolve_stack(ROOT, STACK).plan)
+    assert (IAP_AUDIENCE, IAP_ACCOUNT) == (conventions.IAP_AUDIENCE, conventions.IAP_ACCOUNT)
+    plain = training_smoke(cast("Plan[GcpPlan]", resolve_stack(ROOT, STACK).plan))
     assert plain is not None
     assert (plain.tracking_uri, plain.environment) == ("none", ())
 
@@ -153,7 +156,7 @@ class Containers:
     def __init__(self, found: Rehearsal, database: Postgres, google: Google, home: Path) -> None:
         self.found, self.home, self.port = found, home, free_port()
         self.replaced = {
-            "/tmp/trainyard": str(home),  # noqa: S108 - the container's
+            "/tmp/trainyard": str(home),
             "--port=8080": f"--port={self.port}",
             "--host=0.0.0.0": "--host=127.0.0.1",
             "https://secretmanager.us-central1.rep.googleapis.com": f"http://{google.host}",
@@ -244,7 +247,7 @@ def test_who_may_not_sign_is_told_so(run: Run, client: tracking_client.Client) -
     assert fresh is not None
     client.tokens = iap.Tokens(fresh.audience, fresh.account)
     try:
-        with pytest.raises(tracking_client.TrackingError, match="behind IAP.*iam.serviceAccounts.signJwt"):
+        with pytest.raises(tracking_client.TrackingError, match=r"behind IAP.*iam\.serviceAccounts\.signJwt"):
             client.start("vision", "unsigned", {}, {})
     finally:
         run.google.may_sign = True
@@ -255,6 +258,7 @@ def test_nobody_comes_in_without_a_token(run: Run, client: tracking_client.Clien
     with pytest.raises(urllib.error.HTTPError) as refused:
         urllib.request.urlopen(f"http://127.0.0.1:{run.door.server_port}/health")
     assert refused.value.code == 401
+    refused.value.close()
 
 
 def test_another_host_and_another_origin_are_refused(run: Run, client: tracking_client.Client) -> None:
@@ -263,6 +267,7 @@ def test_another_host_and_another_origin_are_refused(run: Run, client: tracking_
     with pytest.raises(urllib.error.HTTPError) as refused:
         urllib.request.urlopen(url)
     assert refused.value.code == 403
+    refused.value.close()
     with urllib.request.urlopen(f"{run.door.behind}/health") as probe:  # what Cloud Run asks, by whatever name
         assert probe.status == 200
 

@@ -98,7 +98,8 @@ class _Answers(BaseHTTPRequestHandler):
 
 
 class Iap(ThreadingHTTPServer):
-    """The door before a server: lets by what the client account signed for every path of it, under its own host name."""
+    """The door before a server: lets by what the client account signed for every path of it, under its own host
+    name."""
 
     daemon_threads = True
 
@@ -128,7 +129,7 @@ class _Door(BaseHTTPRequestHandler):
         except OSError:
             self._answer(503, b"no instance")
 
-    do_GET = do_POST = do_PATCH = do_DELETE = _pass
+    do_GET = do_POST = do_PATCH = do_DELETE = _pass  # noqa: N815 (the standard library's names)
 
     def _let_in(self) -> bool:
         kind, _, token = (self.headers.get("Authorization") or "").partition(" ")

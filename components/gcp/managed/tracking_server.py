@@ -33,6 +33,8 @@ PORT: Final = 8080
 LOGIN_ROLE: Final = "roles/cloudsql.instanceUser"
 """What a login by a token takes; who goes by the private address needs no role of a connector (Cloud SQL, "IAM database
 authentication", as generally known)."""
+PRIVATE: Final = "PRIVATE_RANGES_ONLY"
+"""Private addresses are reached by the network, everything else by Google's own way."""
 SIGNED_IN: Final = "roles/iap.httpsResourceAccessor"
 INVOKER: Final = "roles/run.invoker"
 SIGNING: Final = ("iam.serviceAccounts.signJwt",)
@@ -113,7 +115,8 @@ class TrackingServerArgs(TypedDict):
     iap_agent_email: pulumi.Input[str]
     """Address of IAP's own account, which calls the server for who was let in."""
     people: Sequence[str]
-    """Who comes in by the browser and signs tokens for programs, as IAM members. May be empty: owners of the project."""
+    """Who comes in by the browser and signs tokens for programs, as IAM members. May be empty: owners of the
+    project."""
     job_account: pulumi.Input[str]
     """Address of the account that jobs run as."""
     labels: Mapping[str, str]
@@ -196,7 +199,7 @@ class TrackingServer(pulumi.ComponentResource):
         self, account: pulumi.Output[str], login: pulumi.Output[str], after: Sequence[pulumi.Resource]
     ) -> pulumi.Resource:
         """The job, and its run: it is made anew with another image or program, and is there when the run has ended."""
-        args, files = self._args, [programs.MIGRATION]
+        args = self._args
         secret = pulumi.Output.concat(
             "https://secretmanager.",
             args["region"],
@@ -208,7 +211,7 @@ class TrackingServer(pulumi.ComponentResource):
         sent = pulumi.Output.all(
             args["image"], args["database"]["instance"], login, programs.source(programs.MIGRATION)
         )
-        return cloudrunv2.Job(
+        job: pulumi.Resource = cloudrunv2.Job(
             f"{self._name}-migration",
             project=args["project"],
             location=args["region"],
@@ -224,13 +227,18 @@ class TrackingServer(pulumi.ComponentResource):
                     "execution_environment": "EXECUTION_ENVIRONMENT_GEN2",
                     "max_retries": 1,
                     "timeout": "1800s",
-                    "vpc_access": self._way(),
+                    "vpc_access": {
+                        "egress": PRIVATE,
+                        "network_interfaces": [{"network": args["network_id"], "subnetwork": args["subnetwork_id"]}],
+                    },
                     "containers": [
                         {
                             "image": args["image"],
                             "commands": ["python", "-c", programs.BEGIN],
                             "args": command,
-                            "envs": self._variables(files),
+                            "envs": [
+                                {"name": key, "value": value} for key, value in self._variables(programs.MIGRATION)
+                            ],
                             "resources": {"limits": {"cpu": args["cpu"], "memory": args["memory"]}},
                         }
                     ],
@@ -238,6 +246,7 @@ class TrackingServer(pulumi.ComponentResource):
             },
             opts=pulumi.ResourceOptions(parent=self, depends_on=[*after]),
         )
+        return job
 
     def _service(
         self, account: pulumi.Output[str], login: pulumi.Output[str], after: Sequence[pulumi.Resource]
@@ -265,7 +274,10 @@ class TrackingServer(pulumi.ComponentResource):
                     "max_instance_count": args["most_instances"],
                 },
                 "labels": dict(args["labels"]),
-                "vpc_access": self._way(),
+                "vpc_access": {
+                    "egress": PRIVATE,
+                    "network_interfaces": [{"network": args["network_id"], "subnetwork": args["subnetwork_id"]}],
+                },
                 "containers": [
                     {
                         "image": args["image"],
@@ -273,7 +285,7 @@ class TrackingServer(pulumi.ComponentResource):
                         "args": server_command(
                             args["host"], args["workers"], self._database(login), args["artifacts_uri"]
                         ),
-                        "envs": self._variables([programs.SERVER]),
+                        "envs": [{"name": key, "value": value} for key, value in self._variables(programs.SERVER)],
                         "ports": {"container_port": PORT},
                         "resources": {
                             "limits": {"cpu": args["cpu"], "memory": args["memory"]},
@@ -347,14 +359,6 @@ class TrackingServer(pulumi.ComponentResource):
             )
         return made
 
-    def _way(self) -> cloudrunv2.ServiceTemplateVpcAccessArgsDict:
-        """Private addresses by the network, everything else by Google's own way."""
-        network, subnetwork = self._args["network_id"], self._args["subnetwork_id"]
-        return {
-            "egress": "PRIVATE_RANGES_ONLY",
-            "network_interfaces": [{"network": network, "subnetwork": subnetwork}],
-        }
-
     def _database(self, user: pulumi.Input[str]) -> pulumi.Output[str]:
         """The address of the database as a user has it, without a password: the server's certificate is of an authority
         of its own, and names the instance and not its address."""
@@ -365,14 +369,11 @@ class TrackingServer(pulumi.ComponentResource):
             )
         )
 
-    def _variables(self, files: Sequence[str]) -> list[cloudrunv2.ServiceTemplateContainerEnvArgsDict]:
-        texts = pulumi.Output.from_input(self._args["database"]["server_ca"]).apply(
-            lambda ca: json.dumps({**{file: programs.source(file) for file in files}, "ca.pem": ca}, sort_keys=True)
+    def _variables(self, program: str) -> list[tuple[str, pulumi.Input[str]]]:
+        files = pulumi.Output.from_input(self._args["database"]["server_ca"]).apply(
+            lambda ca: json.dumps({program: programs.source(program), "ca.pem": ca}, sort_keys=True)
         )
-        named: list[cloudrunv2.ServiceTemplateContainerEnvArgsDict] = [
-            {"name": key, "value": value} for key, value in sorted(_OF_MLFLOW.items())
-        ]
-        return [*named, {"name": "TRAINYARD_HOME", "value": HOME}, {"name": "TRAINYARD_FILES", "value": texts}]
+        return [*sorted(_OF_MLFLOW.items()), ("TRAINYARD_HOME", HOME), ("TRAINYARD_FILES", files)]
 
 
 def server_command(

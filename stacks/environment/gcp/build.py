@@ -12,8 +12,8 @@ import pulumi
 import pulumi_gcp
 import pulumi_random
 
-from trainyard.components.gcp.database import CloudSqlDatabase
 from trainyard.components.gcp.budget import ProjectBudget, ProjectBudgetArgs
+from trainyard.components.gcp.database import CloudSqlDatabase
 from trainyard.components.gcp.encryption import ProjectKeys
 from trainyard.components.gcp.fabric_networks import FabricNetworks
 from trainyard.components.gcp.google_apis import GoogleApis

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from trainyard.plan.context import Context
-from trainyard.plan.gcp.floor import plan_managed_floor
 from trainyard.plan.gcp.database import plan_database
+from trainyard.plan.gcp.floor import plan_managed_floor
 from trainyard.plan.gcp.make import check_bucket_names, plan_billing, plan_gcp, plan_labels
 from trainyard.plan.gcp.network import plan_network
 from trainyard.plan.gcp.parts import UNKNOWN_NUMBER, UNKNOWN_PROJECT, GcpPlan

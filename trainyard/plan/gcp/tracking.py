@@ -1,4 +1,5 @@
-"""What tracks the runs of managed training on Google Cloud: Experiments of Vertex AI, or an MLflow server on Cloud Run."""
+"""What tracks the runs of managed training on Google Cloud: Experiments of Vertex AI, or an MLflow server on Cloud
+Run."""
 
 from __future__ import annotations
 
@@ -28,8 +29,8 @@ WORKERS: Final = 2
 """Server processes of an instance. Own choice: one answers while the other takes an artifact in."""
 
 MOST_INSTANCES: Final = 2
-"""Own choice: a new revision starts beside the one that it replaces. Each process keeps eight connections at most, so that
-the smallest database, which takes a hundred, is never full."""
+"""Own choice: a new revision starts beside the one that it replaces. Each process keeps eight connections at most, so
+that the smallest database, which takes a hundred, is never full."""
 
 CONCURRENCY: Final = 40
 """Requests that an instance takes at once; further ones start another. Own choice: what two processes of eight
@@ -49,8 +50,8 @@ _PULLED: Final = re.compile(r"[a-z0-9-]+-docker\.pkg\.dev|([a-z]+\.)?gcr\.io|doc
 def plan_tracked_by(context: Context, *, beside: bool) -> TrackedBy | None:
     """What tracks managed jobs; None where nothing does.
 
-    Beside a cluster an MLflow server on Cloud Run is no more: its database is the cluster's server's, which asks who sees
-    what of which team, and nothing stands beside it that lets everybody see everything.
+    Beside a cluster an MLflow server on Cloud Run is no more: its database is the cluster's server's, which asks who
+    sees what of which team, and nothing stands beside it that lets everybody see everything.
     """
     own, ledger = context.settings.managed, context.ledger
     given = context.settings.mlflow.enabled
@@ -88,7 +89,8 @@ def plan_tracking_server(name: str, number: str, context: Context) -> TrackingSe
     ledger.decide(
         "managed.tracking_server.people",
         "of the project's organisation",
-        "IAP's own sign-in lets in nobody else; others need an OAuth client of yours: docs/how-to/train-without-a-cluster.md",
+        "IAP's own sign-in lets in nobody else; others need an OAuth client of yours: "
+        "docs/how-to/train-without-a-cluster.md",
     )
     return TrackingServerPlan(
         service=service,
@@ -104,8 +106,8 @@ def plan_tracking_server(name: str, number: str, context: Context) -> TrackingSe
             "managed.tracking_server.least_instances",
             0,
             "own choice: nothing is paid for while nobody asks; the first request then waits for a start, about half a "
-            "minute, and one instance that always waits costs about 20 USD a month (Cloud Run's price of idle instances, "
-            "as generally known)",
+            "minute; one instance that always waits costs about 20 USD a month (the price of idle "
+            "instances, as generally known)",
         ),
         most_instances=ledger.decide(
             "managed.tracking_server.most_instances", MOST_INSTANCES, "own choice: a revision beside the next"

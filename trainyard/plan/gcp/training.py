@@ -9,13 +9,12 @@ from typing import Final
 from trainyard import catalog as pins
 from trainyard.catalog import gcp as catalog
 from trainyard.catalog.managed import price_factor
-from trainyard.conventions.gcp import VERTEX_QUOTAS, vertex_gpu, vertex_quota
+from trainyard.conventions.gcp import IAP_ACCOUNT, IAP_AUDIENCE, VERTEX_QUOTAS, vertex_gpu, vertex_quota
 from trainyard.plan.context import Context
 from trainyard.plan.gcp.parts import UNKNOWN_NUMBER, GcpPlan, ManagedPlan, ManagedSmokePlan
 from trainyard.plan.gcp.tracking import plan_tracked_by, plan_tracking_server
 from trainyard.plan.managed import Shelf, beside, camel, plan_private, plan_types, refuse_managed_settings
 from trainyard.plan.parts import Plan
-from trainyard.smoke_jobs.ddp.iap import IAP_ACCOUNT, IAP_AUDIENCE
 from trainyard.smoke_jobs.launch.job import MANAGED_MARGIN_S, SmokeSpec, job_name
 
 SMOKE_MINUTES: Final = 20

@@ -3,11 +3,11 @@
     migrate.py DATABASE_URI LOGIN SECRET_URL
 
 Runs as a job of its own, before a new revision of the server: as the owner of the tables, whose password nobody else
-reads. It is asked of Secret Manager at SECRET_URL, as the job's account. LOGIN is the server's account as PostgreSQL knows
-it, which may read and write rows and nothing else. Two runs at once wait for each other.
+reads. It is asked of Secret Manager at SECRET_URL, as the job's account. LOGIN is the server's account as PostgreSQL
+knows it, which may read and write rows and nothing else. Two runs at once wait for each other.
 
-A migration only goes forward: the instance before the next revision has to bear the new tables for a minute, and an older
-MLflow does not start with them. Cloud SQL's backups lead to any minute of the last seven days.
+A migration only goes forward: the instance before the next revision has to bear the new tables for a minute, and an
+older MLflow does not start with them. Cloud SQL's backups lead to any minute of the last seven days.
 """
 
 import base64

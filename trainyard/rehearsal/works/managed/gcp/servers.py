@@ -1,8 +1,9 @@
-"""A tracking server on Cloud Run: does it listen where it is asked, under its own name, with a database that it reaches?
+"""A tracking server on Cloud Run: does it listen where it is asked, under its own name, with a database that it
+reaches?
 
 Source: Cloud Run, "Configure container health checks", "Direct VPC egress" and "Deterministic URLs"; MLflow 3.17.2
-(`--allowed-hosts`, its paths without a check of the host); Cloud SQL, "IAM database authentication"; as read and generally
-known in 2026-11.
+(`--allowed-hosts`, its paths without a check of the host); Cloud SQL, "IAM database authentication"; as read and
+generally known in 2026-11.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ STORE: Final = "--backend-store-uri="
 
 _UNCHECKED: Final = ("/health", "/version")
 """Paths that MLflow answers under any host (mlflow.server.security_utils, 3.17.2)."""
-_BY_TOKEN: Final = ".iam"
+_OF_AN_ACCOUNT: Final = ".iam"
+"""How the name of an account ends, as PostgreSQL knows it."""
 _LARGE: Final = "Cloud Run takes no request above 32 MiB, and a model is larger"
 
 
@@ -94,7 +96,7 @@ def _variables(view: View) -> set[str]:
 
 def _is_own(host: str, name: str) -> bool:
     """Whether a host that is allowed is the service's own, a domain of somebody's before it, or a pattern."""
-    return host.startswith(f"{name}-") or not host.endswith(".run.app") and "." in host or "*" in host
+    return host.startswith(f"{name}-") or "*" in host or ("." in host and not host.endswith(".run.app"))
 
 
 def _database(stack: Stack, view: View, at: str, words: list[str]) -> None:
@@ -108,7 +110,7 @@ def _database(stack: Stack, view: View, at: str, words: list[str]) -> None:
             continue
         _reached(view, at, instance)
         user = unquote(parts.username or "")
-        if user.endswith(_BY_TOKEN):
+        if user.endswith(_OF_AN_ACCOUNT):
             _by_token(stack, view, at, instance, user)
 
 

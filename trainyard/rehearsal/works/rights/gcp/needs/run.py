@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from trainyard.conventions.gcp import IAP_ACCOUNT
 from trainyard.recorded.types import GCP_RUN_JOB, GCP_RUN_SERVICE
 from trainyard.rehearsal.context import Stack, View
 from trainyard.rehearsal.works.managed.gcp.jobs import Job, jobs
@@ -19,7 +20,6 @@ from trainyard.rehearsal.works.rights.gcp.members import Caller
 from trainyard.rehearsal.works.rights.gcp.needs.keys import AGENTS, agents
 from trainyard.rehearsal.works.rights.gcp.needs.model import Deed, Need
 from trainyard.rehearsal.works.rights.gcp.project import Project, object_name
-from trainyard.smoke_jobs.ddp.iap import IAP_ACCOUNT
 
 _BY_TOKEN: Final = re.compile(r"postgresql(\+\w+)?://[^@/:]+(%40|@)[^@/:]+\.iam@")
 """An address of a database whose user is an account, and which names no password."""
