@@ -6,14 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from trainyard.recorded.types import GKE_CLUSTER
 from trainyard.rehearsal.context import Stack
-<<<<<<< HEAD
 from trainyard.rehearsal.works.rights.gcp import order, scopes
 from trainyard.rehearsal.works.rights.gcp.grants import home_of
-from trainyard.rehearsal.works.rights.gcp.needs import access_logs, bindings, keys, managed, nodes, pods, profiles
-=======
-from trainyard.rehearsal.works.rights.gcp import scopes
 from trainyard.rehearsal.works.rights.gcp.needs import access_logs, bindings, keys, managed, nodes, pods, profiles, run
->>>>>>> w-run18
 from trainyard.rehearsal.works.rights.gcp.needs.model import Need, judge
 from trainyard.rehearsal.works.rights.gcp.project import Project
 from trainyard.rehearsal.works.rights.recorded_pods import recorded
