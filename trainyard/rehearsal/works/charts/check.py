@@ -21,8 +21,8 @@ from trainyard.recorded.quantities import quantity
 from trainyard.recorded.read import follow
 from trainyard.recorded.types import ADD_ON, EKS_CLUSTER, HELM_RELEASE
 from trainyard.rehearsal.context import Stack, View, listed, show
-from trainyard.rehearsal.works.charts.identifiers import check_identifiers
 from trainyard.rehearsal.works.charts.gpus import check_driver, check_network
+from trainyard.rehearsal.works.charts.identifiers import check_identifiers
 from trainyard.rehearsal.works.charts.managers import check_leaders, check_ports
 from trainyard.rehearsal.works.charts.values import check_budgets, check_choices
 
