@@ -146,7 +146,8 @@ def _depth(text: str) -> int:
     for mark in _NO_BRACKETS.sub("", text):
         if mark in "[{":
             level += 1
-            deepest = max(deepest, level)
+            if level > deepest:
+                deepest = level
         elif mark in "]}":
             level -= 1
     return deepest
