@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from trainyard.recorded.node_groups import EKS_NODE_GROUP
 from trainyard.rehearsal.context import Stack
-from trainyard.rehearsal.works.programs import buckets, databases, enforced, kept, money, switched_off, watchdog
+from trainyard.rehearsal.works.programs import (
+    buckets,
+    databases,
+    enforced,
+    hardware,
+    kept,
+    money,
+    switched_off,
+    watchdog,
+)
 from trainyard.rehearsal.works.programs.aws import (
     alarms,
     budget_filters,
@@ -17,6 +26,7 @@ from trainyard.rehearsal.works.programs.aws import (
     keys,
     messages,
     patterns,
+    prefixes,
     recorded_buckets,
 )
 from trainyard.rehearsal.works.programs.gcp import alerts, boards, bucket_mounts, log_fields, places
@@ -40,6 +50,8 @@ from trainyard.rehearsal.works.programs.kubernetes import (
     squid,
     storage,
     surroundings,
+    tracking_logins,
+    usage,
     writing,
 )
 from trainyard.rehearsal.works.programs.node_groups import groups_of
@@ -57,6 +69,7 @@ def check(stack: Stack) -> None:
     dns_rules.check(stack)
     heard.check(stack)
     cached_images.check(stack)
+    prefixes.check(stack)
     recorded_buckets.check(stack)
     money.check(stack)
     budget_filters.check(stack)
@@ -88,6 +101,9 @@ def check(stack: Stack) -> None:
     configured.check(cluster)
     mount_options.check(cluster)
     surroundings.check(cluster)
+    usage.check(cluster)
+    tracking_logins.check(cluster)
+    hardware.check(cluster)
     kept.check(stack, cluster)
     schemes.check(cluster)
     scraped.check(cluster)

@@ -11,7 +11,15 @@ from typing import Any, Final, Literal
 from trainyard.recorded.model import UNKNOWN, RecordedResource
 from trainyard.recorded.read import follow, known_texts, value_at
 from trainyard.recorded.resources import Resources
-from trainyard.recorded.types import GCP_BUCKET, GCP_CRYPTO_KEY, GCP_REGIONAL_SECRET, GCP_SECRET, GCP_TOPIC, GKE_CLUSTER
+from trainyard.recorded.types import (
+    GCP_BUCKET,
+    GCP_CRYPTO_KEY,
+    GCP_REGIONAL_SECRET,
+    GCP_RUN_SERVICE,
+    GCP_SECRET,
+    GCP_TOPIC,
+    GKE_CLUSTER,
+)
 
 KEY_RING: Final = "gcp:kms/keyRing:KeyRing"
 REGIONAL_SECRET: Final = GCP_REGIONAL_SECRET
@@ -35,6 +43,8 @@ _ON: Final[Mapping[str, tuple[str, str]]] = {
     "serviceaccount/iAM": ("serviceAccountId", ACCOUNT),
     "pubsub/topicIAM": ("topic", GCP_TOPIC),
     "colab/runtimeTemplateIam": ("runtimeTemplate", EDITOR_TEMPLATE),
+    "cloudrunv2/serviceIam": ("name", GCP_RUN_SERVICE),
+    "iap/webCloudRunServiceIam": ("cloudRunServiceName", GCP_RUN_SERVICE),
     "projects/iAM": ("project", ""),
     "folder/iAM": ("folder", ""),
     "organizations/iAM": ("orgId", ""),
