@@ -17,7 +17,15 @@ _WILDCARD: Final = re.compile(r"[*?\[]")
 @lru_cache(maxsize=32_768)
 def matches(type_: str, patterns: tuple[str, ...]) -> bool:
     """Whether a type token is one of the patterns (`kubernetes:kueue.x-k8s.io/*:ClusterQueue`)."""
-    return any(fnmatchcase(type_, pattern) for pattern in patterns)
+    tokens, wild = _sorted_out(patterns)
+    return type_ in tokens or any(fnmatchcase(type_, pattern) for pattern in wild)
+
+
+@lru_cache(maxsize=4_096)
+def _sorted_out(patterns: tuple[str, ...]) -> tuple[frozenset[str], tuple[str, ...]]:
+    """Those that are the token of one type, and those that have wildcards."""
+    wild = tuple(pattern for pattern in patterns if _WILDCARD.search(pattern))
+    return frozenset(patterns).difference(wild), wild
 
 
 def refers(resource: RecordedResource, key: str, target: RecordedResource) -> bool:
