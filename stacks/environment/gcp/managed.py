@@ -156,6 +156,7 @@ def make_managed(
             "job_account_email": identities.job_account_email,
             "emails": plan.core.budget.alert_emails,
             "labels": labels,
+            **({"tracking_service": planned.server.service} if planned.server is not None else {}),
         },
         first,
     )
