@@ -73,7 +73,8 @@ class CloudSqlDatabaseArgs(TypedDict):
 class CloudSqlDatabase(pulumi.ComponentResource):
     """The instance with one database and one user.
 
-    `depends_on` is what it waits for: `VpcNetwork.private`, services, the right of Cloud SQL on the key.
+    `depends_on` is what it waits for: `VpcNetwork.private`, services, the rights of Cloud SQL and of Secret Manager on
+    the key.
     """
 
     instance_name: pulumi.Output[str]
@@ -159,7 +160,7 @@ class CloudSqlDatabase(pulumi.ComponentResource):
             location=args["region"],
             labels=args["labels"],
             customer_managed_encryption={"kms_key_name": args["key_id"]},
-            opts=kept,
+            opts=pulumi.ResourceOptions.merge(kept, pulumi.ResourceOptions(depends_on=prerequisites(opts))),
         )
         secretmanager.RegionalSecretVersion(
             f"{name}-password",

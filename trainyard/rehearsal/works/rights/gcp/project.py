@@ -85,14 +85,16 @@ class Target:
 class Project:
     """What is recorded of the grants in one project."""
 
-    def __init__(self, resources: Resources) -> None:
+    def __init__(self, resources: Resources, home: str = "") -> None:
+        """`home`: the project that everything is in, where that is known."""
         self.resources = resources
+        self._home = home
         self.roles = Roles(resources)
 
     @cached_property
     def grants(self) -> tuple[Grant, ...]:
         """Every recorded grant."""
-        return tuple(grants(self.resources))
+        return tuple(grants(self.resources, self._home))
 
     @cached_property
     def pool(self) -> str:
