@@ -9,12 +9,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from trainyard.problems import nearest
 from trainyard.recorded.node_groups import EKS_NODE_GROUP
 from trainyard.recorded.types import EKS_CLUSTER
 from trainyard.rehearsal.context import Stack, View, show
 
-_VPC: Final = "aws:ec2/vpc:Vpc"
 _TEMPLATE: Final = "aws:ec2/launchTemplate:LaunchTemplate"
 _OF_NODES: Final = ("driver", "toolkit")
 
@@ -37,16 +35,9 @@ def check_driver(release: View, chart: str, stack: Stack) -> None:
 
 
 def check_network(release: View, chart: str, stack: Stack) -> None:
-    """The network of a balancer's controller is the stack's, and told where it cannot be asked for."""
+    """The network of a balancer's controller is told where it cannot be asked for (which it is: `identifiers`)."""
     if chart != "aws-load-balancer-controller" or release.is_unknown("values"):
         return
-    given, path = release.text("values.vpcId"), "values.vpcId"
-    made = {view.resource.id for view in stack.of_type(_VPC) if view.resource.id}
-    if given is not None and made and given not in made:
-        release.error(
-            "charts-network", path, f"got {show(given)}, which is no network of this stack: it finds no subnets",
-            allowed=f"one of {', '.join(sorted(made))}", hint=nearest(given, made),
-        )  # fmt: skip
     hops = [view.number("metadataOptions.httpPutResponseHopLimit") for view in stack.of_type(_TEMPLATE)]
     if hops and all(one == 1 for one in hops) and release.flag("values.hostNetwork") is not True:
         for key in ("region", "vpcId"):

@@ -18,6 +18,7 @@ from trainyard.rehearsal.works.programs.aws import (
     alarms,
     budget_filters,
     cached_images,
+    dns_rules,
     events,
     file_systems,
     groups,
@@ -25,9 +26,10 @@ from trainyard.rehearsal.works.programs.aws import (
     keys,
     messages,
     patterns,
+    prefixes,
     recorded_buckets,
 )
-from trainyard.rehearsal.works.programs.gcp import alerts, bucket_mounts, log_fields, places
+from trainyard.rehearsal.works.programs.gcp import alerts, boards, bucket_mounts, log_fields, places
 from trainyard.rehearsal.works.programs.kubernetes import (
     addresses,
     certificates,
@@ -64,14 +66,17 @@ def check(stack: Stack) -> None:
     keys.check(stack)
     patterns.check(stack)
     events.check(stack)
+    dns_rules.check(stack)
     heard.check(stack)
     cached_images.check(stack)
+    prefixes.check(stack)
     recorded_buckets.check(stack)
     money.check(stack)
     budget_filters.check(stack)
     file_systems.check(stack)
     alerts.check(stack)
     places.check(stack)
+    boards.check(stack)
     enforced.check(stack)
     cluster = Cluster(stack)
     switched_off.check(stack, cluster)
