@@ -105,5 +105,7 @@ def test_the_tracking_server_that_ships_is_the_one_that_is_tested():
     assert catalog.pins().image("mlflow").partition("@")[0].endswith(f":{locked[1]}")
 
 
-def test_only_the_tracking_servers_digest_is_unread():
-    assert catalog.pins().without_digest() == (catalog.pins().image("mlflow"),)
+def test_only_the_tracking_servers_digest_is_unread_and_those_of_gpudirect():
+    pins = catalog.pins()
+    of_gpudirect = [pins.image(f"{name}-{what}") for name in ("tcpx", "tcpxo") for what in ("plugin", "daemon")]
+    assert pins.without_digest() == (pins.image("mlflow"), *of_gpudirect)
