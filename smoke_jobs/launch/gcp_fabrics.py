@@ -40,6 +40,8 @@ NICS: Final = 8
 _CLAIM: Final = "fabric"
 _GIB, _GIB_ON_NODE = "/usr/local/gib", "/home/kubernetes/bin/gib"
 _GIB_SCRIPT: Final = f"{_GIB}/scripts/set_nccl_env.sh"
+TCPXO_SCRIPT: Final = f"{gpudirect.LIBRARIES}/nccl-env-profile.sh"
+"""Google's own variables of NCCL over TCPXO, where no cluster of ours has them."""
 
 
 def sourced(script: str, command: Sequence[str]) -> list[str]:
