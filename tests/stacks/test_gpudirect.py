@@ -11,7 +11,8 @@ import kubernetes_validate
 import pytest
 import yaml
 
-from tests.attacks.test_guard import ADA, JOB_CONTROLLER, OWNER, Wall
+from tests.attacks.test_guard import ADA, OWNER, Wall
+from tests.components.k8s.admission import JOB_CONTROLLER
 from tests.rehearsal.works.mistakes import Change, both, drop, edit, put, told
 from tests.shared import ROOT
 from trainyard.conventions.gpudirect import TRANSPORTS, Transport
