@@ -47,6 +47,13 @@ def test_images_have_tag_and_digest():
     assert catalog.pins().image("mlflow").startswith("burakince/mlflow:")
 
 
+def test_what_one_cloud_alone_runs_is_no_image_of_the_other():
+    pins = catalog.pins()
+    assert not any("gpudirect" in image or "device-injector" in image for image in pins.images_on("aws"))
+    assert pins.image("tcpxo-daemon") in pins.images_on("gcp")
+    assert {pins.image("mlflow"), pins.image("pytorch")} <= {*pins.images_on("aws")} & {*pins.images_on("gcp")}
+
+
 @pytest.mark.parametrize("version", catalog.known_kubernetes_versions())
 def test_add_ons_are_pinned_for_every_version_that_an_environment_may_have(version):
     pinned, source = catalog.add_on_pins(version)
