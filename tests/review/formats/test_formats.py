@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import OrderedDict, defaultdict
 from dataclasses import replace
 from importlib.resources import files
 from xml.etree import ElementTree
@@ -19,6 +20,7 @@ from trainyard.rehearsal.engine.recorder import Recording
 from trainyard.rehearsal.rehearse import Rehearsal
 from trainyard.review.formats import document, junit, markdown, sarif
 from trainyard.review.formats.markdown import MARKER
+from trainyard.review.formats.names import Format
 from trainyard.review.policy_check.model import PolicyReport
 from trainyard.review.review import Review, failed, unreadable
 
@@ -313,3 +315,18 @@ def test_a_review_tells_the_rehearsal_with_its_verdict():
     assert told["cost"]["floor"] == 32.85
     assert told["seconds"] == {"total": 2.0}
     assert told["verdict"]["state"] == "violated"
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"a": [1, 1.5, True, None, 'é\n"\\'], "empty": [{}, [], ()], "in": {"b": {"c": [["d"]], "": {}}}},
+        [{"a": {1: {"b": [2]}, None: []}}, ("x", {"y": 1})],
+        {"kept": OrderedDict(a=[OrderedDict()], b=defaultdict(list)), "of": Format.JSON},
+        1e300,
+        "plain",
+        [],
+    ],
+)
+def test_a_document_is_written_as_json_writes_it(value):
+    assert document.indented(value) == json.dumps(value, indent=2)

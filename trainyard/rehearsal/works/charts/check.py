@@ -21,6 +21,8 @@ from trainyard.recorded.quantities import quantity
 from trainyard.recorded.read import follow
 from trainyard.recorded.types import ADD_ON, EKS_CLUSTER, HELM_RELEASE
 from trainyard.rehearsal.context import Stack, View, listed, show
+from trainyard.rehearsal.works.charts.gpus import check_driver, check_network
+from trainyard.rehearsal.works.charts.identifiers import check_identifiers
 from trainyard.rehearsal.works.charts.managers import check_leaders, check_ports
 from trainyard.rehearsal.works.charts.values import check_budgets, check_choices
 
@@ -54,12 +56,15 @@ def check(stack: Stack) -> None:
         _place(release, known.get("region"), stack.context.region)
         _told(release, known.get("told-region"), stack.context.region)
         _cluster(release, known.get("cluster"), stack)
+        check_identifiers(release, known, stack)
         _flags(release, known.get("flags", {}), _listed(known.get("inventory")))
         check_leaders(release, known)
         check_ports(release, known)
         _limits(release, release.mapping("values"), "values")
         check_choices(release, known.get("choices", {}))
         check_budgets(release, release.mapping("values"))
+        check_driver(release, chart, stack)
+        check_network(release, chart, stack)
         if stack.context.ours:
             _pinned(release, chart)
         else:

@@ -34,6 +34,7 @@ def check(stack: Stack) -> None:
     for budget in stack.of_type(_AWS):
         for path, one in budget.items("notifications"):
             _threshold(budget, path, one)
+        _dollars(budget)
         for path, one in budget.items("costFilters"):
             if one.get("name") == "TagKeyValue":
                 pairs = [str(value).removeprefix("user:").partition("$") for value in budget.texts(f"{path}.values")]
@@ -75,6 +76,37 @@ def _threshold(budget: View, path: str, one: Mapping[str, Any]) -> None:
             f"tells at {threshold:g} per cent of the budget, that is in its first hours",
             allowed=f"{threshold * 100:g} for {threshold * 100:g} per cent",
         )
+
+
+def _dollars(budget: View) -> None:
+    """A sum of money that was meant as a share: it looks like one, and the other thresholds are shares.
+
+    Of a budget of little money a sum of that size is a share of it too, and a first dollar is told on purpose.
+    """
+    limit = budget.number("limitAmount")
+    told = list(budget.items("notifications"))
+    shares = {as_number(one.get("threshold")) for _, one in told if one.get("thresholdType") == "PERCENTAGE"} - {None}
+    for path, one in told:
+        threshold = as_number(one.get("threshold"))
+        if threshold is None or limit is None or not shares:
+            continue
+        if one.get("thresholdType") == "ABSOLUTE_VALUE" and _LEAST_SHARE <= threshold <= min(100.0, limit / 100):
+            budget.warning(
+                "programs-budget", f"{path}.threshold",
+                f"tells at {threshold:g} {budget.text('limitUnit') or ''} of {limit:g}, that is in its first hours: "
+                "the others are shares", allowed=f"thresholdType PERCENTAGE for {threshold:g} per cent",
+            )  # fmt: skip
+        elif one.get("thresholdType") == "PERCENTAGE" and threshold >= _MOST_SHARE and threshold > limit / 100:
+            budget.warning(
+                "programs-budget", f"{path}.threshold", f"tells at {threshold:g} per cent of the budget",
+                allowed="thresholdType ABSOLUTE_VALUE for a sum of money, or a share such as 80",
+            )  # fmt: skip
+
+
+_LEAST_SHARE: Final = 10
+"""A threshold of fewer dollars is one that asks for the first of them."""
+_MOST_SHARE: Final = 1000
+"""Ten times the budget: of a share nobody means more."""
 
 
 def _tags(stack: Stack, keys: tuple[str, ...], prefix: str) -> dict[str, Counter[str]]:

@@ -13,5 +13,5 @@ def check(stack: Stack) -> None:
     cluster = check_objects(stack)
     pod_networks.check(cluster)
     gpudirect.check(cluster)
-    volumes.check(stack)
+    volumes.check(cluster)
     check_aws(stack, cluster)

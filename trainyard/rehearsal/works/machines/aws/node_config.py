@@ -35,6 +35,13 @@ STRATEGIES: Final = ("RAID0", "RAID10", "Mount")
 JOINING: Final = ("name", "apiServerEndpoint", "certificateAuthority", "cidr")
 """What a node of a custom image needs of its cluster; EKS tells it to those of its own images."""
 
+_SCRIPTS: Final = (
+    "text/x-shellscript", "text/x-shellscript-per-boot", "text/x-shellscript-per-instance",
+    "text/x-shellscript-per-once", "text/plain", "text/x-not-multipart", "text/cloud-boothook", "text/part-handler",
+)  # fmt: skip
+"""Types of parts that cloud-init runs, or looks for a script in by their first line (cloud-init's documentation, "User
+data formats", and its `cloudinit/user_data.py`, 2026-11). Others it logs and leaves alone."""
+
 KUBELET: Final = (
     "allowedUnsafeSysctls", "clusterDNS", "containerLogMaxFiles", "containerLogMaxSize", "cpuCFSQuota",
     "cpuManagerPolicy", "cpuManagerPolicyOptions", "cpuManagerReconcilePeriod", "enforceNodeAllocatable",
@@ -83,6 +90,8 @@ def _read(template: View, encoded: str, image: Image) -> None:
                 "/etc/eks/bootstrap.sh is not in Amazon Linux 2023: nodeadm joins the cluster",
                 f"a part of {API}",
             )
+        if body.lstrip().startswith("#!") and kind not in _SCRIPTS:
+            _note(template, f"nothing runs the script of the part {kind}", "Content-Type: text/x-shellscript")
         if kind == "application/node.eks.aws":
             _node_config(template, body, image)
 

@@ -21,7 +21,7 @@ def check(stack: Stack) -> None:
     all_nodes = node_groups(network)
     found = Endpoints(network)
     routes.check(network)
-    nodes.check(network, found, all_nodes)
+    nodes.check(network, found, all_nodes, groups)
     endpoints.check(found, groups, all_nodes)
     places.check(network, all_nodes, found)
     peers.check(network)

@@ -99,6 +99,12 @@ class Groups:
         names = " and ".join(sorted(self.names.get(group, "of the cluster") for group in groups))
         return f"no rule of security group {names} lets {port} {'in from' if way == 'ingress' else 'out to'} {peer}"
 
+    def lets_nothing_out(self, groups: frozenset[str] | None, port: Port) -> bool:
+        """Whether some groups, all of the stack's own making, let nothing out on a port, wherever to."""
+        if self.walls is None or not groups or not groups <= self.own:
+            return False
+        return not any(rule.opens(port) for group in groups for rule in self.walls.rules.get((group, "egress"), ()))
+
     def _of_clusters(self) -> set[str]:
         return {cluster_group(cluster) for cluster in self.network.stack.resources.of(EKS_CLUSTER)}
 

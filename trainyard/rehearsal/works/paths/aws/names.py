@@ -26,6 +26,10 @@ _HOSTS_OF: Final = {DOCKER_HUB: ("registry-1.docker.io", "auth.docker.io")}
 """Hosts that a registry's images are pulled from, where it is not the registry's own name (docs.docker.com, "Allowlist
 for Docker", 2026-11)."""
 
+_ADDRESSES: Final = ("A",)
+"""Types of questions that nodes ask for a host: networks of IPv4 alone ask nothing else (Route 53 API,
+`FirewallRule.Qtype`: a rule without a type is for all)."""
+
 _NAMED_OTHERWISE: Final = {"ecr.api": "api.ecr", "ecr.dkr": "dkr.ecr"}
 
 
@@ -93,6 +97,8 @@ def _deciding(network: Network, rules: Sequence[View], host: str) -> View | None
     """The first rule that holds a name; None where none does, or one before it may."""
     lists = {view.resource.id: view for view in network.stack.of_type(DNS_FIREWALL_NAMES)}
     for rule in rules:
+        if rule.text("qType") not in (None, "", *_ADDRESSES) and not rule.is_unknown("qType"):
+            continue  # a rule for questions of another type lets those for an address go on to the next
         named = lists.get(rule.text("firewallDomainListId"))
         if named is None or named.blurred("domains"):
             return None

@@ -26,7 +26,9 @@ from trainyard.recorded.types import (
     SERVICE_ACCOUNT,
 )
 from trainyard.rehearsal.context import Stack, View
+from trainyard.rehearsal.works.flows.model import Port
 from trainyard.rehearsal.works.paths.aws.endpoints import Endpoints
+from trainyard.rehearsal.works.paths.aws.groups import Groups
 from trainyard.rehearsal.works.paths.aws.network import Network, Way
 from trainyard.rehearsal.works.paths.aws.node_groups import NodeGroup
 
@@ -34,17 +36,17 @@ ROLE_OF_ACCOUNT: Final = "eks.amazonaws.com/role-arn"
 """Annotation of a service account with the role that its token is changed for (EKS user guide, 2026-11)."""
 
 
-def check(network: Network, endpoints: Endpoints, groups: list[NodeGroup]) -> None:
+def check(network: Network, endpoints: Endpoints, groups: list[NodeGroup], walls: Groups) -> None:
     """Notes node groups that stay cut off, and clusters whose API nobody there gets to."""
     _clusters(network)
     asked = asked_services(network.stack)
     for group in groups:
         _services_of(network, endpoints, group, asked)
         _api(network, group)
-    _bastions(network, endpoints)
+    _bastions(network, endpoints, walls)
 
 
-def _bastions(network: Network, endpoints: Endpoints) -> None:
+def _bastions(network: Network, endpoints: Endpoints, walls: Groups) -> None:
     """An instance that Session Manager shall reach and that does not get to it is reached by nobody."""
     for view in network.stack.of_type(EC2_INSTANCE):
         subnet = view.text("subnetId") or ""
@@ -63,8 +65,18 @@ def _bastions(network: Network, endpoints: Endpoints) -> None:
                 f"{' and '.join(missing)}",
                 allowed="a route to a NAT gateway, or VPC endpoints of these services",
             )
+            continue
+        if walls.lets_nothing_out(walls.of(view, "vpcSecurityGroupIds"), _HTTPS):
+            view.error(
+                "paths-sessions-cut-off",
+                "vpcSecurityGroupIds",
+                "Session Manager does not reach it: its agent asks for sessions over HTTPS, and no security group of "
+                "it lets TCP 443 out",
+                allowed="an egress rule for TCP 443",
+            )
 
 
+_HTTPS: Final = Port(443)
 _OF_SESSIONS: Final = ("ssm", "ssmmessages")
 """What the agent of Session Manager asks (Systems Manager user guide, "Improve the security of EC2 instances by using
 VPC endpoints for Systems Manager", 2026-11: `ec2messages` no longer, since agent 3.3)."""

@@ -9,7 +9,10 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from trainyard.catalog import eks_nodes
+from trainyard.conventions import GPU_RESOURCE
 from trainyard.recorded.node_groups import EFA_INTERFACES, EKS_NODE_GROUP, LAUNCH_TEMPLATE
+from trainyard.recorded.quantities import quantity
 from trainyard.recorded.read import follow
 from trainyard.recorded.taints import EFFECTS
 from trainyard.recorded.types import HELM_RELEASE
@@ -24,10 +27,13 @@ _OF_CLUSTER: Final = re.compile(r"kubernetes\.io/cluster/(.+)")
 _EFA: Final = "vpc.amazonaws.com/efa"
 TAG: Final = "aws:autoscaling/tag:Tag"
 _TEMPLATE: Final = "k8s.io/cluster-autoscaler/node-template/"
+_IN_BYTES: Final = ("ephemeral-storage", "memory")
+_LEAST_BYTES: Final = 1e6
+"""Fewer bytes of memory or storage no node has: a number that lost its unit."""
 
 
 def check_tags(stack: Stack) -> None:
-    """A label or a taint in a tag that the nodes of the group will not have."""
+    """A label, a taint or a resource in a tag that the nodes of the group will not have."""
     groups = {name: group for group in stack.of_type(EKS_NODE_GROUP) for name in _names(group)}
     if any(chart_of(release.resource) == _AUTOSCALER for release in stack.of_type(HELM_RELEASE)):
         _adapters(stack)
@@ -42,6 +48,39 @@ def check_tags(stack: Stack) -> None:
             _label(tag, group, name, value)
         elif kind == "taint":
             _taint(tag, group, name, value)
+        elif kind == "resources":
+            _resource(tag, group, name, value)
+
+
+def _resource(tag: View, group: View, name: str, value: str) -> None:
+    """How much of something a node to come has: a quantity, of devices what its type and its interfaces give."""
+    told = quantity(value)
+    if told is None or (name in _IN_BYTES and 0 < told < _LEAST_BYTES):
+        tag.warning(
+            "placement-scaling-tag", "tag.value",
+            f"tells the autoscaler of {show(value)} of {name}" + ("" if told is None else ", which is so many bytes")
+            + ": it starts no node for a pod that asks for more", allowed="a quantity with its unit, such as 200Gi",
+        )  # fmt: skip
+        return
+    types, template = group.texts("instanceTypes"), group.referred("launchTemplate.id", LAUNCH_TEMPLATE)
+    if name == GPU_RESOURCE:
+        found = [eks_nodes.machine(type_) for type_ in types]
+        most = max((one.gpus for one in found if one is not None), default=0)
+        if not types or None in found or (most and told >= most and told % most == 0):
+            return  # devices may be shared, and count several times
+        words = f"{most} GPUs"
+    elif name == _EFA and template is not None and not template.blurred("networkInterfaces"):
+        most = sum(one.get("interfaceType") in EFA_INTERFACES for _, one in template.items("networkInterfaces"))
+        if told == most:
+            return
+        words = f"{most} interfaces of EFA"
+    else:
+        return
+    tag.warning(
+        "placement-scaling-tag", "tag.value",
+        f"a node of {group.name} has {words}, and the autoscaler is told {told:g} of those to come",
+        allowed=f"{most:g}" if most else "no such tag",
+    )  # fmt: skip
 
 
 def _adapters(stack: Stack) -> None:

@@ -11,23 +11,47 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from trainyard.problems import nearest
 from trainyard.recorded.read import follow
-from trainyard.recorded.types import ECR_CACHE_RULE, HELM_RELEASE
+from trainyard.recorded.types import (
+    ECR_CACHE_RULE,
+    ECR_CREATION_TEMPLATE,
+    ECR_REGISTRY_POLICY,
+    HELM_RELEASE,
+    IAM_POLICY,
+    REPOSITORY,
+    ROLE_POLICY,
+    ROLE_POLICY_ATTACHMENT,
+)
 from trainyard.rehearsal.context import Stack, View, show
 from trainyard.rehearsal.works.workloads.read import workloads
 
+_MAKES: Final = re.compile(
+    r'"ecr:(\*|Create[\w*]*)"|"(Not)?Action":\s*(\[[^]]*)?"\*"|"NotAction"|PowerUser|FullAccess|AdministratorAccess'
+)
+"""What a policy or its name says where it may let somebody make a repository."""
 _OWN: Final = re.compile(r"\d{12}\.dkr\.ecr\.[a-z0-9-]+\.amazonaws\.com(?:\.cn)?/(?P<name>[a-z0-9._/-]+)")
 
 
 def check(stack: Stack) -> None:
     """Every image of an account's registry, where the stack makes rules."""
+    for rule in stack.of_type(ECR_CACHE_RULE):
+        _is_of(rule)
     rules = [rule.text("ecrRepositoryPrefix") for rule in stack.of_type(ECR_CACHE_RULE)]
     if not rules or None in rules or "ROOT" in rules:
         return
     prefixes = sorted(map(str, rules))
     heads = {prefix.partition("/")[0] for prefix in prefixes}
     told: set[str] = set()
+    kept = _kept(stack)
     for view, path, name in _images(stack):
+        if kept and name not in kept and any(_is_kept_for(prefix, name, kept) for prefix in prefixes):
+            view.error(
+                "programs-cached-image", path,
+                f"pulls {show(name)}, for which the stack makes no repository, as it does for others: nobody who pulls "
+                "may make one", allowed="a repository of that name, or a template that they are made by",
+                hint=nearest(name, kept),
+            )  # fmt: skip
         head = name.partition("/")[0]
         cached = any(name.startswith(f"{prefix}/") for prefix in prefixes)
         if not cached and head in heads and "/" in name.removeprefix(f"{head}/") and head not in told:
@@ -37,6 +61,49 @@ def check(stack: Stack) -> None:
                 f"pulls {show(name)} of the account's registry, where the stack's rules fill {', '.join(prefixes)}: "
                 "nothing is there unless somebody pushes it", allowed=f"below {' or '.join(prefixes)}",
             )  # fmt: skip
+
+
+def _is_of(rule: View) -> None:
+    """A prefix that says of which registry it is the cache, and is filled from another one."""
+    word, upstream = (rule.text("ecrRepositoryPrefix") or "").rpartition("/")[2], rule.text("upstreamRegistryUrl")
+    meant = _REGISTRIES.get(word)
+    if meant is not None and upstream in _REGISTRIES.values() and upstream != meant:
+        rule.warning(
+            "programs-cached-image", "upstreamRegistryUrl",
+            f"images below {show(rule.text('ecrRepositoryPrefix'))} come from {upstream}, not from {meant}",
+            allowed=meant,
+        )  # fmt: skip
+
+
+_REGISTRIES: Final = {
+    "docker-hub": "registry-1.docker.io", "dockerhub": "registry-1.docker.io", "docker.io": "registry-1.docker.io",
+    "ecr-public": "public.ecr.aws", "public.ecr.aws": "public.ecr.aws", "ghcr": "ghcr.io", "ghcr.io": "ghcr.io",
+    "quay": "quay.io", "quay.io": "quay.io", "registry.k8s.io": "registry.k8s.io",
+}  # fmt: skip
+"""Words that name a registry and nothing else, with what ECR calls it (its user guide, "Creating a pull through cache
+rule", 2026-11)."""
+
+
+def _kept(stack: Stack) -> set[str]:
+    """Names of the repositories that the stack makes; empty where one that is missing may be made by a pull.
+
+    That takes `ecr:CreateRepository` of who pulls, or of the registry's policy (Amazon ECR User Guide, "IAM permissions
+    required to sync an upstream registry", 2026-11), or a template for repositories.
+    """
+    names = [view.text("name") for view in stack.of_type(REPOSITORY)]
+    if None in names or stack.of_type(ECR_CREATION_TEMPLATE) or stack.of_type(ECR_REGISTRY_POLICY):
+        return set()
+    for type_, path in ((ROLE_POLICY, "policy"), (IAM_POLICY, "policy"), (ROLE_POLICY_ATTACHMENT, "policyArn")):
+        for view in stack.of_type(type_):
+            text = view.text(path)
+            if text is None or _MAKES.search(text):
+                return set()
+    return {str(name) for name in names}
+
+
+def _is_kept_for(prefix: str, name: str, kept: set[str]) -> bool:
+    """Whether a name is below a rule's prefix, and repositories are made for others that are."""
+    return name.startswith(f"{prefix}/") and any(one.startswith(f"{prefix}/") for one in kept)
 
 
 def _images(stack: Stack) -> Iterator[tuple[View, str, str]]:

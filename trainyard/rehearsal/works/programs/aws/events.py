@@ -15,7 +15,7 @@ from functools import cache
 from typing import Any, Final
 
 from trainyard.problems import nearest
-from trainyard.recorded.types import EVENT_RULE, EVENT_TARGET
+from trainyard.recorded.types import EVENT_BUS_POLICY, EVENT_RULE, EVENT_TARGET
 from trainyard.rehearsal.context import Stack, View, listed, show
 from trainyard.rehearsal.refusals.aws.models import ModelMissingError, Shape
 
@@ -51,7 +51,12 @@ _FIELDS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
 """What `detail` of an event holds, and the values of a field where there are few."""
 _PATH: Final = re.compile(r"\$\.detail\.([A-Za-z][\w-]*)")
 _EQUALS: Final = re.compile(r"\$\.detail\.([A-Za-z][\w.-]*)\s*=\s*\"([^\"*]*)\"")
+_FIRST: Final = re.compile(r"\$\.([A-Za-z][\w-]*)")
+_EVENT: Final = ("version", "id", "detail-type", "source", "account", "time", "region", "resources", "detail")
 _NEAR: Final = 0.8
+_BUS: Final = "aws:cloudwatch/eventBus:EventBus"
+_LET_IN: Final = (EVENT_BUS_POLICY, "aws:cloudwatch/eventPermission:EventPermission")
+"""What lets other accounts send to a bus of the stack."""
 _SCHEMA: Final = re.compile(r"SCHEMA\(\s*\"?([\w/.-]+)\"?")
 _METRICS: Final = tuple(
     f"/aws/sagemaker/{name}" for name in (
@@ -86,6 +91,7 @@ def check(stack: Stack) -> None:
         for key, text in target.mapping("inputTransformer.inputPaths").items() if fields else ():
             for name in _PATH.findall(text) if isinstance(text, str) else ():
                 _is_field(target, f"inputTransformer.inputPaths.{key}", name, fields)
+            _of_event(target, f"inputTransformer.inputPaths.{key}", text)
         _filters(stack, target, fields)
     _namespaces(stack)
 
@@ -137,6 +143,16 @@ def _are_values(view: View, path: str, name: str, values: Sequence[str], fields:
             )  # fmt: skip
 
 
+def _of_event(target: View, path: str, text: Any) -> None:
+    """What every event has around its detail (EventBridge User Guide, "Events")."""
+    first = _FIRST.match(text) if isinstance(text, str) else None
+    if first is not None and first[1] not in _EVENT:
+        target.error(
+            "programs-event", path, f"an event has nothing called {show(first[1])}: nothing is found there",
+            allowed=f"one of {', '.join(_EVENT)}", hint=nearest(first[1], _EVENT),
+        )  # fmt: skip
+
+
 def _filters(stack: Stack, target: View, fields: Mapping[str, tuple[str, ...]]) -> None:
     """What is counted in a log group that events are written to."""
     group = (target.text("arn") or "").removesuffix(":*").partition(":log-group:")[2]
@@ -163,12 +179,36 @@ def _ways(stack: Stack) -> None:
         )
         if hint and None not in names:
             target.error("programs-event", "rule", f"the stack makes no rule {show(name)}: nothing is sent", hint=hint)
+    for rule in rules:
+        _bus(stack, rule)
     if any(target.is_unknown("rule") or target.referred("rule", EVENT_RULE) is None for target in targets):
         return
     led = {rule.resource.urn for target in targets if (rule := target.referred("rule", EVENT_RULE)) is not None}
     for rule in rules:
         if rule.resource.urn not in led and not rule.resource.read and not _is_of_another(rule):
             rule.warning("programs-event", "name", "no target takes what the rule matches: the event is lost")
+
+
+def _bus(stack: Stack, rule: View) -> None:
+    """Services of AWS send to the bus `default` alone: on another their events come where one is led there.
+
+    By a rule that has the bus as its target, or by whom a policy of the bus lets (EventBridge User Guide, "Event buses
+    in Amazon EventBridge", 2026-11).
+    """
+    sources = _pattern(rule).get("source")
+    bus = rule.referred("eventBusName", _BUS)
+    if bus is None or bus.resource.read or not listed(sources):
+        return
+    if not all(isinstance(one, str) and one.startswith("aws.") for one in listed(sources)):
+        return
+    arn = str(bus.resource.outputs.get("arn"))
+    led = any(arn in str(target.value("arn")) or target.is_unknown("arn") for target in stack.of_type(EVENT_TARGET))
+    if not led and not any(stack.of_type(type_) for type_ in _LET_IN):
+        rule.error(
+            "programs-event", "eventBusName",
+            f"services of AWS send to the bus default, and nothing leads their events on to {bus.name}: none comes",
+            allowed="default, or a rule there whose target is the bus",
+        )  # fmt: skip
 
 
 def _is_of_another(rule: View) -> bool:

@@ -10,10 +10,11 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from trainyard.recorded.read import as_number
-from trainyard.recorded.types import EFS_ACCESS_POINT, IAM_POLICY, ROLE_POLICY, VOLUME
+from trainyard.recorded.read import as_number, follow
+from trainyard.recorded.types import EFS, EFS_ACCESS_POINT, IAM_POLICY, ROLE_POLICY, VOLUME
 from trainyard.rehearsal.context import Stack, View, show
 from trainyard.rehearsal.near import nearest_of
+from trainyard.rehearsal.works.workloads.read import workloads
 
 _LINK: Final = "aws:fsx/dataRepositoryAssociation:DataRepositoryAssociation"
 _SYSTEM: Final = "aws:fsx/lustreFileSystem:LustreFileSystem"
@@ -34,7 +35,9 @@ def check(stack: Stack) -> None:
             )  # fmt: skip
     for point in stack.of_type(EFS_ACCESS_POINT):
         _owned(point)
+        _is_there(point, stack)
     _imported(stack)
+    _folders(stack)
     volumes = [view for view in stack.of_type(VOLUME) if view.text("spec.csi.driver") == _DRIVER]
     for system in stack.of_type(_SYSTEM):
         ids = {str(system.resource.id), str(system.resource.outputs.get("dnsName"))} - {"None"}
@@ -75,6 +78,71 @@ def _owned(point: View) -> None:
             "programs-mount", f"{made}.permissions",
             f"is {mode} of user {owner:g} and group {owners:g}: user {user:g}, as whom all come in, cannot write there",
             allowed=f"ownerUid {user:g}, ownerGid {group:g} and permissions such as 0770",
+        )  # fmt: skip
+
+
+def _folders(stack: Stack) -> None:
+    """Folders of a linked bucket that belong to a user as whom no recorded pod runs, and are shut to all others.
+
+    FSx takes owner, group and permissions from an object's metadata (its user guide, "POSIX metadata support for data
+    repositories", 2026-11).
+    """
+    folders = [
+        (
+            view,
+            view.text("metadata.file-owner"),
+            view.text("metadata.file-group"),
+            view.text("metadata.file-permissions"),
+        )
+        for view in stack.of_type(BUCKET_OBJECT)
+        if view.text("metadata.file-owner")
+    ]
+    if not folders or not stack.of_type(_LINK):
+        return
+    users, groups = _as_whom(stack)
+    for view, owner, group, mode in folders:
+        shut = re.fullmatch(r"[0-7]*[0-7][0-7]([0145])", mode or "") is not None
+        if users and shut and owner not in users and group is not None and group not in groups and owner != "0":
+            view.warning(
+                "programs-mount", "metadata.file-owner",
+                f"user {owner} and group {group} alone write there, and recorded pods run as "
+                f"{', '.join(sorted(users)[:4])}: they cannot", allowed=f"one of {', '.join(sorted(users)[:4])}",
+            )  # fmt: skip
+
+
+def _as_whom(stack: Stack) -> tuple[set[str], set[str]]:
+    """Users and groups of all recorded pods."""
+    users: set[str] = set()
+    groups: set[str] = set()
+    for workload in workloads(stack.resources):
+        contexts = [follow(workload.spec, "securityContext")]
+        contexts += [follow(container, "securityContext") for _, container in workload.containers()]
+        for one in contexts:
+            users |= {str(found) for found in (follow(one, "runAsUser"),) if isinstance(found, int)}
+            more = follow(one, "supplementalGroups")
+            given = [follow(one, "runAsGroup"), follow(one, "fsGroup"), *(more if isinstance(more, list) else ())]
+            groups |= {str(found) for found in given if isinstance(found, int)}
+    return users, groups
+
+
+def _is_there(point: View, stack: Stack) -> None:
+    """A directory that no access point makes, on a file system that this stack makes and nobody mounts from its root.
+
+    Without `creationInfo` EFS does not make it, and whoever mounts through the access point is refused (EFS user guide,
+    "Creating access points", 2026-11). A warning: a job elsewhere may mount the root and make it.
+    """
+    system, path = point.referred("fileSystemId", EFS), point.text("rootDirectory.path")
+    if system is None or system.resource.read or path in (None, "/") or not point.lacks("rootDirectory.creationInfo"):
+        return
+    others = [one for one in stack.of_type(EFS_ACCESS_POINT) if one.referred("fileSystemId", EFS) is system]
+    made = [one.text("rootDirectory.path") or "" for one in others if not one.lacks("rootDirectory.creationInfo")]
+    roots = any(one.text("rootDirectory.path") in (None, "/") for one in others)
+    whole = any(view.text("spec.csi.volumeHandle") == str(system.resource.id) for view in stack.of_type(VOLUME))
+    if not roots and not whole and not any(f"{one}/".startswith(f"{path}/") for one in made):
+        point.warning(
+            "programs-directory", "rootDirectory.creationInfo",
+            f"is missing, and nothing of the stack makes {show(path)} on {system.name}: whoever mounts through it is "
+            "refused", allowed="ownerUid, ownerGid and permissions, with which EFS makes it",
         )  # fmt: skip
 
 

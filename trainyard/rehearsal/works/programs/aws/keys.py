@@ -5,17 +5,20 @@ Source: AWS KMS developer guide, "Enable and disable keys", and "How unusable KM
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from trainyard.recorded.read import known_texts
-from trainyard.rehearsal.context import Stack
+from trainyard.recorded.types import KEY_ALIAS
+from trainyard.rehearsal.context import Stack, show
 
 _KEY: Final = "aws:kms/key:Key"
 _OWN: Final = ("aws:kms/", "aws:iam/", "pulumi:")
 
 
 def check(stack: Stack) -> None:
-    """Every key that is disabled and named by what encrypts with it."""
+    """Every key that is disabled and named by what encrypts with it, and every alias of another key than it says."""
+    _aliases(stack)
     for key in stack.of_type(_KEY):
         if key.flag("isEnabled") is not False:
             continue
@@ -34,3 +37,25 @@ def check(stack: Stack) -> None:
                 "what is encrypted with it is neither read nor written",
                 allowed="true",
             )
+
+
+def _aliases(stack: Stack) -> None:
+    """An alias that another key of the stack says to be its own, by its description or its tag Name."""
+    keys = stack.of_type(_KEY)
+    for alias in stack.of_type(KEY_ALIAS):
+        name, target = alias.text("name"), alias.referred("targetKeyId", _KEY)
+        if name is None or target is None:
+            continue
+        word = name.removeprefix("alias/")
+        said = [
+            key
+            for key in keys
+            if re.search(rf"{re.escape(name)}(?![\w/-])", key.text("description") or "")
+            or key.mapping("tags").get("Name") == word
+        ]
+        if said and target not in said:
+            alias.warning(
+                "programs-key-alias", "targetKeyId",
+                f"{show(name)} leads to key {target.name}, and key {said[0].name} says that it is its own: who goes by "
+                "the name uses the other key", allowed=f"key {said[0].name}",
+            )  # fmt: skip

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from functools import cache
+from math import inf
 from typing import Any, Final
 
 from trainyard.problems import nearest
@@ -64,6 +65,7 @@ def check(stack: Stack) -> None:
             continue
         if isinstance(pattern, Mapping):
             _kinds(rule, pattern)
+            _ranges(rule, pattern)
             _calls(rule, pattern)
 
 
@@ -87,6 +89,54 @@ def _kinds(rule: View, pattern: Mapping[str, Any]) -> None:
                 "programs-pattern", "eventPattern", f"{show(kind)} does not come from {', '.join(sources)}",
                 allowed=_SOURCES_OF[kind],
             )  # fmt: skip
+
+
+def _ranges(rule: View, pattern: Mapping[str, Any]) -> None:
+    """Numbers that no event has: a range that is empty, or a severity that GuardDuty does not give."""
+    severity = "GuardDuty Finding" in _texts(pattern.get("detail-type"))
+    for path, conditions in _numeric(pattern):
+        low, high = _SEVERITIES if severity and path == "detail.severity" else (-inf, inf)
+        spans = [_span(one, low, high) for one in conditions]
+        if spans and not any(first < last or (first == last and both) for first, last, both in spans):
+            rule.error(
+                "programs-pattern", "eventPattern",
+                f"no {path.rpartition('.')[2]} is {' or '.join(' '.join(map(str, one)) for one in conditions)}: none "
+                "comes", allowed=f"from {low:g} to {high:g}" if low > -inf else "a range that holds a number",
+            )  # fmt: skip
+
+
+def _numeric(value: Any, path: str = "") -> Iterator[tuple[str, list[list[Any]]]]:
+    """Fields that are matched by numbers alone, each with its conditions."""
+    if not isinstance(value, Mapping):
+        return
+    for key, below in value.items():
+        here = f"{path}.{key}" if path else str(key)
+        if isinstance(below, Mapping):
+            yield from _numeric(below, here)
+        ways = listed(below)
+        found = [listed(one.get("numeric")) for one in ways if isinstance(one, Mapping) and set(one) == {"numeric"}]
+        if ways and len(found) == len(ways):
+            yield here, found
+
+
+def _span(condition: list[Any], low: float, high: float) -> tuple[float, float, bool]:
+    """First and last number of a condition, and whether both are in it."""
+    both = True
+    for sign, number in zip(condition[::2], condition[1::2], strict=False):
+        if not isinstance(number, int | float):
+            continue
+        if sign in (">", ">=", "=") and number >= low:
+            low, both = number, both and sign != ">"
+        if sign in ("<", "<=", "=") and number <= high:
+            high, both = number, both and sign != "<"
+        if sign == "=" and not low <= number <= high:
+            return 1, 0, False
+    return low, high, both
+
+
+_SEVERITIES: Final = (1.0, 10.0)
+"""What GuardDuty gives a finding (its user guide, "Severity levels of GuardDuty findings": low from 1.0 to 3.9 to
+critical from 9.0 to 10.0, 2026-11)."""
 
 
 def _calls(rule: View, pattern: Mapping[str, Any]) -> None:

@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 from trainyard.rehearsal.context import Stack
-from trainyard.rehearsal.works.references.aws import groups, log_groups, pod_subnets, volumes
+from trainyard.rehearsal.works.references.aws import (
+    groups,
+    log_groups,
+    log_senders,
+    pod_subnets,
+    singletons,
+    unused,
+    volumes,
+)
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
 
 
@@ -12,4 +20,7 @@ def check_aws(stack: Stack, cluster: Cluster) -> None:
     volumes.check(stack)
     groups.check(stack)
     log_groups.check(stack)
+    log_senders.check(stack)
     pod_subnets.check(stack, cluster)
+    singletons.check(stack)
+    unused.check(stack)

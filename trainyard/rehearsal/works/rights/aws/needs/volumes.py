@@ -11,6 +11,7 @@ from typing import Final
 
 from trainyard.recorded.types import EFS, VOLUME, VOLUME_CLAIM
 from trainyard.rehearsal.context import View
+from trainyard.rehearsal.near import nearest_of
 from trainyard.rehearsal.works.rights.aws.callers import ANONYMOUS, Caller
 from trainyard.rehearsal.works.rights.aws.needs.bindings import Bindings
 from trainyard.rehearsal.works.rights.aws.needs.controllers import metadata_is_closed, nodes
@@ -22,6 +23,8 @@ from trainyard.rehearsal.works.rights.recorded_pods import RecordedPod
 
 S3_DRIVER, EFS_DRIVER = "s3.csi.aws.com", "efs.csi.aws.com"
 _S3_CHART, _EFS_CHART = "aws-mountpoint-s3-csi-driver", "aws-efs-csi-driver"
+_S3_ACCOUNT: Final = "s3-csi-driver-sa"
+"""The account of the driver's pods on the nodes where its chart's values give no other."""
 _READ_ONLY: Final = {"read-only", "--read-only", "ro"}
 
 
@@ -80,9 +83,11 @@ def _of_s3(
             deeds += (Deed("s3:DeleteObject", f"{arn_of(bucket)}/{prefix}object"),)
     purpose = f"{'read and write' if writes else 'read'} the volume {view.name}"
     if view.text("spec.csi.volumeAttributes.authenticationSource") != "pod":
-        who, words = _of_driver(places, bindings, _S3_CHART, "node.serviceAccount", "s3-csi-driver-sa")
+        who, words = _of_driver(places, bindings, _S3_CHART, "node.serviceAccount", _S3_ACCOUNT)
         if who:
             yield Need(view, path, "rights-volume", who, words, purpose, deeds, from_network=True)
+        else:
+            _renamed(places, bindings, view, path)
         return
     for account in sorted({pod.account for pod in pods if pod.account}):
         identity = bindings.identity(namespace, account)
@@ -102,6 +107,27 @@ def _of_s3(
         if callers and len(callers) == len(found):
             words = f"pods of {namespace}"
             yield Need(view, path, "rights-volume", callers, words, purpose, deeds, from_network=True)
+
+
+def _renamed(places: Places, bindings: Bindings, view: View, path: str) -> None:
+    """A driver whose account has no role, beside a role for its account of another name: one of the two was renamed.
+
+    Its pods, which are in no host network, do not reach their node's role where the metadata service is closed.
+    """
+    found = next((place for place in bindings.drivers if place.name == _S3_CHART), None)
+    if found is None or not found.is_certain or found.view.has("values.awsAccessSecret"):
+        return
+    account = found.value("node.serviceAccount.name") or _S3_ACCOUNT
+    if bindings.identity(found.namespace, account).state != "none" or not metadata_is_closed(places):
+        return
+    others = {binding.pod.service_account for binding in bindings.all if binding.pod.namespace == found.namespace}
+    near = _S3_ACCOUNT if _S3_ACCOUNT in others else nearest_of(account, others)
+    if near:
+        view.error(
+            "rights-volume", path,
+            f"{_S3_CHART} mounts it as {found.namespace}/{account}, to which no role is bound",
+            hint=f"a role is bound to {found.namespace}/{near}",
+        )  # fmt: skip
 
 
 def _of_driver(
