@@ -65,6 +65,7 @@ from trainyard.components.gcp.managed.tracking_server import TrackingServer
 from trainyard.components.gcp.network import VpcNetwork
 from trainyard.components.gcp.on_cluster.block_storage import DiskStorage
 from trainyard.components.gcp.on_cluster.folders import SharedFolders
+from trainyard.components.gcp.on_cluster.gpudirect import GpuDirect
 from trainyard.components.gcp.on_cluster.pod_networks import PodNetworks
 from trainyard.components.gcp.record import ProjectRecord, RecordAlarms
 from trainyard.components.gcp.services import ProjectServices
@@ -122,6 +123,7 @@ COMPONENTS: tuple[type[pulumi.ComponentResource], ...] = (
     GkeCluster,
     GkeNodePools,
     GoogleApis,
+    GpuDirect,
     GpuEnablement,
     GpuNodeGroups,
     ImageCache,

@@ -40,5 +40,7 @@ def dressed(item: Any, literals: Iterable[str], text: str) -> Any:
         return None
     said = dict.fromkeys(literals, text)
     metadata = {**item["metadata"], "name": text, "generateName": text, "labels": said, "annotations": said}
+    if "spec" not in item:  # options of a connection
+        return {**item, "metadata": metadata}
     spec = {**item["spec"], **({"serviceAccountName": text} if "containers" in item["spec"] else {})}
     return {**item, "metadata": metadata, "spec": spec}

@@ -7,7 +7,7 @@ from typing import Any
 
 from pulumi_policy import Severity
 
-from trainyard.policies import pods
+from trainyard.policies import node_daemons, pods
 from trainyard.policies.rules import Config, resource_rule
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.read import is_set, list_at, value_at
@@ -21,8 +21,8 @@ from trainyard.recorded.read import is_set, list_at, value_at
     controls=("CIS EKS 1.5.0 4.2.6", "NIST 800-53r5 AC-6", "ISO 27001:2022 A.8.2"),
     fix="Set runAsNonRoot and a runAsUser above 0, or name the workload in systemWorkloads.",
     config=pods.system_workloads(
-        ["kube-system/team-logs"],
-        "Workloads that may, as namespace/name (globs). The files of the container runtime are root's.",
+        ["kube-system/team-logs", *node_daemons.AGENTS],
+        "Workloads that may, as namespace/name (globs). The files of runtime and node are root's.",
     ),
 )
 def pod_as_root(resource: RecordedResource, config: Config) -> Iterator[str]:
@@ -40,8 +40,11 @@ def pod_as_root(resource: RecordedResource, config: Config) -> Iterator[str]:
 def _roots(spec: Any, *, patch: bool) -> Iterator[str]:
     if patch and not list_at(spec, "containers"):  # what it says of the pod is for the runtime's container
         spec = {"containers": [{"name": "node"}], "securityContext": value_at(spec, "securityContext")}
+    daemon = node_daemons.allowed(spec)
     for kind in ("initContainers", "containers"):
         for container in list_at(spec, kind):
+            if daemon.container and value_at(container, "name") == daemon.container:
+                continue
             user, guarded = (_context(spec, container, key) for key in ("runAsUser", "runAsNonRoot"))
             where = f"container {value_at(container, 'name')}"
             if user == 0:

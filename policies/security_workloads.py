@@ -10,7 +10,7 @@ from pulumi_policy import Severity
 from trainyard.catalog import pins
 from trainyard.conventions.aws import CACHED_REGISTRIES
 from trainyard.conventions.gcp import CACHED_REGISTRIES as CACHED_ON_GOOGLE
-from trainyard.policies import pods
+from trainyard.policies import node_daemons, pods
 from trainyard.policies.network_peers import every_port, fenced_namespaces, from_anywhere
 from trainyard.policies.rules import Config, StackViolation, resource_rule, stack_rule
 from trainyard.policies.stack_settings import texts_of
@@ -20,10 +20,6 @@ from trainyard.recorded.read import is_on, list_at, value_at
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import NAMESPACE, NETWORK_POLICY
 
-ENFORCE = "pod-security.kubernetes.io/enforce"
-_VERSION = re.compile(r"v1\.(?P<minor>[0-9]+)")
-_FIRST_WHOLE = 25
-"""The minor version of Kubernetes whose pod security is the first that is not a preview (Kubernetes 1.25)."""
 _DIGEST = re.compile(r".+@sha256:[0-9a-f]{64}")
 _OF_GOOGLE = r"[a-z0-9-]+-docker\.pkg\.dev/[^/]+/[a-z0-9-]+"
 """The beginning of a name in a remote repository of a project, without the repository's suffix."""
@@ -38,20 +34,22 @@ _OWN_REGISTRY = re.compile(r"\d{12}\.dkr\.ecr\.[a-z0-9-]+\.amazonaws\.com(\.cn)?
     controls=("CIS EKS 1.5.0 4.2.1", "NIST 800-53r5 AC-6", "ISO 27001:2022 A.8.2"),
     fix="Drop the privilege, or name the workload in systemWorkloads.",
     config=pods.system_workloads(
-        ["kube-system/team-logs"],
-        "Workloads that may, as namespace/name (globs). The agent reads the files of the container runtime.",
+        ["kube-system/team-logs", *node_daemons.AGENTS],
+        "Workloads that may, as namespace/name (globs). The agents read the runtime's files, or prepare the nodes.",
     ),
 )
 def privileged_pod(resource: RecordedResource, config: Config) -> Iterator[str]:
     """What charts install is fenced by the namespace (namespace-without-pod-security), it is not seen here."""
     if pods.is_of_the_system(resource, config):
         return
+    daemon = node_daemons.NOTHING
     for where, spec in pods.pod_specs(resource):
         for key in ("hostNetwork", "hostPID", "hostIPC"):
             if is_on(spec, key):
                 yield f"{where}.{key} is on"
+        daemon = node_daemons.allowed(spec)
         for volume in list_at(spec, "volumes"):
-            if value_at(volume, "hostPath") is not None:
+            if value_at(volume, "hostPath") is not None and value_at(volume, "name") not in daemon.volumes:
                 path = value_at(volume, "hostPath", "path")
                 yield f"{where}: volume {value_at(volume, 'name')} mounts {path} of the host"
     for where, container in pods.containers(resource):
@@ -60,37 +58,8 @@ def privileged_pod(resource: RecordedResource, config: Config) -> Iterator[str]:
             if is_on(context, key):
                 yield f"{where}: {key} is on"
         added = [str(capability) for capability in list_at(context, "capabilities", "add")]
-        if added:
+        if added and where != f"container {daemon.container}":
             yield f"{where}: adds capabilities {', '.join(added)}"
-
-
-@resource_rule(
-    "namespace-without-pod-security",
-    "Every namespace enforces a pod security standard.",
-    types=(NAMESPACE,),
-    severity=Severity.HIGH,
-    controls=("CIS EKS 1.5.0 4.2.1", "NIST 800-53r5 CM-7", "ISO 27001:2022 A.8.9"),
-    fix=f"Give the namespace the label {ENFORCE}: restricted, or baseline where training needs it.",
-    config={
-        "privileged": {
-            "type": "array",
-            "items": {"type": "string"},
-            "default": [],
-            "description": "Names of namespaces whose agents need the host.",
-        }
-    },
-)
-def namespace_without_pod_security(resource: RecordedResource, config: Config) -> Iterator[str]:
-    """kube-system, which holds the node agents, is not made by a stack and stays outside."""
-    enforced = value_at(resource.inputs, "metadata", "labels", ENFORCE)
-    if enforced in ("restricted", "baseline"):
-        version = str(value_at(resource.inputs, "metadata", "labels", f"{ENFORCE}-version", default="latest"))
-        if (found := _VERSION.fullmatch(version)) and int(found["minor"]) < _FIRST_WHOLE:
-            yield f"{ENFORCE}-version is {version}, which asks for less than today's"
-        return
-    if value_at(resource.inputs, "metadata", "name") in config["privileged"]:
-        return
-    yield f"{ENFORCE} is {enforced or 'not set'}"
 
 
 @stack_rule(

@@ -1,21 +1,23 @@
-"""Networks of the fast interfaces of A3 Ultra and A4, where GKE does not set them up itself (DRANET).
+"""Networks of the fast interfaces of A3 and A4, where GKE does not set them up itself (DRANET).
 
-Beside the network that all nodes stand in, such a node has a second ordinary interface (gVNIC) and one RDMA interface a
-GPU. The first is in a VPC of its own; the RDMA interfaces are in one VPC of a zone's RoCE profile, with a subnet each.
-Traffic between jobs' nodes goes there and nowhere else: neither network has a way out, or in from outside. The profile
-takes no firewall rules (cluster-toolkit, 2026-06-25).
+Beside the network that all nodes stand in, a node of A3 Ultra or A4 has a second ordinary interface (gVNIC) and one
+RDMA interface a GPU. The first is in a VPC of its own; the RDMA interfaces are in one VPC of a zone's RoCE profile,
+with a subnet each. The profile takes no firewall rules. A3 High and A3 Mega have four and eight ordinary interfaces
+instead, each in a VPC of its own (TCPX, TCPXO). Traffic between jobs' nodes goes there and nowhere else: no network has
+a way out, or in from outside (cluster-toolkit, 2026-06-25).
 """
 
 from collections.abc import Sequence
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 import pulumi
 import pulumi_gcp.compute as compute
 
 from trainyard.components.outputs import register
 from trainyard.components.prerequisites import prerequisites
+from trainyard.conventions import gpudirect
 from trainyard.conventions.gcp import ROCE_PROFILE
-from trainyard.conventions.pod_networks import GVNIC_NETWORK, rdma_networks
+from trainyard.conventions.pod_networks import GVNIC_NETWORK, rdma_networks, tcp_networks
 
 MTU = 8896
 """Bytes of a packet: the largest, which gradients want (cluster-toolkit, 2026-06-25)."""
@@ -30,41 +32,66 @@ class FabricNetworksArgs(TypedDict):
     """Region of the subnets."""
     zone: str
     """Zone of the nodes: the RDMA network is of it."""
-    gvnic_cidr: pulumi.Input[str]
-    """CIDR block of the second ordinary interfaces, an address a node."""
-    rdma_cidrs: Sequence[pulumi.Input[str]]
-    """CIDR blocks of the RDMA interfaces, one an interface of a node, an address a node in each."""
+    gvnic_cidr: NotRequired[pulumi.Input[str]]
+    """CIDR block of the second ordinary interfaces, an address a node. Goes with `rdma_cidrs`."""
+    rdma_cidrs: NotRequired[Sequence[pulumi.Input[str]]]
+    """CIDR blocks of the RDMA interfaces, one an interface of a node, an address a node in each. Default: there are
+    none."""
+    tcp_cidrs: NotRequired[Sequence[pulumi.Input[str]]]
+    """CIDR blocks of the fast ordinary interfaces of A3 High or A3 Mega, one an interface of a node, each of a network
+    of its own. Default: there are none."""
 
 
 class FabricNetworks(pulumi.ComponentResource):
-    """The two networks and their subnets. `depends_on` is what they wait for: the service compute."""
+    """The networks and their subnets. `depends_on` is what they wait for: the service compute."""
 
     networks: dict[str, pulumi.Output[str]]
-    """Name on the cluster (`gvnic-1`, `rdma-0`…) to the name of its VPC network, in the order of a node's interfaces.
-    """
+    """Name on the cluster (`gvnic-1`, `rdma-0`…; `vpc1`…) to the name of its VPC network, in the order of a node's
+    interfaces."""
     subnetworks: dict[str, pulumi.Output[str]]
     """The same names, each to the name of its subnet."""
 
     def __init__(self, name: str, args: FabricNetworksArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        """Raises ValueError without a range for the RDMA interfaces."""
+        """Raises ValueError for ranges of neither kind of interface, or of both."""
         super().__init__("trainyard:index:FabricNetworks", name, None, opts)
-        if not args["rdma_cidrs"]:
-            raise ValueError("rdma_cidrs: got none; one an RDMA interface of a node")
+        rdma_cidrs, tcp_cidrs = args.get("rdma_cidrs", ()), args.get("tcp_cidrs", ())
+        if bool(rdma_cidrs) == bool(tcp_cidrs) or bool(rdma_cidrs) != ("gvnic_cidr" in args):
+            raise ValueError(
+                f"rdma_cidrs: got {len(rdma_cidrs)}, tcp_cidrs: {len(tcp_cidrs)}; one an interface of a node, of one "
+                "kind, and gvnic_cidr beside those of RDMA"
+            )
         self._name, self._args = name, args
         self._child = pulumi.ResourceOptions(parent=self, depends_on=prerequisites(opts))
-        gvnic = compute.Network(f"{name}-gvnic", auto_create_subnetworks=False, mtu=MTU, opts=self._child)
-        second = self._subnet("gvnic", gvnic, args["gvnic_cidr"], logged=True)
+        self.networks, self.subnetworks = {}, {}
+        if tcp_cidrs:
+            for network, cidr in zip(tcp_networks(len(tcp_cidrs)), tcp_cidrs, strict=True):
+                self._ordinary(network, network, cidr, gpudirect.MTU, "the fast interfaces of their GPUs")
+        else:
+            self._ordinary(GVNIC_NETWORK, "gvnic", args["gvnic_cidr"], MTU, "their second interface")
+            self._rdma(rdma_cidrs)
+        register(self)
+
+    def _ordinary(self, network: str, short: str, cidr: pulumi.Input[str], mtu: int, what: str) -> None:
+        """A network of ordinary interfaces, whose nodes talk to each other."""
+        name = self._name
+        made = compute.Network(f"{name}-{short}", auto_create_subnetworks=False, mtu=mtu, opts=self._child)
+        subnet = self._subnet(short, made, cidr, logged=True)
         compute.Firewall(
-            f"{name}-gvnic-inside",
-            network=gvnic.id,
-            description="Nodes of one job talk over their second interface",
+            f"{name}-{short}-inside",
+            network=made.id,
+            description=f"Nodes of one job talk over {what}",
             direction="INGRESS",
             priority=1000,
-            source_ranges=[args["gvnic_cidr"]],
+            source_ranges=[cidr],
             allows=[{"protocol": protocol} for protocol in ("tcp", "udp", "icmp")],
             log_config={"metadata": "INCLUDE_ALL_METADATA"},
             opts=self._child,
         )
+        self.networks[network], self.subnetworks[network] = made.name, subnet.name
+
+    def _rdma(self, cidrs: Sequence[pulumi.Input[str]]) -> None:
+        """The network of the RDMA interfaces, a subnet each."""
+        name, args = self._name, self._args
         rdma = compute.Network(
             f"{name}-rdma",
             auto_create_subnetworks=False,
@@ -74,16 +101,9 @@ class FabricNetworks(pulumi.ComponentResource):
             ),
             opts=self._child,
         )
-        fast = [
-            self._subnet(f"rdma-{index}", rdma, cidr, logged=False) for index, cidr in enumerate(args["rdma_cidrs"])
-        ]
-        names = rdma_networks(len(fast))
-        self.networks = {GVNIC_NETWORK: gvnic.name, **dict.fromkeys(names, rdma.name)}
-        self.subnetworks = {
-            GVNIC_NETWORK: second.name,
-            **{name: subnet.name for name, subnet in zip(names, fast, strict=True)},
-        }
-        register(self)
+        for index, (network, cidr) in enumerate(zip(rdma_networks(len(cidrs)), cidrs, strict=True)):
+            subnet = self._subnet(f"rdma-{index}", rdma, cidr, logged=False)
+            self.networks[network], self.subnetworks[network] = rdma.name, subnet.name
 
     def _subnet(
         self, short: str, network: compute.Network, cidr: pulumi.Input[str], *, logged: bool

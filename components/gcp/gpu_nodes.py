@@ -14,7 +14,7 @@ import pulumi_gcp.container as container
 from trainyard.components.gcp.nodes import MANAGEMENT, plain_config
 from trainyard.components.outputs import register
 from trainyard.components.prerequisites import prerequisites
-from trainyard.conventions import CAPACITY_LABEL, GPU_RESOURCE, gpu_node_labels
+from trainyard.conventions import CAPACITY_LABEL, GPU_RESOURCE, gpu_node_labels, gpudirect
 from trainyard.conventions.gcp import (
     DRANET_FAMILIES,
     DRANET_LABEL,
@@ -246,14 +246,15 @@ def check_pool(pool: GkePoolArgs) -> None:
     if pool.get("fast_network") and not machine.startswith(DRANET_FAMILIES):
         raise ValueError(f"{where}: {machine} has no fast interfaces; {', '.join(DRANET_FAMILIES)}… have")
     if pool.get("additional_networks"):
-        interfaces = 1 + FABRIC_INTERFACES[machine] if machine in GIB_TUNERS else 0
+        with_them = (*GIB_TUNERS, *gpudirect.OF_MACHINE)
+        interfaces = FABRIC_INTERFACES[machine] + (machine in GIB_TUNERS) if machine in with_them else 0
         if pool.get("fast_network") or len(pool["additional_networks"]) != interfaces:
             raise ValueError(
                 f"{where}: {len(pool['additional_networks'])} additional networks of {machine}; "
-                + (f"{interfaces}, or fast_network alone" if interfaces else f"only {', '.join(GIB_TUNERS)} take them")
+                + (f"{interfaces}, or fast_network alone" if interfaces else f"only {', '.join(with_them)} take them")
             )
         if len(zones) != 1:
-            raise ValueError(f"{where}: zones {zones}; RDMA networks are of one")
+            raise ValueError(f"{where}: zones {zones}; networks of fast interfaces are of one")
     slices = pool.get("time_slices")
     if slices is not None and not 2 <= slices <= MOST_TIME_SLICES:
         raise ValueError(f"{where}: {slices} pods on a GPU; 2 to {MOST_TIME_SLICES}, or none of the setting")

@@ -56,15 +56,15 @@ def rule(
 
 def in_team_namespaces(
     name: str, policy_name: str, spec: admission.ValidatingAdmissionPolicySpecArgsDict, parent: pulumi.Resource
-) -> None:
-    """Makes an admission policy that denies, bound to the namespaces of teams."""
+) -> pulumi.Resource:
+    """Makes an admission policy that denies, bound to the namespaces of teams: the binding."""
     policy = admission.ValidatingAdmissionPolicy(
         name,
         metadata={"name": policy_name},
         spec=spec,
         opts=pulumi.ResourceOptions(parent=parent),
     )
-    admission.ValidatingAdmissionPolicyBinding(
+    return admission.ValidatingAdmissionPolicyBinding(
         f"{name}-binding",
         metadata={"name": policy_name},
         spec={

@@ -24,6 +24,7 @@ import pulumi_kubernetes.admissionregistration.v1 as admission
 
 from trainyard.components.k8s import pod_expressions as pods
 from trainyard.components.k8s.admission import JOB_CONTROLLERS, SPEC_CHANGED, in_team_namespaces, rule
+from trainyard.components.k8s.node_daemon import NodeDaemonArgs
 from trainyard.components.k8s.pod_rules import Claimable, common_validations, forbid
 
 POLICY = "gpu-pods-need-a-queue"
@@ -66,10 +67,12 @@ _OF_PODS = (
 )
 
 
-def guard_of_pods(claimable: Sequence[Claimable]) -> admission.ValidatingAdmissionPolicySpecArgsDict:
+def guard_of_pods(
+    claimable: Sequence[Claimable], daemon: NodeDaemonArgs | None = None
+) -> admission.ValidatingAdmissionPolicySpecArgsDict:
     """Refuses a pod with GPUs that is not a pod of an admitted Job, and one that takes what is not its own. The binding
     says where."""
-    common = common_validations(lambda asked: asked("object.spec"), claimable)
+    common = common_validations(lambda asked: asked("object.spec"), claimable, daemon)
     return {**_GPU_GUARD, "validations": [*_OF_PODS, *common]}
 
 
@@ -88,7 +91,10 @@ END_GUARD: admission.ValidatingAdmissionPolicySpecArgsDict = {
 """Refuses a deletion that leaves a pod its GPUs for longer than the pod may ask for itself."""
 
 
-def gpu_guard(name: str, claimable: Sequence[Claimable], parent: pulumi.Resource) -> None:
-    """Makes the policies and binds them to the namespaces of teams; `claimable` is what pods may claim."""
-    in_team_namespaces(f"{name}-gpu-guard", POLICY, guard_of_pods(claimable), parent)
+def gpu_guard(
+    name: str, claimable: Sequence[Claimable], parent: pulumi.Resource, daemon: NodeDaemonArgs | None = None
+) -> None:
+    """Makes the policies and binds them to the namespaces of teams; `claimable` is what pods may claim, `daemon` what
+    they may have of their node besides."""
+    in_team_namespaces(f"{name}-gpu-guard", POLICY, guard_of_pods(claimable, daemon), parent)
     in_team_namespaces(f"{name}-end-guard", END_POLICY, END_GUARD, parent)

@@ -30,6 +30,7 @@ from trainyard.components.k8s.job_guard import PoolNodeArgs, claimable, job_guar
 from trainyard.components.k8s.kueue_manager import NAMESPACE, manager_configuration
 from trainyard.components.k8s.monitoring_flows import but_of_keepers_that_are_not
 from trainyard.components.k8s.network_rules import AddressesArgs
+from trainyard.components.k8s.node_daemon import NodeDaemonArgs
 from trainyard.components.k8s.objects import add_on_namespace, named
 from trainyard.components.k8s.off_peak import WEIGHT as OFF_PEAK_WEIGHT
 from trainyard.components.k8s.off_peak import OffPeakArgs, OffPeakQueueArgs, off_peak_keeper
@@ -145,6 +146,9 @@ class KueueArgs(TypedDict):
     """How long all pods of an admitted job may take to be ready; above node start and image pull from zero nodes."""
     requeue_limit: int
     """How often a job whose pods were not ready in time is queued again before it is given up."""
+    node_daemon: NotRequired[NodeDaemonArgs]
+    """A daemon of the node's network beside the training, with folders of the node that no other container has; the
+    teams' namespaces hold it to that. Default: there is none."""
     unrationed_resources: NotRequired[Sequence[str]]
     """Prefixes of the ground's own resources that pods ask for and queues do not count, such as the fabric's. Default:
     none."""
@@ -328,7 +332,7 @@ class Kueue(pulumi.ComponentResource):
                 [*before, *walls],
             )
         claims = claimable(args["nodes"])
-        gpu_guard(name, claims, self)
+        gpu_guard(name, claims, self, args.get("node_daemon"))
         template_guard(
             name,
             [node["runtime"] for node in args["nodes"] if "runtime" in node],
@@ -339,6 +343,7 @@ class Kueue(pulumi.ComponentResource):
                 for node in args["nodes"]
                 if "runtime" in node and "slice_nodes" in node
             },
+            args.get("node_daemon"),
         )
         job_guard(name, args["nodes"], self)
         # Annotated here: a resource list at class level would be taken for an output of the component.

@@ -77,10 +77,13 @@ def claims_by(pod: str, template: str) -> str:
     return f"{listed(pod, 'resourceClaims')}.all(c, {named})"
 
 
+PLAIN_VOLUME = " || ".join(f"has(v.{kind})" for kind in VOLUME_KINDS)
+"""Whether a volume `v` is of these kinds."""
+
+
 def has_plain_volumes(pod: str) -> str:
     """Whether all of its volumes are of the kinds that a team needs."""
-    kinds = " || ".join(f"has(v.{kind})" for kind in VOLUME_KINDS)
-    return f"{listed(pod, 'volumes')}.all(v, {kinds})"
+    return f"{listed(pod, 'volumes')}.all(v, {PLAIN_VOLUME})"
 
 
 def ends_in_time(pod: str) -> str:

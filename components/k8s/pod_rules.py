@@ -8,7 +8,9 @@ from typing import NamedTuple
 
 import pulumi_kubernetes.admissionregistration.v1 as admission
 
+from trainyard.components.k8s import node_daemon, pod_security
 from trainyard.components.k8s import pod_expressions as pods
+from trainyard.components.k8s.node_daemon import NodeDaemonArgs
 from trainyard.components.k8s.pod_security import LEVEL
 from trainyard.conventions import CPU_ONLY_PRIORITY, GPU_RESOURCE
 
@@ -25,6 +27,9 @@ MESSAGES = {
     "grace": f"terminationGracePeriodSeconds is at most {pods.LONGEST_GRACE_SECONDS}: a pod that ends keeps its GPUs.",
     "security": f"The pods of this job break the pod security level {LEVEL} of the namespace and would never start: "
     "take away host namespaces and ports, privileges, added capabilities, unconfined profiles and unsafe sysctls.",
+    "level": f"Pods keep to the pod security level {LEVEL}, but for the daemon of the fast network as the pool's "
+    "runtime has it: take away host namespaces and ports, privileges, added capabilities, unconfined profiles and "
+    "unsafe sysctls, and what differs in the daemon.",
 }
 """What is said of each rule that is broken."""
 
@@ -68,14 +73,36 @@ def claims_what_it_may(pod: str, claimable: Sequence[Claimable]) -> str:
 
 
 def common_validations(
-    ask: Callable[[Asked], str], claimable: Sequence[Claimable]
+    ask: Callable[[Asked], str], claimable: Sequence[Claimable], daemon: NodeDaemonArgs | None = None
 ) -> Sequence[admission.ValidationArgsDict]:
-    """What is asked of every pod alike; `ask` puts a question to the pod, or to all pods, that a policy is about."""
+    """What is asked of every pod alike; `ask` puts a question to the pod, or to all pods, that a policy is about.
+
+    `daemon` is what a pod may have of its node beside the training.
+    """
     devices = forbid(ask(lambda pod: claims_what_it_may(pod, claimable)), "devices")
     if claimable:
         devices["message"] = CLAIMS_MESSAGE.format(", ".join(one.template for one in claimable))
     return (
         devices,
-        forbid(ask(pods.has_plain_volumes), "volumes"),
+        forbid(ask(lambda pod: _has_allowed_volumes(pod, daemon)), "volumes"),
         forbid(ask(pods.ends_in_time), "grace"),
     )
+
+
+def _has_allowed_volumes(pod: str, daemon: NodeDaemonArgs | None) -> str:
+    if daemon is None:
+        return pods.has_plain_volumes(pod)
+    return node_daemon.has_its_volumes(pod, daemon, pods.PLAIN_VOLUME)
+
+
+def keeps_to_the_level(daemon: NodeDaemonArgs) -> list[admission.ValidationArgsDict]:
+    """What pod security would ask of a pod, where the namespace enforces no level for the sake of a daemon."""
+    metadata, spec = "object.metadata", "object.spec"
+    devices = forbid(node_daemon.asks_for_no_other_device(metadata, daemon), "devices")
+    devices["message"] = node_daemon.DEVICES_MESSAGE.format(daemon["annotation_prefix"])
+    return [
+        forbid(pod_security.meets_level(spec, daemon), "level"),
+        forbid(_has_allowed_volumes(spec, daemon), "volumes"),
+        forbid(pod_security.asks_for_no_profile_by_annotation(metadata), "level"),
+        devices,
+    ]

@@ -8,6 +8,8 @@ so the same is asked of the job. Fields and values: Kubernetes 1.36, staging/src
 
 from collections.abc import Sequence
 
+from trainyard.components.k8s import node_daemon
+from trainyard.components.k8s.node_daemon import NodeDaemonArgs
 from trainyard.components.k8s.pod_expressions import every_container, listed, present, text
 
 LEVEL = "baseline"
@@ -31,11 +33,17 @@ _APP_ARMOR = "container.apparmor.security.beta.kubernetes.io/"
 """Prefix of the annotations that asked for a profile before there was a field, and are still judged."""
 
 
-def meets_level(pod: str) -> str:
-    """Whether the spec of a pod keeps to the level."""
+def meets_level(pod: str, daemon: NodeDaemonArgs | None = None) -> str:
+    """Whether the spec of a pod keeps to the level, but for what a node's daemon beside the training may have."""
     host = [f"!(has({pod}.{field}) && {pod}.{field})" for field in ("hostNetwork", "hostPID", "hostIPC")]
     sysctls = f"{listed(pod, 'securityContext.sysctls')}.all(y, y.name in {_texts(_SYSCTLS)})"
-    containers = f"{every_container(pod)}.all(c, {_container(pod)})"
+    rules = _container(pod, _CAPABILITIES)
+    if daemon is not None:
+        added = daemon["container"]["securityContext"]["capabilities"]["add"]
+        own = _container(pod, (*_CAPABILITIES, *added))
+        rules = f"(c.name == {text(daemon['container']['name'])} ? ({own}) : ({rules}))"
+        host.append(node_daemon.stands_alone(pod, daemon))
+    containers = f"{every_container(pod)}.all(c, {rules})"
     return f"({' && '.join([*host, sysctls, *_context(pod), containers])})"
 
 
@@ -48,7 +56,7 @@ def asks_for_no_profile_by_annotation(metadata: str) -> str:
     return f"(!({present(metadata, 'annotations')}) || {metadata}.annotations.all(k, {meant}))"
 
 
-def _container(pod: str) -> str:
+def _container(pod: str, capabilities: Sequence[str]) -> str:
     field = "c.securityContext"
     user_namespace = f"has({pod}.hostUsers) && !{pod}.hostUsers"  # in which /proc may be unmasked
     probes = [
@@ -58,7 +66,7 @@ def _container(pod: str) -> str:
     ]
     rules = [
         f"!({present('c', 'securityContext.privileged')} && {field}.privileged)",
-        f"{listed('c', 'securityContext.capabilities.add')}.all(a, a in {_texts(_CAPABILITIES)})",
+        f"{listed('c', 'securityContext.capabilities.add')}.all(a, a in {_texts(capabilities)})",
         f"{listed('c', 'ports')}.all(o, !has(o.hostPort) || o.hostPort == 0)",
         f"(!({present('c', 'securityContext.procMount')}) || {field}.procMount == 'Default' || ({user_namespace}))",
         *_context("c"),

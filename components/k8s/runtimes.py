@@ -69,6 +69,13 @@ class PoolRuntimeArgs(TypedDict):
     pod_annotations: NotRequired[Mapping[str, str]]
     """Annotations that give a pod the adapters, where neither a resource nor a claim does, besides those of the mounts.
     Default: none."""
+    daemon: NotRequired[Mapping[str, Any]]
+    """A container that drives the adapters beside the training, as a sidecar in the spelling of Kubernetes; the
+    adapters are ordinary interfaces then, and the plug-in of NCCL is the node's. Default: there is none."""
+    daemon_volumes: NotRequired[Sequence[Mapping[str, Any]]]
+    """Volumes of a pod with that container. Default: none."""
+    daemon_mounts: NotRequired[Sequence[Mapping[str, Any]]]
+    """What the training container mounts of them. Default: nothing."""
     fabric_interfaces: int
     """Adapters of a node, of which a pod takes all."""
     hugepages_mib: int
@@ -196,7 +203,12 @@ class TrainingRuntimes(pulumi.ComponentResource):
                     max_restarts=args.get("max_restarts", 3),
                     permanent_exit_codes=PERMANENT_EXIT_CODES,
                     pod_annotations=annotations,
-                    checked_by=[container["name"] for container in spec.get("initContainers", ())],
+                    checked_by=[
+                        # A sidecar ends when the training has, and not by itself.
+                        container["name"]
+                        for container in spec.get("initContainers", ())
+                        if "restartPolicy" not in container
+                    ],
                 ),
                 pulumi.ResourceOptions(
                     parent=self,
@@ -304,6 +316,7 @@ def on_fabric(pod: Mapping[str, Any], of: PoolRuntimeArgs) -> dict[str, Any]:
         **node,
         "env": [*node["env"], *variables],
         "resources": {"requests": sizes, "limits": whole, **claimed},
+        "volumeMounts": [*node["volumeMounts"], *of.get("daemon_mounts", ())],
     }
     check = fabric_check(
         of["image"],
@@ -311,14 +324,16 @@ def on_fabric(pod: Mapping[str, Any], of: PoolRuntimeArgs) -> dict[str, Any]:
         of.get("fabric_resource", ""),
         bool(claimed),
         of["fabric_environment"].items(),
+        ethernet="daemon" in of,
     )
     claims = [{"name": FABRIC, "resourceClaimTemplateName": of["fabric_claim"]}] if "fabric_claim" in of else []
     return {
         **pod,
         **({"resourceClaims": claims} if claims else {}),
         "nodeSelector": {POOL_LABEL: of["pool"]},
-        "initContainers": [check],
+        "initContainers": [check, *([of["daemon"]] if "daemon" in of else [])],
         "containers": [container],
+        "volumes": [*pod["volumes"], *of.get("daemon_volumes", ())],
     }
 
 

@@ -88,8 +88,10 @@ class SmokeJobArgs(TypedDict):
     """How many interfaces that claim, or the pod's annotations, give: its first container counts them. Default 0:
     nobody counts."""
     fabric: NotRequired[str]
-    """How pods get the fast interfaces where no extended resource gives them, as a launcher names it: gib-dranet, gib
-    or tcpxo (`smoke_jobs/launch/gcp_fabrics.py`). Default: by the extended resource, or there are none."""
+    """How pods get the fast interfaces where no extended resource gives them, as a launcher names it: gib-dranet, gib,
+    tcpx or tcpxo (`smoke_jobs/launch/gcp_fabrics.py`). Default: by the extended resource, or there are none."""
+    fabric_daemon: NotRequired[str]
+    """Image of the daemon that tcpx and tcpxo need in each pod. Default: there is none."""
     stack: NotRequired[str]
     """Name of the stack, for the result. Default none."""
     namespace: pulumi.Input[str]

@@ -13,7 +13,9 @@ from trainyard.components.k8s import custom_resources as cr
 from trainyard.components.k8s import network_rules as rules
 from trainyard.components.k8s import pod_security
 from trainyard.components.k8s.image_guard import image_guard
+from trainyard.components.k8s.node_daemon import NodeDaemonArgs, node_daemon_guard
 from trainyard.components.k8s.objects import NAMESPACE_TIMEOUTS, named, service_account
+from trainyard.components.k8s.pod_rules import keeps_to_the_level
 from trainyard.components.k8s.quantities import bound, whole
 from trainyard.components.outputs import register
 from trainyard.components.prerequisites import prerequisites
@@ -117,6 +119,9 @@ class TeamNamespacesArgs(TypedDict):
     device_claims: NotRequired[Sequence[DeviceClaimArgs]]
     """What pods may claim besides GPUs: a pool's fast interfaces, each as a template in every namespace; members make
     none. Default: nothing."""
+    node_daemon: NotRequired[NodeDaemonArgs]
+    """A daemon of the node's network beside the training, which pod security would refuse: the namespaces then enforce
+    no level, and admission policies hold `baseline` for all but it. Kueue is told of it too. Default: there is none."""
     allowed_images: NotRequired[Sequence[pulumi.Input[str]]]
     """Registries, or what stands below one (`docker.io/pytorch`), that the teams' images may come from. Default:
     wherever they like."""
@@ -169,6 +174,11 @@ class TeamNamespaces(pulumi.ComponentResource):
             description="Pods without GPUs in teams' namespaces, counted against each team's part of the CPU pool.",
             opts=self._child(),
         )
+        self._level, self._held = pod_security.LEVEL, list[pulumi.Resource]()
+        if "node_daemon" in args:
+            self._level = "privileged"
+            daemon = args["node_daemon"]
+            self._held = node_daemon_guard(name, daemon, keeps_to_the_level(daemon), self)
         policies = network_policies(args.get("mlflow"), args.get("addresses"), args.get("egress_proxy"))
         claims = args.get("device_claims", ())
         self.namespaces = {
@@ -196,13 +206,18 @@ class TeamNamespaces(pulumi.ComponentResource):
                 "name": team["namespace"],
                 "labels": {
                     TEAM_LABEL: team["name"],
-                    f"{level}/enforce": pod_security.LEVEL,
+                    f"{level}/enforce": self._level,
                     f"{level}/warn": "restricted",
                     f"{level}/audit": "restricted",
                 },
                 **({"annotations": {QUEUE_ANNOTATION: team["cluster_queue"]}} if "cluster_queue" in team else {}),
             },
-            opts=pulumi.ResourceOptions(parent=self, depends_on=self._before, custom_timeouts=NAMESPACE_TIMEOUTS),
+            opts=pulumi.ResourceOptions(
+                parent=self,
+                # What holds the level is there before the namespace, and goes after it.
+                depends_on=[*self._before, *self._held],
+                custom_timeouts=NAMESPACE_TIMEOUTS,
+            ),
         )
         namespace = named(resource, team["namespace"])
         quota = core.ResourceQuota(

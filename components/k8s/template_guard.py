@@ -8,13 +8,16 @@ v0.19.2, reconciler.go), so who wrote it is asked here.
 """
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from types import MappingProxyType
 
 import pulumi
 import pulumi_kubernetes.admissionregistration.v1 as admission
 
+from trainyard.components.k8s import node_daemon
 from trainyard.components.k8s import pod_expressions as pods
 from trainyard.components.k8s.admission import BY_A_CONTROLLER, BY_ITS_AUTHOR, SPEC_CHANGED, in_team_namespaces, rule
+from trainyard.components.k8s.node_daemon import NodeDaemonArgs
 from trainyard.components.k8s.pod_rules import Asked, Claimable, common_validations, forbid
 from trainyard.components.k8s.pod_security import asks_for_no_profile_by_annotation, meets_level
 from trainyard.conventions import ACCELERATORS, GPU_RESOURCE, TORCH_CPU_RUNTIME, TORCH_RUNTIME
@@ -63,13 +66,15 @@ def template_guard(
     claimable: Sequence[Claimable],
     parent: pulumi.Resource,
     slices: Mapping[str, int] = MappingProxyType({}),
+    daemon: NodeDaemonArgs | None = None,
 ) -> None:
     """Makes the policies and binds them to the namespaces of teams.
 
     `pool_runtimes` are the runtimes whose pods have GPUs or TPU chips whatever a TrainJob says, `claimable` what pods
-    may claim, `slices` the nodes of a slice by the runtime whose jobs take one whole.
+    may claim, `slices` the nodes of a slice by the runtime whose jobs take one whole, `daemon` what pods may have of
+    their node.
     """
-    for kind, spec in template_guards(pool_runtimes, claimable, slices).items():
+    for kind, spec in template_guards(pool_runtimes, claimable, slices, daemon).items():
         in_team_namespaces(f"{name}-{kind}-pods-guard", POLICY.format(kind), spec, parent)
     in_team_namespaces(f"{name}-owner-guard", OWNER_POLICY, OWNER_GUARD, parent)
 
@@ -78,16 +83,33 @@ def _guard(
     kind: str,
     *validations: admission.ValidationArgsDict,
     claimable: Sequence[Claimable] = (),
+    daemon: NodeDaemonArgs | None = None,
     nested: bool = False,
 ) -> admission.ValidatingAdmissionPolicySpecArgsDict:
-    """The policy of a kind: what is asked of every pod, and what is asked of this kind besides."""
+    """The policy of a kind: what is asked of every pod, and what is asked of this kind besides.
+
+    Patches of a runtime, which are `nested`, have no daemon of their own, and leave the runtime's alone.
+    """
+    own = None if nested else daemon
 
     def of_templates(asked: Asked) -> str:
         inner = f"!has(t.spec) || {asked('t.spec')}"
         return f"variables.templates.all(l, l.all(t, {inner}))" if nested else f"variables.templates.all(t, {inner})"
 
-    annotated = f"!has(t.metadata) || {asks_for_no_profile_by_annotation('t.metadata')}"
-    profiles = f"l.all(t, {annotated})" if nested else annotated
+    def of_metadata(expression: str) -> str:
+        annotated = f"!has(t.metadata) || {expression}"
+        inner = f"l.all(t, {annotated})" if nested else annotated
+        return f"variables.templates.all({'l' if nested else 't'}, {inner})"
+
+    of_daemon = []
+    if daemon is not None:
+        devices = forbid(of_metadata(node_daemon.asks_for_no_other_device("t.metadata", daemon)), "devices")
+        devices["message"] = node_daemon.DEVICES_MESSAGE.format(daemon["annotation_prefix"])
+        of_daemon.append(devices)
+        if nested:
+            of_daemon.append(
+                forbid(of_templates(partial(node_daemon.patches_nothing_of_it, daemon=daemon)), "security")
+            )
     return {
         "failure_policy": "Fail",
         "match_constraints": {"resource_rules": [rule(GROUPS[kind], kind)]},
@@ -99,9 +121,10 @@ def _guard(
         "validations": [
             *validations,
             forbid(of_templates(lambda pod: f"!{pods.names_its_node(pod)}"), "nodes"),
-            *common_validations(of_templates, claimable),
-            forbid(of_templates(meets_level), "security"),
-            forbid(f"variables.templates.all({'l' if nested else 't'}, {profiles})", "security"),
+            *common_validations(of_templates, claimable, own),
+            forbid(of_templates(partial(meets_level, daemon=own)), "security"),
+            forbid(of_metadata(asks_for_no_profile_by_annotation("t.metadata")), "security"),
+            *of_daemon,
         ],
     }
 
@@ -129,10 +152,12 @@ def template_guards(
     pool_runtimes: Sequence[str],
     claimable: Sequence[Claimable] = (),
     slices: Mapping[str, int] = MappingProxyType({}),
+    daemon: NodeDaemonArgs | None = None,
 ) -> dict[str, admission.ValidatingAdmissionPolicySpecArgsDict]:
     """The policies by the plural of the kind that they are about. A TrainJob claims by its pool's runtime alone."""
+    of_train_jobs = [*_of_train_jobs(pool_runtimes, slices), *_of_slices(slices)]
     return {
-        "jobs": _guard("jobs", *_of_pods(JOB_PODS), claimable=claimable),
+        "jobs": _guard("jobs", *_of_pods(JOB_PODS), claimable=claimable, daemon=daemon),
         "jobsets": _guard(
             "jobsets",
             *_of_pods(JOB_SET_PODS),
@@ -142,8 +167,9 @@ def template_guards(
                 "reason": "Forbidden",
             },
             claimable=claimable,
+            daemon=daemon,
         ),
-        "trainjobs": _guard("trainjobs", *_of_train_jobs(pool_runtimes, slices), *_of_slices(slices), nested=True),
+        "trainjobs": _guard("trainjobs", *of_train_jobs, daemon=daemon, nested=True),
     }
 
 

@@ -16,6 +16,7 @@ FAILED = 10
 """Exit code of a check that running again does not mend."""
 
 DEVICES, ADAPTERS = Path("/dev/infiniband"), "uverbs*"
+INTERFACES, ORDINARY, FIRST = Path("/sys/class/net"), "eth*", "eth0"
 PLUGIN = "libnccl-net*.so*"
 DEFAULTS = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib")
 REASON = Path("/dev/termination-log")
@@ -31,6 +32,14 @@ def problems(wanted: int, adapters: Sequence[str], plugins: Sequence[str]) -> li
     return found
 
 
+def ordinary(wanted: int, interfaces: Sequence[str]) -> list[str]:
+    """What keeps NCCL from a fast network of ordinary interfaces, whose plug-in is the node's."""
+    further = [name for name in interfaces if name != FIRST]
+    if len(further) >= wanted:
+        return []
+    return [f"the pod has {len(further)} of the node's {wanted} interfaces besides {FIRST} ({INTERFACES}/{ORDINARY})"]
+
+
 def plugins_of(library_path: str, cache: str) -> list[str]:
     """The plug-in's files, by the loader's path and the lines of its cache."""
     folders = [*filter(None, library_path.split(":")), *DEFAULTS]
@@ -39,7 +48,9 @@ def plugins_of(library_path: str, cache: str) -> list[str]:
 
 
 def main() -> int:
-    """Says what is missing, to the log and as the container's reason."""
+    """Says what is missing."""
+    if sys.argv[2:] == ["ethernet"]:
+        return told(ordinary(int(sys.argv[1]), sorted(path.name for path in INTERFACES.glob(ORDINARY))), "ordinary")
     try:
         # By its full path: an image's user may have no /sbin in its PATH.
         cache = subprocess.run(["/sbin/ldconfig", "-p"], capture_output=True, text=True, check=False).stdout
@@ -47,8 +58,13 @@ def main() -> int:
         cache = ""
     plugins = plugins_of(os.environ.get("LD_LIBRARY_PATH", ""), cache)
     found = problems(int(sys.argv[1]), sorted(map(str, DEVICES.glob(ADAPTERS))), plugins)
+    return told(found, next(iter(plugins), ""))
+
+
+def told(found: Sequence[str], what: str) -> int:
+    """The exit code; what is missing goes to the log and is the container's reason."""
     if not found:
-        print(f"fabric: {sys.argv[1]} adapters, {plugins[0]}", flush=True)
+        print(f"fabric: {sys.argv[1]} adapters, {what}", flush=True)
         return 0
     text = "no fast network between nodes: " + "; ".join(found)
     print(text, flush=True)

@@ -5,13 +5,16 @@ fabric          machines               what a pod needs
 ==============  =====================  ================================================================================
 ``gib-dranet``  A3 Ultra, A4           a claim on the node's RDMA interfaces (DRANET); Google's plug-in in its image
 ``gib``         A3 Ultra, A4           the node's networks by annotation; the plug-in from the node's disk
-``tcpxo``       A3 Mega                as `gib`, and a privileged daemon beside it
+``tcpx``        A3 High                the node's networks by annotation, and a daemon beside it
+``tcpxo``       A3 Mega                as `tcpx`, and the registers of the node's network cards
 ==============  =====================  ================================================================================
 
-The last two mount folders of the node, which no namespace allows that enforces the Pod Security Standard `baseline` or
-`restricted`: they are for a namespace of the platform's. Each takes the variables of Google's own script and ends where
-the script is not there, so that NCCL never falls back to sockets unseen; which network it took, the worker's check
-`transport` proves from NCCL's log. Without TCPXO a pair of A3 Mega falls from about 340 to 4 GB/s and says nothing.
+The last three mount folders of the node, which no namespace allows that enforces the Pod Security Standard `baseline`
+or `restricted`. `gib` is for a namespace of the platform's; the other two are for the teams' namespaces of a stack
+whose setting asks for them (`gcp.fastNetwork`), where admission policies let exactly this daemon by. Each leaves NCCL
+one network and ends where its plug-in is not there, so that it never falls back to sockets unseen; which network it
+took, the worker's check `transport` proves from NCCL's log. Without TCPXO a pair of A3 Mega falls from about 340 to
+4 GB/s and says nothing.
 
 Sources: GKE documentation of DRANET; cluster-toolkit of 2026-06-25 and gpu-recipes of 2026-08-12, read 2026-11-22.
 """
@@ -20,8 +23,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
+from trainyard.conventions import gpudirect
 from trainyard.conventions.pod_networks import GVNIC_NETWORK, pod_networks, rdma_networks
 
 Manifest = dict[str, Any]
@@ -30,22 +35,13 @@ TRANSPORT: Final = "gpudirect"
 """What the worker calls all of them (`ddp/nccl_log.py`)."""
 
 NICS: Final = 8
-"""Fast interfaces of a node: of every machine above."""
+"""RDMA interfaces of a node: of every machine above that has some."""
 
 _CLAIM: Final = "fabric"
 _GIB, _GIB_ON_NODE = "/usr/local/gib", "/home/kubernetes/bin/gib"
 _GIB_SCRIPT: Final = f"{_GIB}/scripts/set_nccl_env.sh"
-_NVIDIA, _NVIDIA_ON_NODE = "/usr/local/nvidia/lib64", "/home/kubernetes/bin/nvidia/lib64"
-TCPXO_SCRIPT: Final = f"{_NVIDIA}/nccl-env-profile.sh"
-"""Google's own variables of NCCL over TCPXO, which its plug-in's checker wants."""
-_APERTURES: Final = "/dev/aperture_devices"
-_TCPXO_IMAGE: Final = "us-docker.pkg.dev/gce-ai-infra/gpudirect-tcpxo/tcpgpudmarxd-dev:v1.0.21"
-_TCPXO_DEVICES: Final = (
-    *(f"/dev/nvidia{index}" for index in range(NICS)),
-    "/dev/nvidiactl",
-    "/dev/nvidia-uvm",
-    "/dev/dmabuf_import_helper",
-)
+TCPXO_SCRIPT: Final = f"{gpudirect.LIBRARIES}/nccl-env-profile.sh"
+"""Google's own variables of NCCL over TCPXO, where no cluster of ours has them."""
 
 
 def sourced(script: str, command: Sequence[str]) -> list[str]:
@@ -63,6 +59,7 @@ class Pod:
     namespace: Any
     template: Manifest
     objects: list[Manifest]
+    daemon_image: str = ""
 
     @property
     def spec(self) -> Manifest:
@@ -117,46 +114,22 @@ def _gib_by_networks(pod: Pod) -> None:
     pod.with_variables({"NCCL_NET": "gIB"}, _GIB_SCRIPT)
 
 
-def _tcpxo(pod: Pod) -> None:
-    devices = "".join(f"- path: {device}\n" for device in _TCPXO_DEVICES)
-    pod.annotate(
-        pod_networks([f"vpc{index + 1}" for index in range(NICS)]) | {"devices.gke.io/container.tcpxo-daemon": devices}
-    )
-    pod.mount("nvidia-libraries", _NVIDIA_ON_NODE, _NVIDIA)
-    pod.mount("aperture-devices", _APERTURES, _APERTURES, read_only=False)
-    pod.spec["volumes"] += [
-        {"name": "sys", "hostPath": {"path": "/sys"}},
-        {"name": "proc-sys", "hostPath": {"path": "/proc/sys"}},
+def _over_tcp(transport: gpudirect.Transport, pod: Pod) -> None:
+    """As the pool's runtime has it: the same daemon, volumes and variables (`conventions/gpudirect.py`)."""
+    pod.annotate(transport.pod_annotations)
+    pod.spec["volumes"] += transport.volumes
+    pod.spec["initContainers"] = [*pod.spec.get("initContainers", []), transport.container(pod.daemon_image)]
+    pod.worker["volumeMounts"] += transport.worker_mounts
+    given = {variable["name"] for variable in pod.worker["env"]}
+    pod.worker["env"] += [
+        {"name": name, "value": value} for name, value in transport.environment.items() if name not in given
     ]
-    daemon = {
-        "name": "tcpxo-daemon",
-        "image": _TCPXO_IMAGE,
-        "restartPolicy": "Always",  # beside the worker, and gone when it ends
-        "command": ["/bin/sh", "-c"],
-        "args": [
-            "set -ex; chmod 755 /fts/entrypoint_rxdm_container.sh; "
-            f"/fts/entrypoint_rxdm_container.sh --num_hops=2 --num_nics={NICS} --uid= --alsologtostderr"
-        ],
-        "env": [{"name": "LD_LIBRARY_PATH", "value": _NVIDIA}],
-        "securityContext": {
-            "runAsUser": 0,
-            "runAsNonRoot": False,
-            "capabilities": {"add": ["NET_ADMIN", "NET_BIND_SERVICE"]},
-        },
-        "volumeMounts": [
-            {"name": "nvidia-libraries", "mountPath": _NVIDIA},
-            {"name": "sys", "mountPath": "/hostsysfs"},
-            {"name": "proc-sys", "mountPath": "/hostprocsysfs"},
-        ],
-    }
-    pod.spec["initContainers"] = [*pod.spec.get("initContainers", []), daemon]
-    pod.with_variables({"NCCL_FASTRAK_LLCM_DEVICE_DIRECTORY": _APERTURES}, TCPXO_SCRIPT)
 
 
 FABRICS: Final[Mapping[str, Callable[[Pod], None]]] = {
     "gib-dranet": _gib_by_claim,
     "gib": _gib_by_networks,
-    "tcpxo": _tcpxo,
+    **{name: partial(_over_tcp, transport) for name, transport in gpudirect.TRANSPORTS.items()},
 }
 """What changes the pods of a job for a fabric."""
 

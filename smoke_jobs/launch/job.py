@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from trainyard.conventions import gpudirect
 from trainyard.conventions.pod_networks import POD_INTERFACES
 from trainyard.smoke_jobs.ddp.options import Options, UsageError, from_document
 from trainyard.smoke_jobs.launch.gcp_fabrics import FABRICS, NICS, RDMA_FABRICS, TRANSPORT
@@ -78,6 +79,7 @@ class SmokeSpec:
     fabric_claim: str = ""  # template, in the namespace, of a pod's claim on all fast interfaces of a node
     claimed_interfaces: int = 0  # that the claim, or the pod's annotations, give a pod
     fabric: str = ""  # how pods get the fast interfaces where no extended resource gives them: `gcp_fabrics.FABRICS`
+    fabric_daemon: str = ""  # image of the daemon that some of those need in each pod
 
     namespace: str = ""  # the team's
     queue: str = ""  # Kueue LocalQueue of the namespace; Slurm partition
@@ -153,6 +155,11 @@ def check(spec: SmokeSpec, target: str, needs: Mapping[str, str]) -> None:
         problems.append(f"fabric is {spec.fabric} and fabric_claim {spec.fabric_claim}: one of the two")
     if spec.fabric_claim and target != "kubernetes":
         problems.append(f"a claim is not for target {target}: a Job on a cluster can carry it, kubernetes")
+    if bool(spec.fabric_daemon) != (spec.fabric in gpudirect.TRANSPORTS):
+        problems.append(
+            f"fabric is {spec.fabric!r} and fabric_daemon {spec.fabric_daemon!r}: the image of the daemon goes with "
+            f"{' or '.join(gpudirect.TRANSPORTS)}"
+        )
     if spec.fabric and target != "kubernetes":
         problems.append(f"fabric {spec.fabric} is not for target {target}: a Job on a cluster can carry it, kubernetes")
     problems += [

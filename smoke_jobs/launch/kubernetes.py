@@ -26,6 +26,7 @@ from trainyard.conventions import (
     TRAINING_POD_SECURITY,
     TRAINING_SHUTDOWN_SECONDS,
 )
+from trainyard.conventions.gpudirect import TRANSPORTS
 from trainyard.smoke_jobs.ddp.result import EXIT
 from trainyard.smoke_jobs.launch import payload
 from trainyard.smoke_jobs.launch.gcp_fabrics import FABRICS, Pod
@@ -210,7 +211,10 @@ def _objects(spec: SmokeSpec, name: str, code: dict[str, str], deferred: Deferre
     adapters = spec.fabric_interfaces or spec.claimed_interfaces
     if adapters:  # as the pool's runtime, which users name: what this proves is theirs
         claimed = bool(spec.fabric_claim)
-        first.append(fabric_check(spec.image, adapters, spec.fabric_resource, claimed, spec.environment))
+        ethernet = spec.fabric in TRANSPORTS
+        first.append(
+            fabric_check(spec.image, adapters, spec.fabric_resource, claimed, spec.environment, ethernet=ethernet)
+        )
     if first:
         pod["initContainers"] = first
     if spec.pool:
@@ -239,7 +243,7 @@ def _objects(spec: SmokeSpec, name: str, code: dict[str, str], deferred: Deferre
     }
     more: list[Manifest] = []
     if spec.fabric:
-        FABRICS[spec.fabric](Pod(name, labels(spec), namespace, job["spec"]["template"], more))
+        FABRICS[spec.fabric](Pod(name, labels(spec), namespace, job["spec"]["template"], more, spec.fabric_daemon))
     return Rendering(name, files, service, job, tuple(more))
 
 

@@ -116,7 +116,13 @@ def mounts(spec: SmokeSpec) -> list[Manifest]:
 
 
 def fabric_check(
-    image: str, adapters: int, resource: str, claimed: bool, environment: Iterable[tuple[str, str]]
+    image: str,
+    adapters: int,
+    resource: str,
+    claimed: bool,
+    environment: Iterable[tuple[str, str]],
+    *,
+    ethernet: bool = False,
 ) -> Manifest:
     """The first container of a pod that trains over a fabric: it ends the pod where NCCL could not use it.
 
@@ -126,6 +132,8 @@ def fabric_check(
         resource: the extended resource that gives them; empty where a claim does.
         claimed: whether the pod's claim gives them, which both containers share.
         environment: of the pod's own container, which may tell the loader where the plug-in is.
+        ethernet: whether the interfaces are ordinary ones, and the plug-in the node's, which only a container with
+            GPUs has.
     """
     given = {"cpu": "1", "memory": "256Mi"}  # less than the pod's own container, beside which it does not run
     given |= {resource: str(adapters)} if resource else {}
@@ -134,7 +142,7 @@ def fabric_check(
         "name": FABRIC,
         "image": image,
         "imagePullPolicy": "IfNotPresent",
-        "command": ["python3", "-c", fabric_program(), str(adapters)],
+        "command": ["python3", "-c", fabric_program(), str(adapters), *(["ethernet"] if ethernet else [])],
         **({"env": paths} if paths else {}),
         "resources": {
             "requests": given,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypedDict
+from typing import Any, TypedDict
 
 import pulumi
 
@@ -45,7 +45,7 @@ from trainyard.plan.parts import (
     RuntimePlan,
     TeamQueuePlan,
 )
-from trainyard.stacks.environment.ground import Ground, chart, resource_prefix
+from trainyard.stacks.environment.ground import Ground, NodeDaemon, chart, resource_prefix
 from trainyard.stacks.environment.monitoring import checkpoint_checks, checkpoint_drill, monitoring
 from trainyard.stacks.environment.notebooks import notebooks
 from trainyard.stacks.environment.smoke import SmokeProof, slice_proofs, smoke_jobs
@@ -84,7 +84,7 @@ def build(plan: Plan, planned: ClusterPlan, ground: Ground) -> Workloads:
             "addresses": ground.addresses,
             "node_selector": ground.system_nodes,
             "cpu_nodes": ground.cpu_nodes if planned.cpu_pool is not None else None,
-            "pools": _pool_runtimes(planned),
+            "pools": _pool_runtimes(planned, ground),
             "tpu_pools": [slices.runtime for slices in ground.slices],
         },
         after(),
@@ -181,6 +181,8 @@ def _teams(
     ]
     if claims:
         args["device_claims"] = claims
+    if ground.node_daemon is not None:
+        args["node_daemon"] = ground.node_daemon.held_to
     if plan.core.egress.mode == "allowlist":
         args["egress_proxy"] = {"namespace": EGRESS_PROXY.namespace, "port": PROXY_PORT}
     if plan.tracks(planned):
@@ -284,6 +286,8 @@ def _queues(
         "addresses": ground.addresses,
         "node_selector": ground.system_nodes,
     }
+    if ground.node_daemon is not None:
+        args["node_daemon"] = ground.node_daemon.held_to
     minutes = planned.scheduling.dry_capacity_minutes
     if minutes and ground.autoscaled_groups:
         args["keeper"] = {
@@ -372,7 +376,7 @@ def _flavor(flavor: FlavorPlan, group: NodeGroupPlan, ground: Ground) -> FlavorA
     return found
 
 
-def _pool_runtimes(planned: ClusterPlan) -> list[PoolRuntimeArgs]:
+def _pool_runtimes(planned: ClusterPlan, ground: Ground) -> list[PoolRuntimeArgs]:
     found: list[PoolRuntimeArgs] = []
     for runtime in planned.runtimes:
         node = planned.pool(runtime.pool).node
@@ -384,7 +388,7 @@ def _pool_runtimes(planned: ClusterPlan) -> list[PoolRuntimeArgs]:
                     "gpus": node.gpus,
                     "cpu": runtime.cpu,
                     "memory_gib": runtime.memory_gib,
-                    **_adapters(runtime.pool, node.fabric),
+                    **_adapters(runtime.pool, node.fabric, ground.node_daemon),
                     "fabric_interfaces": node.fabric.interfaces,
                     "hugepages_mib": node.fabric.hugepages_mib,
                     "fabric_environment": dict(node.fabric.environment),
@@ -397,10 +401,20 @@ class _Adapters(TypedDict, total=False):
     fabric_resource: str
     fabric_claim: str
     pod_annotations: dict[str, str]
+    daemon: Mapping[str, Any]
+    daemon_volumes: Sequence[Mapping[str, Any]]
+    daemon_mounts: Sequence[Mapping[str, Any]]
 
 
-def _adapters(pool: str, fabric: FabricPlan) -> _Adapters:
+def _adapters(pool: str, fabric: FabricPlan, daemon: NodeDaemon | None) -> _Adapters:
     """By what a pod gets the fast interfaces of a node."""
+    if fabric.daemon and daemon is not None:
+        return {
+            "pod_annotations": dict(fabric.pod_annotations),
+            "daemon": daemon.held_to["container"],
+            "daemon_volumes": daemon.volumes,
+            "daemon_mounts": daemon.mounts,
+        }
     if fabric.pod_annotations:
         return {"pod_annotations": dict(fabric.pod_annotations)}
     return {"fabric_claim": fabric_claim(pool)} if fabric.device_class else {"fabric_resource": fabric.resource}

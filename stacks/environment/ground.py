@@ -27,9 +27,22 @@ if TYPE_CHECKING:  # an environment without a cluster does not wait for the SDK 
     from trainyard.components.k8s.monitoring import GpuExporterArgs
     from trainyard.components.k8s.monitoring_values import AlertRouteArgs, RemoteFiguresArgs
     from trainyard.components.k8s.network_rules import AddressesArgs
+    from trainyard.components.k8s.node_daemon import NodeDaemonArgs
     from trainyard.components.k8s.runtimes import TpuRuntimeArgs
     from trainyard.components.k8s.teams import SubjectArgs
     from trainyard.components.k8s.volumes import VolumeSourceArgs
+
+
+@dataclass(frozen=True, kw_only=True)
+class NodeDaemon:
+    """A daemon of the nodes' network, beside the training in each pod of a pool with a fabric."""
+
+    held_to: NodeDaemonArgs
+    """What it is, to which the teams' namespaces hold it."""
+    volumes: Sequence[Mapping[str, Any]]
+    """Volumes of a pod with it."""
+    mounts: Sequence[Mapping[str, Any]]
+    """What the training container mounts of them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -153,6 +166,8 @@ class Ground:
     """How jobs ask for nodes of flex-start, by the plan's name of the node group."""
     slices: Sequence[Slices] = ()
     """Pools of TPU slices, beside the plan's pools of GPUs. Default: there are none."""
+    node_daemon: NodeDaemon | None = None
+    """What the fabric of the plan's pools needs in each pod besides. Default: nothing."""
     block_storage_class: pulumi.Input[str] | None = None
     """StorageClass of the platform's own volumes. Default: the cluster's default."""
     alert_route: AlertRouteArgs | None = None

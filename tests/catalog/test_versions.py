@@ -47,6 +47,13 @@ def test_images_have_tag_and_digest():
     assert catalog.pins().image("mlflow").startswith("burakince/mlflow:")
 
 
+def test_what_one_cloud_alone_runs_is_no_image_of_the_other():
+    pins = catalog.pins()
+    assert not any("gpudirect" in image or "device-injector" in image for image in pins.images_on("aws"))
+    assert pins.image("tcpxo-daemon") in pins.images_on("gcp")
+    assert {pins.image("mlflow"), pins.image("pytorch")} <= {*pins.images_on("aws")} & {*pins.images_on("gcp")}
+
+
 @pytest.mark.parametrize("version", catalog.known_kubernetes_versions())
 def test_add_ons_are_pinned_for_every_version_that_an_environment_may_have(version):
     pinned, source = catalog.add_on_pins(version)
@@ -105,5 +112,7 @@ def test_the_tracking_server_that_ships_is_the_one_that_is_tested():
     assert catalog.pins().image("mlflow").partition("@")[0].endswith(f":{locked[1]}")
 
 
-def test_only_the_tracking_servers_digest_is_unread():
-    assert catalog.pins().without_digest() == (catalog.pins().image("mlflow"),)
+def test_only_the_tracking_servers_digest_is_unread_and_those_of_gpudirect():
+    pins = catalog.pins()
+    of_gpudirect = [pins.image(f"{name}-{what}") for name in ("tcpx", "tcpxo") for what in ("plugin", "daemon")]
+    assert pins.without_digest() == (pins.image("mlflow"), *of_gpudirect)

@@ -263,6 +263,13 @@ INPUTS: dict[str, dict[str, Any]] = {
             "gkeAgentEmail": "service-123456789012@container-engine-robot.iam.gserviceaccount.com",
         },
     },
+    "GpuDirect": {
+        "transport": "tcpxo",
+        "pools": ["train"],
+        "pluginImage": "registry.example.com/plugin:v1",
+        "injectorImage": "registry.example.com/injector:v1@sha256:" + "0" * 64,
+        "pauseImage": "registry.example.com/pause:3.8@sha256:" + "0" * 64,
+    },
     "PodNetworks": {"networks": [{"name": "rdma-0", "vpc": "rdma", "subnet": "rdma-0", "deviceMode": "RDMA"}]},
     "GoogleApis": {"networkId": "projects/acme/global/networks/acme", "labels": {"client": "acme"}},
     "CloudSqlDatabase": {

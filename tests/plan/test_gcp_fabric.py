@@ -23,7 +23,7 @@ GOOGLE: dict[str, Any] = {
 
 
 def on_google(pool: dict[str, Any] | None = None, **changes: Any) -> Plan:
-    pools = {"train": gpu_pool(instance_type="a3-ultragpu-8g", **(pool or {}))}
+    pools = {"train": gpu_pool(**{"instance_type": "a3-ultragpu-8g", **(pool or {})})}
     return plan_of(**{**GOOGLE, "gpuPools": pools, **changes})
 
 
@@ -95,6 +95,53 @@ def test_by_default_gke_sets_the_interfaces_up() -> None:
 
 
 @pytest.mark.parametrize(
+    ("machine", "how", "cidrs"),
+    [
+        ("a3-megagpu-8g", "tcpxo", ("10.1.0.0/20", "10.1.112.0/20")),
+        ("a3-highgpu-8g", "tcpx", ("10.1.0.0/20", "10.1.48.0/20")),
+    ],
+)
+def test_networks_over_tcp_where_a_setting_asks_for_their_daemon(
+    machine: str, how: str, cidrs: tuple[str, str]
+) -> None:
+    asked = keys(project="acme-ml", project_number="123456789012", fast_network=how)
+    plan = on_google({"instance_type": machine}, gcp=asked)
+    assert isinstance(plan.ground, GcpPlan)
+    fabric, networks = train(plan).node.fabric, plan.ground.fabric_networks
+    assert fabric is not None and networks is not None
+    assert (fabric.daemon, fabric.device_class, networks.transport) == (how, "", how)
+    assert (networks.tcp_cidrs[0], networks.tcp_cidrs[-1], networks.rdma_cidrs) == (*cidrs, ())
+    job = next(job for job in plan.clusters[0].smoke.jobs if job.pool == "train")
+    spec = smoke_spec(plan, plan.clusters[0], job)
+    assert (spec.fabric, spec.claimed_interfaces, spec.transport) == (how, fabric.interfaces, "gpudirect")
+    assert f"gpudirect-{how}/tcpgpudmarxd-dev" in spec.fabric_daemon
+    assert worker_options(spec, "kubernetes").expect_adapters == 0
+    mirrored = on_google(
+        {"instance_type": machine}, gcp=asked, images={"mirrors": {"us-docker.pkg.dev": "m.example/g"}}
+    )
+    job = next(job for job in mirrored.clusters[0].smoke.jobs if job.pool == "train")
+    assert smoke_spec(mirrored, mirrored.clusters[0], job).fabric_daemon.startswith("m.example/g/gce-ai-infra/")
+
+
+@pytest.mark.parametrize(
+    ("machine", "how", "key", "said"),
+    [
+        ("a3-ultragpu-8g", "tcpxo", "gcp.fastNetwork", "is of a3-megagpu-8g"),
+        ("a3-megagpu-8g", "tcpx", "gpuPools.train.fabric", "gcp.fastNetwork: tcpxo asks for"),
+        ("a3-megagpu-8g", "networks", "gpuPools.train.fabric", "gcp.fastNetwork: tcpxo asks for"),
+        ("a3-highgpu-8g", "dranet", "gpuPools.train.fabric", "gcp.fastNetwork: tcpx asks for"),
+    ],
+)
+def test_another_machines_way_is_refused_by_its_name(
+    problems: Any, machine: str, how: str, key: str, said: str
+) -> None:
+    asked = keys(project="acme-ml", project_number="123456789012", fast_network=how)
+    found = problems(**{**GOOGLE, "gcp": asked, "gpuPools": {"train": gpu_pool(instance_type=machine)}})
+    assert key in found
+    assert said in str(found[key])
+
+
+@pytest.mark.parametrize(
     ("pools", "changes", "key", "told"),
     [
         ({"train": gpu_pool(fabric=False)}, {}, "gcp.fastNetwork", "no pool has a fabric"),
@@ -122,7 +169,7 @@ def test_networks_that_no_node_could_have_are_refused(
     ("pool", "changes", "key", "told"),
     [
         ({}, {"smoke": None}, "smoke.image", "Google's plug-in of NCCL (gIB)"),
-        ({"instance_type": "a3-megagpu-8g"}, {}, "gpuPools.train.fabric", "privileged daemon"),
+        ({"instance_type": "a3-megagpu-8g"}, {}, "gpuPools.train.fabric", "a daemon in each pod"),
         ({"instance_type": "a3-highgpu-8g"}, {}, "gpuPools.train.fabric", "a3-ultragpu-8g and a4-highgpu-8g do"),
         ({"instance_type": "g2-standard-48", "fabric": True}, {}, "gpuPools.train.fabric", "no fast interfaces"),
         ({"zone": "us-central1-a"}, {}, "gpuPools.train.zone", "does not sell a3-ultragpu-8g"),

@@ -298,6 +298,18 @@ CASES = [
         ("privileged", VIOLATED, secure("privileged")),
         ("none", VIOLATED, kubernetes("core/v1:Namespace", "tools")),
         ("named", OK, secure("privileged"), {}, {"privileged": ["tools"]}),
+        (
+            "a team's, held by nothing",
+            VIOLATED,
+            kubernetes(
+                "core/v1:Namespace",
+                "team-a",
+                labels={
+                    "ml.platform/team": "a",
+                    "pod-security.kubernetes.io/enforce": "privileged",
+                },
+            ),
+        ),
         ("unknown", UNDECIDED, secure(UNKNOWN)),
     ),
     *table(

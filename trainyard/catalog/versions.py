@@ -72,6 +72,7 @@ class Pins:
 
     charts: tuple[tuple[str, ChartPin], ...]
     images: tuple[tuple[str, str], ...]  # name -> image:tag@sha256:…, or image:tag where the digest is unread
+    only_on: tuple[tuple[str, str], ...] = ()  # name of an image -> the cloud whose stacks alone run it
 
     def chart(self, name: str) -> ChartPin:
         """The pinned chart of that name; KeyError where there is none."""
@@ -80,6 +81,11 @@ class Pins:
     def image(self, name: str) -> str:
         """The pinned image of that name, with its digest where that could be read; KeyError where there is none."""
         return dict(self.images)[name]
+
+    def images_on(self, cloud: str) -> tuple[str, ...]:
+        """The pinned images that a stack on a cloud may run."""
+        elsewhere = {name for name, only in self.only_on if only != cloud}
+        return tuple(image for name, image in self.images if name not in elsewhere)
 
     def with_images(self, own: Mapping[str, str]) -> Pins:
         """The pins with images that somebody has chosen himself, by the names of those that they stand for."""
@@ -174,7 +180,8 @@ def pins() -> Pins:
         for name, entry in _table()["charts"].items()
     }
     images = {name: str(entry["image"]) for name, entry in _table()["images"].items()}
-    return Pins(charts=tuple(charts.items()), images=tuple(images.items()))
+    only_on = {name: entry["only_on"] for name, entry in _table()["images"].items() if "only_on" in entry}
+    return Pins(charts=tuple(charts.items()), images=tuple(images.items()), only_on=tuple(only_on.items()))
 
 
 def image_pins() -> tuple[ImagePin, ...]:

@@ -10,11 +10,23 @@ GVNIC_NETWORK: Final = "gvnic-1"
 """Name on the cluster of the second ordinary network of A3 Ultra and A4 (cluster-toolkit, 2026-06-25)."""
 
 _RDMA_NETWORK: Final = "rdma-{}"
+_TCP_NETWORK: Final = "vpc{}"
 
 
 def rdma_networks(interfaces: int) -> list[str]:
     """Names on the cluster of the networks of a node's RDMA interfaces, one each, in the interfaces' order."""
     return [_RDMA_NETWORK.format(index) for index in range(interfaces)]
+
+
+def tcp_networks(interfaces: int) -> list[str]:
+    """Names on the cluster of the networks of A3 High's and A3 Mega's fast interfaces, as Google's recipes have
+    them."""
+    return [_TCP_NETWORK.format(index + 1) for index in range(interfaces)]
+
+
+def device_mode(network: str) -> str:
+    """How an interface of a network of that name goes into a pod: as itself, or as an RDMA adapter."""
+    return "RDMA" if network.startswith(_RDMA_NETWORK.format("")) else "NetDevice"
 
 
 NETWORK_API: Final = "networking.gke.io/v1"

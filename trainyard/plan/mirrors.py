@@ -29,6 +29,7 @@ def pulled_pins(pins: Pins, pulled: Callable[[str], str], chart_mirror: str | No
             (name, replace(chart.at(chart_mirror), values=tuple(_values(chart, pulled)))) for name, chart in pins.charts
         ),
         images=tuple((name, pulled(image)) for name, image in pins.images),
+        only_on=pins.only_on,
     )
 
 

@@ -213,6 +213,7 @@ class FabricPlan:
     hugepages_mib: int  # 2 MiB pages that its driver pins on a node
     environment: tuple[tuple[str, str], ...]  # variables by which NCCL has no other network
     pod_annotations: tuple[tuple[str, str], ...] = ()  # by which a pod gets the interfaces, where no claim does
+    daemon: str = ""  # that stands beside the training in each pod: tcpx, tcpxo; empty: none
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from trainyard.conventions import (
     STANDING,
     Capacity,
     fabric_claim,
+    gpudirect,
     pool_runtime,
 )
 from trainyard.plan.context import LOCKED, Context
@@ -305,6 +306,7 @@ def smoke_spec(plan: Plan, cluster: ClusterPlan, job: SmokeJobPlan) -> SmokeSpec
     node, team = cluster.pool(job.pool).node, cluster.team(job.team)
     # A turn on a GPU is no measure of it: what is proved is that a pod gets one, and that it computes.
     level = cluster.smoke.level if node.pods_per_gpu == 1 else "quick"
+    daemon = node.fabric.daemon if node.fabric else ""
     return SmokeSpec(
         name=job_name(job.pool, job.capacity or ""),
         stack=plan.core.stack,
@@ -328,7 +330,8 @@ def smoke_spec(plan: Plan, cluster: ClusterPlan, job: SmokeJobPlan) -> SmokeSpec
         shared_memory_gib=job.shared_memory_gib,
         fabric_resource=node.fabric.resource if node.fabric else "",
         fabric_interfaces=node.fabric_interfaces if node.fabric and node.fabric.resource else 0,
-        adapters=node.fabric_interfaces,  # of every fabric: by an extended resource, or by a pod's claim
+        # Of every fabric of RDMA: by an extended resource, or by a pod's claim.
+        adapters=0 if daemon else node.fabric_interfaces,
         fabric_claim=fabric_claim(job.pool) if node.fabric and node.fabric.device_class else "",
         claimed_interfaces=node.fabric_interfaces if node.fabric and not node.fabric.resource else 0,
         hugepages_mib=job.hugepages_mib,
@@ -341,5 +344,7 @@ def smoke_spec(plan: Plan, cluster: ClusterPlan, job: SmokeJobPlan) -> SmokeSpec
         tracking_secret=MLFLOW_CREDENTIALS_SECRET if plan.tracks(cluster) else "",
         start_timeout_s=cluster.scheduling.pods_ready_timeout_minutes * 60,
         rerun_on=job.rerun_on,
+        fabric=daemon,
+        fabric_daemon=plan.core.pins.image(gpudirect.TRANSPORTS[daemon].daemon) if daemon else "",
         isolated_gpus=cluster.isolated_gpus,
     )

@@ -122,11 +122,15 @@ class Gcp(Model):
     shared_network: SharedNetwork | None = Field(
         default=None, description="the Shared VPC that nodes stand in, in place of a network of the environment's own"
     )
-    fast_network: Literal["dranet", "networks"] | None = Field(
+    fast_network: Literal["dranet", "networks", "tcpx", "tcpxo"] | None = Field(
         default=None,
         description=(
-            "how pods get the RDMA interfaces of A3 Ultra and A4: dranet, by claims, of which GKE sets up everything "
-            "(the default); networks, by annotations, over networks of the stack's own"
+            "how pods get the fast interfaces of a pool. Of A3 Ultra and A4: dranet, by claims, of which GKE sets up "
+            "everything (the default); networks, by annotations, over networks of the stack's own. Of A3 High: tcpx, "
+            "of A3 Mega: tcpxo, over networks of the stack's own and with a daemon of Google's in each pod, which is "
+            "root of the node. Teams' namespaces then enforce no pod security level: admission policies hold baseline "
+            "for all but that daemon. Who does not trust Google's daemon, or, with tcpxo, training programs with the "
+            "registers of the node's network cards, leaves it out and sets the pool's fabric: false"
         ),
     )
     tpu_pools: dict[Name, TpuPool] = Field(

@@ -81,9 +81,9 @@ def shared_network_checks(settings: Settings) -> Iterator[Problem]:
         yield Problem(
             "network.reservedCidrs", ", ".join(map(str, settings.network.reserved_cidrs)), allowed, "leave it out"
         )
-    if settings.gcp.fast_network == "networks":
+    if (how := settings.gcp.fast_network) not in (None, "dranet"):
         allowed = f"makes networks in this project, and {KEY} has the nodes in another's"
-        yield Problem("gcp.fastNetwork", "networks", allowed, "take dranet")
+        yield Problem("gcp.fastNetwork", how, allowed, "take dranet" if how == "networks" else "leave it out")
     yield from _ranges(own)
 
 

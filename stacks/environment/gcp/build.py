@@ -15,7 +15,7 @@ import pulumi_random
 from trainyard.components.gcp.budget import ProjectBudget, ProjectBudgetArgs
 from trainyard.components.gcp.database import CloudSqlDatabase
 from trainyard.components.gcp.encryption import ProjectKeys
-from trainyard.components.gcp.fabric_networks import FabricNetworks
+from trainyard.components.gcp.fabric_networks import FabricNetworks, FabricNetworksArgs
 from trainyard.components.gcp.google_apis import GoogleApis
 from trainyard.components.gcp.image_cache import RemoteImages
 from trainyard.components.gcp.network import VpcNetwork, VpcNetworkArgs
@@ -207,17 +207,12 @@ def _fabric(plan: Plan[GcpPlan], opts: pulumi.ResourceOptions) -> FabricNetworks
     own = plan.ground.fabric_networks
     if own is None:
         return None
-    return FabricNetworks(
-        "fabric-networks",
-        {
-            "project": plan.ground.project,
-            "region": plan.ground.region,
-            "zone": own.zone,
-            "gvnic_cidr": own.gvnic_cidr,
-            "rdma_cidrs": own.rdma_cidrs,
-        },
-        opts,
-    )
+    args: FabricNetworksArgs = {"project": plan.ground.project, "region": plan.ground.region, "zone": own.zone}
+    if own.transport:
+        args["tcp_cidrs"] = own.tcp_cidrs
+    else:
+        args["gvnic_cidr"], args["rdma_cidrs"] = own.gvnic_cidr, own.rdma_cidrs
+    return FabricNetworks("fabric-networks", args, opts)
 
 
 def _budget(plan: Plan[GcpPlan], opts: pulumi.ResourceOptions) -> ProjectBudget | None:

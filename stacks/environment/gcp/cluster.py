@@ -19,14 +19,16 @@ from trainyard.components.gcp.encryption import ProjectKeys
 from trainyard.components.gcp.fabric_networks import FabricNetworks
 from trainyard.components.gcp.gpu_nodes import GkeNodePools, GkePoolArgs
 from trainyard.components.gcp.on_cluster.block_storage import DiskStorage
+from trainyard.components.gcp.on_cluster.gpudirect import GpuDirect
 from trainyard.components.gcp.on_cluster.pod_networks import PodNetworkArgs, PodNetworks
 from trainyard.components.gcp.on_cluster.volumes import ingest_volume, team_volumes
 from trainyard.components.gcp.shared_network import AnyVpc
 from trainyard.components.gcp.storage import GcsStorageTiers
 from trainyard.components.gcp.tpu_nodes import TpuSlices
 from trainyard.components.k8s.network_rules import AddressesArgs
+from trainyard.components.k8s.node_daemon import NodeDaemonArgs
 from trainyard.components.k8s.teams import SubjectArgs
-from trainyard.conventions import CHECKPOINTS_CLAIM, CPU_NODES, SYSTEM_NODES, gpu_node_labels
+from trainyard.conventions import CHECKPOINTS_CLAIM, CPU_NODES, SYSTEM_NODES, gpu_node_labels, gpudirect
 from trainyard.conventions.gcp import (
     DCGM_PODS,
     DCGM_SERIES,
@@ -36,10 +38,11 @@ from trainyard.conventions.gcp import (
     QUEUED_TAINT,
     kubeconfig_document,
 )
-from trainyard.conventions.pod_networks import GVNIC_NETWORK
+from trainyard.conventions.pod_networks import device_mode
 from trainyard.plan.gcp.market import accelerator
 from trainyard.plan.gcp.parts import GcpNetworkPlan, GcpPlan
 from trainyard.plan.parts import ClusterPlan, NodeGroupPlan, Plan, PoolPlan
+from trainyard.plan.registries import repository
 from trainyard.stacks.environment.gcp.identities import identity, people, pod_identities
 from trainyard.stacks.environment.gcp.storage import (
     ARTIFACTS_PREFIX,
@@ -51,7 +54,7 @@ from trainyard.stacks.environment.gcp.storage import (
     uri,
 )
 from trainyard.stacks.environment.gcp.tpus import jobs_of_slices, tpu_node_pools
-from trainyard.stacks.environment.ground import Ground, Slices, resource_prefix
+from trainyard.stacks.environment.ground import Ground, NodeDaemon, Slices, resource_prefix
 
 LONGEST_ACCOUNT_ID = 30
 
@@ -106,6 +109,7 @@ def make_ground(plan: Plan[GcpPlan], planned: ClusterPlan, shared: Shared, gcp: 
         opts=pulumi.ResourceOptions(depends_on=list(cluster.ready)),
     )
     asked_for = _pod_networks(prefix, shared.fabric, kubernetes)
+    daemon, agents = _gpudirect(prefix, plan, planned, kubernetes)
     volumes = mounted(plan, storage, shared.files)
     folders = make_folders(prefix, plan, planned, volumes, pulumi.ResourceOptions(providers=[kubernetes]))
     watched = planned.monitoring is not None
@@ -136,6 +140,7 @@ def make_ground(plan: Plan[GcpPlan], planned: ClusterPlan, shared: Shared, gcp: 
             # Through a cache comes whatever anybody publishes: repositories of the project are then named one by one.
             *([] if own.image_cache else [f"{own.region}-docker.pkg.dev/{own.project}"]),
             *FUSE_REGISTRIES,
+            *([repository(str(daemon.held_to["container"]["image"]))] if daemon is not None else []),
         ],
         system_nodes=SYSTEM_NODES,
         cpu_nodes=CPU_NODES,
@@ -154,7 +159,8 @@ def make_ground(plan: Plan[GcpPlan], planned: ClusterPlan, shared: Shared, gcp: 
         unrationed_resources=[],
         autoscaled_groups={},
         node_images={group.name: cluster.version for group in planned.node_groups},
-        jobs_wait_for=[*shared.ready, *asked_for, *folders],
+        jobs_wait_for=[*shared.ready, *asked_for, *agents, *folders],
+        node_daemon=daemon,
         block_storage_class=disks.storage_class,
         alerts_by_log=watched,
         gpu_exporter={"namespace": DCGM_PODS[0], "labels": {"app.kubernetes.io/name": DCGM_PODS[1]}},
@@ -289,12 +295,46 @@ def _pod_networks(
             "name": name,
             "vpc": vpc,
             "subnet": fabric.subnetworks[name],
-            "device_mode": "NetDevice" if name == GVNIC_NETWORK else "RDMA",
+            "device_mode": device_mode(name),
         }
         for name, vpc in fabric.networks.items()
     ]
     made = PodNetworks(f"{prefix}pod-networks", {"networks": networks}, pulumi.ResourceOptions(providers=[kubernetes]))
     return made.ready
+
+
+def _gpudirect(
+    prefix: str, plan: Plan[GcpPlan], planned: ClusterPlan, kubernetes: pulumi_kubernetes.Provider
+) -> tuple[NodeDaemon | None, list[pulumi.Resource]]:
+    """Makes the agents of nodes with fast ordinary interfaces, and says what their pods have besides."""
+    own = plan.ground.fabric_networks
+    pools = [pool.name for pool in planned.pools if pool.node.fabric is not None and pool.node.fabric.daemon]
+    if own is None or not own.transport or not pools:
+        return None, []
+    transport, pins = gpudirect.TRANSPORTS[own.transport], plan.core.pins
+    agents = GpuDirect(
+        f"{prefix}gpudirect",
+        {
+            "transport": transport.name,
+            "pools": pools,
+            "plugin_image": pins.image(transport.plugin),
+            "injector_image": pins.image(gpudirect.INJECTOR),
+            "pause_image": pins.image("pause"),
+        },
+        pulumi.ResourceOptions(providers=[kubernetes]),
+    )
+    held_to: NodeDaemonArgs = {
+        "container": transport.container(pins.image(transport.daemon)),
+        "node_folders": transport.node_folders,
+        "annotations": dict([transport.device_annotation]),
+        "annotation_prefix": gpudirect.DEVICES_PREFIX,
+    }
+    if transport.worker_folders:
+        held_to["worker_folders"] = transport.worker_folders
+    if transport.sockets:
+        held_to["socket_volume"] = transport.socket_volume
+    daemon = NodeDaemon(held_to=held_to, volumes=transport.volumes, mounts=transport.worker_mounts)
+    return daemon, agents.ready
 
 
 def _pool(pool: PoolPlan, group: NodeGroupPlan, own: GcpPlan, fabric: FabricNetworks | None) -> GkePoolArgs:
@@ -314,7 +354,7 @@ def _pool(pool: PoolPlan, group: NodeGroupPlan, own: GcpPlan, fabric: FabricNetw
     if pool.node.fabric is not None and fabric is None:
         args["fast_network"] = True
     elif pool.node.fabric is not None and fabric is not None:
-        names = list(fabric.networks)[: 1 + pool.node.fabric.interfaces]
+        names = list(fabric.networks)
         args["additional_networks"] = [
             {"network": fabric.networks[name], "subnetwork": fabric.subnetworks[name]} for name in names
         ]

@@ -12,10 +12,11 @@ import kubernetes_validate
 import pytest
 
 from tests.smoke_jobs.launch.support import GPU_POOL
+from trainyard.conventions.gpudirect import TRANSPORTS as TRANSPORTS_OVER_TCP
 from trainyard.smoke_jobs.ddp import nccl_log
 from trainyard.smoke_jobs.ddp.options import TRANSPORTS
 from trainyard.smoke_jobs.launch import trainjob
-from trainyard.smoke_jobs.launch.gcp_fabrics import FABRICS, NICS, TRANSPORT
+from trainyard.smoke_jobs.launch.gcp_fabrics import FABRICS, NICS, RDMA_FABRICS, TRANSPORT
 from trainyard.smoke_jobs.launch.job import LaunchError, SmokeSpec, worker_options
 from trainyard.smoke_jobs.launch.kubernetes import Deferred, Rendering, render
 
@@ -24,8 +25,13 @@ PLAIN = replace(
 )
 
 
+DAEMON = "us-docker.pkg.dev/gce-ai-infra/gpudirect/daemon:v1"
+OVER_TCP = tuple(TRANSPORTS_OVER_TCP)
+
+
 def spec(fabric: str, **changes: Any) -> SmokeSpec:
-    return replace(PLAIN, fabric=fabric, transport=TRANSPORT, **changes)
+    own = {"fabric_daemon": DAEMON} if fabric in OVER_TCP else {}
+    return replace(PLAIN, fabric=fabric, transport=TRANSPORT, **own, **changes)
 
 
 def rendered(fabric: str) -> Rendering:
@@ -101,18 +107,37 @@ def test_roce_networks_come_after_the_second_card() -> None:
     assert mounted["gib"] == "/usr/local/gib"
 
 
-def test_tcpxo_has_eight_networks_and_its_daemon() -> None:
-    assert [item["network"] for item in interfaces("tcpxo")] == ["default", *(f"vpc{index}" for index in range(1, 9))]
-    pod = template("tcpxo")
-    (daemon,) = [item for item in pod["spec"]["initContainers"] if item["name"] == "tcpxo-daemon"]
+@pytest.mark.parametrize(("fabric", "count", "added"), [("tcpxo", 8, "NET_BIND_SERVICE"), ("tcpx", 4, "NET_ADMIN")])
+def test_a_network_an_interface_and_the_daemon_beside_the_worker(fabric: str, count: int, added: str) -> None:
+    assert [item["network"] for item in interfaces(fabric)] == ["default", *(f"vpc{n + 1}" for n in range(count))]
+    pod = template(fabric)
+    (daemon,) = [item for item in pod["spec"]["initContainers"] if item["name"] == f"{fabric}-daemon"]
+    assert daemon["image"] == DAEMON
     assert daemon["restartPolicy"] == "Always", "a sidecar: the job ends although it runs"
-    assert set(daemon["securityContext"]["capabilities"]["add"]) == {"NET_ADMIN", "NET_BIND_SERVICE"}
-    devices = pod["metadata"]["annotations"]["devices.gke.io/container.tcpxo-daemon"]
-    assert devices.count("/dev/nvidia") == 10 and "/dev/dmabuf_import_helper" in devices
-    assert worker("tcpxo")["securityContext"].get("capabilities", {}).get("add") is None
+    assert {"NET_ADMIN", added} == set(daemon["securityContext"]["capabilities"]["add"])
+    devices = json.loads(pod["metadata"]["annotations"][f"devices.gke.io/container.{fabric}-daemon"])
+    named = [device["path"] for device in devices]
+    assert len([path for path in named if path.startswith("/dev/nvidia")]) == 10
+    assert ("/dev/dmabuf_import_helper" in named) is (fabric == "tcpxo")
+    assert worker(fabric)["securityContext"].get("capabilities", {}).get("add") is None
 
 
-@pytest.mark.parametrize("fabric", FABRICS)
+@pytest.mark.parametrize(("fabric", "name"), [("tcpxo", "FasTrak"), ("tcpx", "GPUDirectTCPX_v7")])
+def test_over_tcp_nccl_has_no_other_network_and_the_plug_in_is_the_nodes(fabric: str, name: str) -> None:
+    variables = {item["name"]: item.get("value") for item in worker(fabric)["env"]}
+    assert (variables["NCCL_NET"], variables["LD_LIBRARY_PATH"]) == (name, "/usr/local/nvidia/lib64")
+    assert nccl_log.kind(name, set()) == TRANSPORT
+    own = {mount["mountPath"] for mount in worker(fabric)["volumeMounts"]}
+    assert "/usr/local/nvidia/lib64" not in own, "the device plug-in mounts it, read-only"
+
+
+def test_the_image_of_the_daemon_goes_with_its_fabric() -> None:
+    for wrong in (replace(spec("tcpxo"), fabric_daemon=""), replace(spec("gib"), fabric_daemon=DAEMON)):
+        with pytest.raises(LaunchError, match="the image of the daemon goes with tcpx or tcpxo"):
+            render(wrong)
+
+
+@pytest.mark.parametrize("fabric", RDMA_FABRICS)
 def test_a_worker_whose_plug_in_is_missing_ends_before_it_trains(fabric: str, tmp_path: Path) -> None:
     command = [part.replace("python3", "echo") for part in worker(fabric)["command"]]
     assert command[-2] == "echo"
@@ -133,7 +158,7 @@ def test_each_fabric_is_another_job() -> None:
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"fabric": "tcpx"}, "one of gib-dranet, gib, tcpxo"),
+        ({"fabric": "tcp"}, "one of gib-dranet, gib, tcpx, tcpxo"),
         ({"transport": ""}, "has to prove gpudirect"),
         ({"transport": "efa"}, "transport is efa"),
     ],
@@ -149,7 +174,7 @@ def test_a_trainjob_cannot_carry_it() -> None:
 
 
 def test_every_adapter_of_a_rdma_fabric_is_missed_and_none_of_tcpxo() -> None:
-    for fabric, adapters in (("gib-dranet", 8), ("gib", 8), ("tcpxo", 0)):
+    for fabric, adapters in (("gib-dranet", 8), ("gib", 8), ("tcpx", 0), ("tcpxo", 0)):
         assert worker_options(spec(fabric), "kubernetes").expect_adapters == adapters, fabric
     assert worker_options(spec("gib", nodes=1), "kubernetes").expect_adapters == 0
     assert worker_options(spec("", adapters=4), "kubernetes").expect_adapters == 4

@@ -35,7 +35,7 @@ def plan_image_cache(name: str, context: Context) -> ImageCachePlan | None:
     # A stand-in for an account that is not named: the plan has a problem then.
     empty = ImageCachePlan(f"{account or '0' * 12}.dkr.ecr.{context.region}.amazonaws.com", upstreams, ())
     pins, chosen = catalog.pins(), (context.settings.smoke.image, context.settings.mlflow.image)
-    images = [*dict(pins.images).values(), *(image for image in chosen if image)]
+    images = [*pins.images_on("aws"), *(image for image in chosen if image)]
     images += [image for _, chart in pins.charts for _, image in chart.images]
     places = {below for image in images if (below := _place(image, empty)) is not None}
     ledger.decide(

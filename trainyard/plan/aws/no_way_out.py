@@ -55,7 +55,7 @@ def _registries(context: Context) -> Iterator[str]:
     pins = catalog.pins()
     chosen = (context.settings.smoke.image, context.settings.mlflow.image)
     for image in (
-        *dict(pins.images).values(),
+        *pins.images_on("aws"),
         *(image for _, chart in pins.charts for _, image in chart.images),
         *(image for image in chosen if image),
     ):

@@ -17,7 +17,7 @@ def plan_image_cache(name: str, context: Context) -> ImageCachePlan | None:
         ledger.decide("images.cache", (), "off unless images.cache")
         return None
     pins, chosen = catalog.pins(), (settings.smoke.image, settings.mlflow.image)
-    images = [*dict(pins.images).values(), *(image for image in chosen if image)]
+    images = [*pins.images_on("gcp"), *(image for image in chosen if image)]
     images += [image for _, chart in pins.charts for _, image in chart.images]
     used = {repository(image).partition("/")[0] for image in images}
     registry = f"{context.region}-docker.pkg.dev/{settings.gcp.project or 'unknown-project'}"

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from trainyard.catalog import gcp as catalog
 from trainyard.catalog.gcp import GcpInstance
+from trainyard.conventions import gpudirect
 from trainyard.conventions.gcp import DRANET_FAMILIES, GIB_TUNERS, GKE_ACCELERATORS, TPU_FAMILIES
 from trainyard.plan.context import LOCKED, Context
 from trainyard.problems import nearest
@@ -109,8 +110,8 @@ class GcpMarket:
         return catalog.instance(type_)
 
     def fabric(self, name: str, pool: GpuPool, known: bool, item: GcpInstance) -> bool:
-        """Whether jobs get the machine's fast interfaces, by claims; a pool that would fall back to a tenth of its
-        bandwidth without a word is refused."""
+        """Whether jobs get the machine's fast interfaces; a pool that would fall back to a tenth of its bandwidth
+        without a word is refused."""
         context, key = self.context, f"gpuPools.{name}.fabric"
         has = item.fabric_interfaces if item.type.startswith(DRANET_FAMILIES) else 0
         plainly = f"or set {key}: false, and its nodes talk over the plain network"
@@ -123,16 +124,29 @@ class GcpMarket:
             wanted, source = bool(context.figure(path)), context.source(path)
         else:
             wanted, source = True, "a new pool has a fabric where its machine has fast interfaces"
-        if wanted and has and item.type not in GIB_TUNERS:
+        transport, how = gpudirect.OF_MACHINE.get(item.type), context.settings.gcp.fast_network
+        if not (wanted and has):
+            pass
+        elif transport is not None and how != transport.name:
             allowed = (
-                f"the fast interfaces of {item.type} need a privileged daemon beside each pod (TCPX, TCPXO), which no "
-                f"team's namespace allows; {' and '.join(GIB_TUNERS)} do without"
+                f"the fast interfaces of {item.type} need a daemon in each pod that is root of the node "
+                f"({transport.name.upper()}), which gcp.fastNetwork: {transport.name} asks for; "
+                f"{' and '.join(GIB_TUNERS)} do without"
             )
             context.ledger.problem(key, True, allowed, plainly.removeprefix("or "))
-        elif wanted and has and context.settings.smoke.image is None:
+        elif transport is None and how in gpudirect.TRANSPORTS:
+            machine = gpudirect.TRANSPORTS[how].machine
+            allowed = f"is of {machine}; pool {name} is of {item.type}, whose fast interfaces are RDMA"
+            context.ledger.problem("gcp.fastNetwork", how, allowed, f"take dranet or networks, {plainly}")
+        elif context.settings.smoke.image is None:
+            what = (
+                "Google's plug-in of NCCL (gIB) in /usr/local/gib"
+                if transport is None
+                else "an NCCL that Google's plug-in of the node goes with"
+            )
             allowed = (
-                f"pool {name} has a fabric: needs an image with torch and Google's plug-in of NCCL (gIB) in "
-                "/usr/local/gib, by digest, which its smoke job and its runtime are of; no public one is known"
+                f"pool {name} has a fabric: needs an image with torch and {what}, by digest, which its smoke job and "
+                "its runtime are of; no public one is known"
             )
             context.ledger.problem("smoke.image", None, allowed, plainly)
         interfaces = has if wanted else 0

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from ipaddress import IPv4Network
+from itertools import islice
 
+from trainyard.conventions import gpudirect
+from trainyard.conventions.gcp import GIB_TUNERS
 from trainyard.plan.context import Context
 from trainyard.plan.gcp.parts import FabricNetworksPlan, GcpNetworkPlan, TpuPoolPlan
 from trainyard.plan.gcp.shared_network import check_own_network, plan_shared_network
@@ -114,30 +117,37 @@ def plan_fabric_networks(
         how or "dranet",
         f"setting {key}" if how else "GKE sets the fast interfaces up itself, and pods claim them (DRANET)",
     )
-    if how != "networks":
+    if how in (None, "dranet"):
         return None
+    transport = gpudirect.TRANSPORTS.get(how)
+    machines = " or ".join(GIB_TUNERS) if transport is None else transport.machine
     if not fast:
         allowed = "no pool has a fabric, which is what the networks are for"
-        context.ledger.problem(key, how, allowed, "leave it out, or add a pool of a3-ultragpu-8g or a4-highgpu-8g")
+        context.ledger.problem(key, how, allowed, f"leave it out, or add a pool of {machines}")
         return None
     zones = {zone: pool for pool in fast for group in pool.node_groups for zone in group.zones}
     if len(zones) > 1:
         where = ", ".join(f"{pool.name} in {zone}" for zone, pool in sorted(zones.items()))
-        allowed = f"RDMA networks are of one zone, which all pools with a fabric share; here {where}"
-        context.ledger.problem(key, how, allowed, "give these pools one zone, or take dranet")
+        allowed = f"such networks are of one zone, which all pools with a fabric share; here {where}"
+        context.ledger.problem(key, how, allowed, f"give these pools one zone{'' if transport else ', or take dranet'}")
     _, quarter, *_ = IPv4Network(network.cidr).subnets(prefixlen_diff=2)
     interfaces = max(pool.node.fabric_interfaces for pool in fast)
-    gvnic, *rdma = [
-        str(part) for part, _ in zip(quarter.subnets(prefixlen_diff=4), range(1 + interfaces), strict=False)
-    ]
+    parts = [str(part) for part in islice(quarter.subnets(prefixlen_diff=4), interfaces + (transport is None))]
     nodes = sum(group.max_nodes for pool in fast for group in pool.node_groups)
-    have = IPv4Network(gvnic).num_addresses - _OF_GOOGLE
+    have = IPv4Network(parts[0]).num_addresses - _OF_GOOGLE
     if nodes > have:
         allowed = f"too small: {nodes} nodes with a fabric at most; each of their networks has {have} addresses"
         context.ledger.problem("network.cidr", network.cidr, allowed, f"take a larger range, up to /{LARGEST_PREFIX}")
     split = "of network.cidr: sixteenths of the second quarter, one an interface"
+    zone = context.ledger.decide("network.fabric.zone", min(zones), "that of the pools with a fabric")
+    if transport is not None:
+        cidrs = context.ledger.decide("network.fabric.tcp_cidrs", tuple(parts), split)
+        return FabricNetworksPlan(zone, gvnic_cidr="", rdma_cidrs=(), tcp_cidrs=cidrs, transport=transport.name)
+    gvnic, *rdma = parts
     return FabricNetworksPlan(
-        zone=context.ledger.decide("network.fabric.zone", min(zones), "that of the pools with a fabric"),
+        zone=zone,
         gvnic_cidr=context.ledger.decide("network.fabric.gvnic_cidr", gvnic, split),
         rdma_cidrs=context.ledger.decide("network.fabric.rdma_cidrs", tuple(rdma), split),
+        tcp_cidrs=(),
+        transport="",
     )

@@ -62,11 +62,13 @@ class GcpNetworkPlan:
 
 @dataclass(frozen=True, slots=True)
 class FabricNetworksPlan:
-    """Networks of the fast interfaces of A3 Ultra and A4, in one zone: CIDR blocks, disjoint from all others."""
+    """Networks of the fast interfaces of A3 and A4, in one zone: CIDR blocks, disjoint from all others."""
 
     zone: str
-    gvnic_cidr: str  # of the second ordinary interface
-    rdma_cidrs: tuple[str, ...]  # one an interface
+    gvnic_cidr: str  # of the second ordinary interface of A3 Ultra and A4; empty: there is none
+    rdma_cidrs: tuple[str, ...]  # one an interface of theirs
+    tcp_cidrs: tuple[str, ...]  # one an interface of A3 High or A3 Mega, each a network
+    transport: str  # tcpx, tcpxo: of those; empty: RDMA
 
 
 @dataclass(frozen=True, slots=True)

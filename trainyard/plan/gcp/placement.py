@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from trainyard.catalog import gcp as catalog
 from trainyard.catalog.gcp import GcpInstance
-from trainyard.conventions import Capacity
+from trainyard.conventions import Capacity, gpudirect
 from trainyard.conventions.gcp import (
     GIB_TUNERS,
     LOCAL_SSD_GIB,
@@ -98,7 +98,7 @@ def place(draft: PoolDraft[GcpInstance], zones: Sequence[str], context: Context)
             gpu_memory_gib=item.gpu_memory_gib,
             vcpus=item.vcpus,
             memory_gib=item.memory_gib,
-            fabric=_rdma(item, context) if draft.fabric else None,
+            fabric=_fabric(item, context) if draft.fabric else None,
             network_cards=1,
             local_nvme_gb=round(_ssds(draft, context) * LOCAL_SSD_GIB * 1.073741824),
             root_disk_gib=draft.root_disk_gib,
@@ -128,7 +128,12 @@ def _fabric_zone(draft: PoolDraft[GcpInstance], own: str | None, sold: tuple[str
     return context.ledger.decide(f"pools.{draft.name}.zone", own or sold[0], f"a fabric needs one zone: {why}")
 
 
-def _rdma(item: GcpInstance, context: Context) -> FabricPlan:
+def _fabric(item: GcpInstance, context: Context) -> FabricPlan:
+    """How a pod of the machine gets its fast interfaces."""
+    transport = gpudirect.OF_MACHINE.get(item.type)
+    if transport is not None:
+        variables, asked = tuple(transport.environment.items()), tuple(transport.pod_annotations.items())
+        return FabricPlan("gpudirect", "", "", transport.interfaces, 0, variables, asked, transport.name)
     environment = tuple(gib_environment(item.type).items()) if item.type in GIB_TUNERS else ()
     if context.settings.gcp.fast_network == "networks":
         networks = pod_networks([GVNIC_NETWORK, *rdma_networks(item.fabric_interfaces)])

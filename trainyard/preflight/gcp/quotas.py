@@ -9,7 +9,7 @@ from typing import Any, Final
 from trainyard.account.gcp import ask
 from trainyard.catalog import gcp as catalog
 from trainyard.plan.parts import NodeGroupPlan
-from trainyard.preflight.gcp import managed
+from trainyard.preflight.gcp import limits, managed
 from trainyard.preflight.gcp.subject import GcpSubject
 from trainyard.preflight.model import Answer, Line, Lines, lines_of
 
@@ -35,6 +35,8 @@ SPOT_CPUS: Final = "PREEMPTIBLE_CPUS"
 "Spot VMs", quotas)."""
 
 ALL_CPUS: Final = "CPUS_ALL_REGIONS"
+ALL_NETWORKS: Final = "NETWORKS"
+"""VPC networks of the project (Compute Engine API, `Quota.metric`)."""
 
 
 def check(subject: GcpSubject) -> Lines:
@@ -57,6 +59,7 @@ def check(subject: GcpSubject) -> Lines:
         told = f"{count} are needed at most; their quota is one of Cloud Quotas, by family"
         command = f"gcloud beta quotas info list --service=compute.googleapis.com --project={ground.project}"
         yield line(name, Answer.UNKNOWN, told, "look up GPUS-PER-GPU-FAMILY-per-project-region", command)
+    yield from limits.check(subject)
     for name, count in _chips(subject).items():
         told = f"{count} chips are needed at most; their quota is one of Cloud Quotas, by family"
         command = f"gcloud beta quotas info list --service=compute.googleapis.com --project={ground.project}"
@@ -67,11 +70,20 @@ def check(subject: GcpSubject) -> Lines:
     everywhere = {
         ALL_GPUS: sum(count for name, count in needs.items() if not name.startswith("PREEMPTIBLE_")),
         ALL_CPUS: cpus.get("CPUS", 0),  # of the other families nobody says that they count there
+        ALL_NETWORKS: _networks(subject),
     }
     if any(everywhere.values()):
         whole = ask("compute", "project-info", "describe", f"--project={ground.project}")
         wanted = {metric: count for metric, count in everywhere.items() if count}
         yield from _against(whole, wanted, EVERYWHERE, ground.project)
+
+
+def _networks(subject: GcpSubject) -> int:
+    """VPC networks, where the fast interfaces have some of their own: a new project may have fewer than these."""
+    ground = subject.plan.ground
+    if ground.fabric_networks is None:
+        return 0
+    return 1 + (len(ground.fabric_networks.tcp_cidrs) or 2)
 
 
 def _cpus(subject: GcpSubject, region: Any) -> dict[str, int]:
@@ -125,11 +137,12 @@ def increase(metric: str, value: float, where: str, project_id: str) -> str:
 
 
 def _chips(subject: GcpSubject) -> dict[str, int]:
-    """TPU chips of all slices at their most, by how they are had and generation; those of a reservation are used."""
+    """TPU chips of slices whose quota nobody names, at their most, by how they are had and generation; those of a
+    reservation are used."""
     found: dict[str, int] = defaultdict(int)
     for pool in subject.plan.ground.tpu_pools:
         for each in pool.capacities:
-            if each.capacity != "reserved":
+            if each.capacity != "reserved" and pool.accelerator not in limits.CHIPS:
                 found[f"{each.capacity} {pool.accelerator}"] += each.slices * pool.chips_of_slice
     return found
 

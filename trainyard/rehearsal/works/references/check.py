@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from trainyard.rehearsal.context import Stack
 from trainyard.rehearsal.works.references.aws.check import check_aws
-from trainyard.rehearsal.works.references.gcp import pod_networks, volumes
+from trainyard.rehearsal.works.references.gcp import gpudirect, pod_networks, volumes
 from trainyard.rehearsal.works.references.kubernetes.check import check_objects
 
 
@@ -12,5 +12,6 @@ def check(stack: Stack) -> None:
     """Notes what names something that is not there, or not what is meant."""
     cluster = check_objects(stack)
     pod_networks.check(cluster)
+    gpudirect.check(cluster)
     volumes.check(cluster)
     check_aws(stack, cluster)

@@ -40,7 +40,7 @@ def check(cluster: Cluster) -> None:
     for network in networks:
         _parameters(network, cluster)
     pools = cluster.stack.of_type(GKE_NODE_POOL)
-    attached = [_attached(pool) for pool in pools]
+    attached = [attached_of(pool) for pool in pools]
     taken: dict[Subnet, str] = {}
     for one in parameters:
         _once(one, taken)
@@ -102,12 +102,12 @@ def _there(pod: Pod, wanted: list[str], cluster: Cluster) -> None:
     for name in wanted:
         if cluster.of(_NETWORKS) and (near := cluster.lacks(_NETWORKS, "", name)) is not None:
             known = ", ".join(cluster.names(_NETWORKS, ""))
-            pod.view.error(_RULE, _path(pod), f"no {POD_NETWORK} {show(name)}", allowed=known, hint=near)
+            pod.view.error(_RULE, path_of_annotations(pod), f"no {POD_NETWORK} {show(name)}", allowed=known, hint=near)
 
 
 def _pools_have(pod: Pod, wanted: list[str], attached: Mapping[int, list[Subnet] | None], cluster: Cluster) -> None:
     """The pools that the pod chooses by their labels have an interface in each of its networks."""
-    labels = _chosen(pod)
+    labels = chosen_nodes(pod)
     if not labels:
         return
     subnets = {name: _subnet(found) for name in wanted if (found := cluster.find(_PARAMETERS, "", name)) is not None}
@@ -127,12 +127,12 @@ def _pools_have(pod: Pod, wanted: list[str], attached: Mapping[int, list[Subnet]
 
 def _asked_for(pod: Pod) -> Iterator[str]:
     """The networks besides the cluster's own, as far as the annotation can be read."""
-    text = follow(pod.view.inputs, *_steps(_path(pod)), POD_INTERFACES)
+    text = follow(pod.view.inputs, *steps(path_of_annotations(pod)), POD_INTERFACES)
     try:
         found = json.loads(text) if isinstance(text, str) else []
     except ValueError:
         words = f"{POD_INTERFACES} is no JSON: a list of interfaceName and network"
-        pod.view.error(_RULE, _path(pod), words, allowed='[{"interfaceName":"eth0","network":"default"}]')
+        pod.view.error(_RULE, path_of_annotations(pod), words, allowed='[{"interfaceName":"eth0","network":"default"}]')
         return
     for entry in listed(found):
         name = follow(entry, "network")
@@ -140,11 +140,13 @@ def _asked_for(pod: Pod) -> Iterator[str]:
             yield name
 
 
-def _path(pod: Pod) -> str:
+def path_of_annotations(pod: Pod) -> str:
+    """Where the annotations of its template stand."""
     return f"{pod.path.removesuffix('spec')}metadata.annotations"
 
 
-def _steps(path: str) -> Iterator[str | int]:
+def steps(path: str) -> Iterator[str | int]:
+    """A path as what is followed, one after the other."""
     for part in path.split("."):
         name, _, index = part.partition("[")
         yield name
@@ -157,7 +159,7 @@ def _subnet(parameters: View) -> Subnet | None:
     return None if vpc is None or subnet is None else (vpc, subnet)
 
 
-def _attached(pool: View) -> list[Subnet] | None:
+def attached_of(pool: View) -> list[Subnet] | None:
     """The subnets in which nodes have further interfaces; None where not all are known."""
     path = "networkConfig.additionalNodeNetworkConfigs"
     if pool.is_unknown("networkConfig") or pool.blurred(path):
@@ -168,7 +170,7 @@ def _attached(pool: View) -> list[Subnet] | None:
     return [(str(vpc).rpartition("/")[2], str(subnet).rpartition("/")[2]) for vpc, subnet in found]
 
 
-def _chosen(pod: Pod) -> dict[str, set[Any]]:
+def chosen_nodes(pod: Pod) -> dict[str, set[Any]]:
     """Labels that the pod's nodes have to have, each with its values: by selector, or by the one term of affinity."""
     selector = pod.spec.get("nodeSelector")
     found = {key: {value} for key, value in selector.items()} if isinstance(selector, Mapping) else {}
