@@ -61,6 +61,7 @@ from trainyard.components.gcp.managed.ceilings import ClosedQuotas
 from trainyard.components.gcp.managed.editors import EditorTemplates
 from trainyard.components.gcp.managed.identities import CustomCodeAgent, ManagedIdentities
 from trainyard.components.gcp.managed.tracking import Experiments
+from trainyard.components.gcp.managed.tracking_server import TrackingServer
 from trainyard.components.gcp.network import VpcNetwork
 from trainyard.components.gcp.on_cluster.block_storage import DiskStorage
 from trainyard.components.gcp.on_cluster.folders import SharedFolders
@@ -165,6 +166,7 @@ COMPONENTS: tuple[type[pulumi.ComponentResource], ...] = (
     TeamVolumes,
     ThreatDetection,
     TpuSlices,
+    TrackingServer,
     TrainingProof,
     TrainingRuntimes,
     TrainingWall,

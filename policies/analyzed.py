@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from contextvars import ContextVar
+from functools import lru_cache
 from typing import Any
 
 from pulumi_policy import (
@@ -102,10 +103,16 @@ def with_all_tags(inputs: dict[str, Any], default_tags: Any) -> dict[str, Any]:
     there yet. `default_tags`: the provider's; None where it is not AWS's, or not shown."""
     if "tagsAll" in inputs or default_tags is None:
         return inputs
-    defaults = json.loads(default_tags) if isinstance(default_tags, str) else default_tags
+    defaults = _parsed(default_tags) if isinstance(default_tags, str) else default_tags
     common, own = follow(defaults, "tags"), inputs.get("tags")
     known = all(tags is None or isinstance(tags, Mapping) for tags in (common, own))
     return {**inputs, "tagsAll": {**(common or {}), **(own or {})} if known else UNKNOWN}
+
+
+@lru_cache(maxsize=64)
+def _parsed(default_tags: str) -> Any:
+    """A provider's, which are read for each of its resources."""
+    return json.loads(default_tags)
 
 
 def _plain(value: Any) -> Any:

@@ -127,7 +127,7 @@ POLICIES: Final[tuple[Rule, ...]] = (
     security_balancers.public_load_balancer,
     security_network.security_group_open_to_internet,
     security_network.node_with_public_address,
-    security_managed.public_editor,
+    *security_managed.POLICIES,
     walls_routes.subnet_routed_to_the_internet,
     security_trust.resource_open_to_everybody,
     security_trust.other_account_in_charge,

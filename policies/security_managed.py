@@ -1,8 +1,10 @@
-"""Security: editors of managed training, which people reach through the cloud's page and never by an address."""
+"""Security: editors of managed training, which people reach through the cloud's page and never by an address, and its
+tracking server, which has one and asks nobody who they are."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from pulumi_policy import Severity
 
@@ -10,7 +12,7 @@ from trainyard.policies.rules import Config, resource_rule
 from trainyard.policies.stack_settings import setting
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.read import is_on, value_at
-from trainyard.recorded.types import GCP_WORKBENCH, SAGEMAKER_NOTEBOOK
+from trainyard.recorded.types import GCP_RUN_SERVICE, GCP_WORKBENCH, SAGEMAKER_NOTEBOOK
 from trainyard.rehearsal.works.managed.aws.editors import DOMAIN
 from trainyard.rehearsal.works.managed.gcp.editors import TEMPLATE
 
@@ -45,3 +47,25 @@ def public_editor(resource: RecordedResource, _: Config) -> Iterator[str]:
             yield f"residency is {residency}, and editors go out by SageMaker's own way (appNetworkAccessType)"
     elif is_on(inputs, "networkSpec", "enableInternetAccess"):
         yield f"residency is {residency}, and editors go out by a way of Google's (networkSpec.enableInternetAccess)"
+
+
+@resource_rule(
+    "service-without-sign-in",
+    "A service of Cloud Run that the internet reaches asks who comes: by IAP, or by IAM's right to call it.",
+    types=(GCP_RUN_SERVICE,),
+    severity=Severity.CRITICAL,
+    controls=("NIST 800-53r5 AC-3", "NIST 800-53r5 SC-7", "ISO 27001:2022 A.5.15"),
+    fix="Set iapEnabled, and leave invokerIamDisabled off.",
+)
+def service_without_sign_in(resource: RecordedResource, _: Config) -> Iterator[str]:
+    """IAM's check is on unless it is switched off, and IAP asks before it. Who has the right to call is another
+    policy's (`resource-open-to-everybody`). A service that is reached from inside alone has the network for a wall."""
+    inputs = resource.inputs
+    if value_at(inputs, "ingress", default="INGRESS_TRAFFIC_ALL") != "INGRESS_TRAFFIC_ALL":
+        return
+    if is_on(inputs, "invokerIamDisabled") and not is_on(inputs, "iapEnabled"):
+        yield "anybody on the internet calls it: invokerIamDisabled is on, and iapEnabled is not"
+
+
+POLICIES: Final = (public_editor, service_without_sign_in)
+"""Those of this module."""

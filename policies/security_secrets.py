@@ -14,16 +14,19 @@ from trainyard.policies.stack_settings import plain_values
 from trainyard.recorded.model import UNKNOWN, RecordedResource
 from trainyard.recorded.read import follow, is_set, known_texts, list_at, value_at
 from trainyard.recorded.resources import Resources
-from trainyard.recorded.types import CONFIG_MAP, HELM_RELEASE
+from trainyard.recorded.types import CONFIG_MAP, GCP_RUN_JOB, GCP_RUN_SERVICE, HELM_RELEASE
 
 _ENVIRONMENTS = ("env", "extraenv", "envvars", "extraenvvars", "environment")
 """Keys of charts' values that hold environment variables, in small letters."""
 
+_ON_RUN = {GCP_RUN_SERVICE: ("template",), GCP_RUN_JOB: ("template", "template")}
+"""Where the containers of Cloud Run are."""
+
 
 @resource_rule(
     "secret-in-the-clear",
-    "No password, key or token stands in the clear in what pods are given.",
-    types=(*pods.TYPES, pods.TRAIN_JOB, CONFIG_MAP, HELM_RELEASE),
+    "No password, key or token stands in the clear in what pods and containers of Cloud Run are given.",
+    types=(*pods.TYPES, pods.TRAIN_JOB, CONFIG_MAP, HELM_RELEASE, GCP_RUN_SERVICE, GCP_RUN_JOB),
     severity=Severity.CRITICAL,
     controls=("CIS EKS 1.5.0 4.4.1", "NIST 800-53r5 IA-5(7)", "ISO 27001:2022 A.5.17"),
     fix="Put it into a Secret and refer to that (valueFrom.secretKeyRef, or a file), or into the cloud's secret store.",
@@ -36,6 +39,12 @@ def secret_in_the_clear(resource: RecordedResource, _: Config) -> Iterator[str]:
     elif resource.type == HELM_RELEASE:
         values = value_at(resource.inputs, "values", unknown={}) or {}
         yield from dict.fromkeys((*_of_values(values, "values"), *_shapes(values, "values")))
+    elif resource.type in _ON_RUN:
+        for at, container in enumerate(list_at(resource.inputs, *_ON_RUN[resource.type], "containers")):
+            where = f"container {at}"
+            yield from _told(where, map(_variable, list_at(container, "envs")))
+            for key in ("commands", "args"):
+                yield from _shapes(value_at(container, key, unknown=[]), f"{where}: {key}")
     else:
         for where, container in pods.containers(resource):
             yield from _told(where, map(_variable, list_at(container, "env")))
@@ -45,7 +54,7 @@ def secret_in_the_clear(resource: RecordedResource, _: Config) -> Iterator[str]:
 
 def _variable(variable: Any) -> tuple[str, Any]:
     """Name and plain value; None where the value comes from somewhere else."""
-    if is_set(variable, "valueFrom"):
+    if is_set(variable, "valueFrom") or is_set(variable, "valueSource"):
         return "", None
     return str(value_at(variable, "name", default="")), value_at(variable, "value", unknown=UNKNOWN)
 

@@ -11,6 +11,9 @@ from tests.shared import ROOT
 from trainyard.rehearsal.engine.project import stack_files, stack_of
 from trainyard.rehearsal.rehearse import Rehearsal, rehearse
 
+# No test asks moto for an image of Amazon's: to make some 1,300 of them takes longer than the tests of an account.
+os.environ.setdefault("MOTO_EC2_LOAD_DEFAULT_AMIS", "false")
+
 WHOLE = "demo-whole"
 """The demo stack with all that high assurance adds: a file system, a standby database, endpoints in every zone."""
 EXAMPLES = tuple(stack_of(file) for file in stack_files(ROOT / "stacks"))

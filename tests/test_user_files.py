@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import json
+import re
 import time
 from pathlib import Path
 
@@ -248,3 +249,21 @@ def test_no_text_whatever_ends_in_a_traceback(text):
             reading(text, "file")
         except SettingsError as error:
             assert error.problems
+
+
+def in_the_clear(text):
+    """Levels of brackets outside of texts, character by character."""
+    deepest = level = 0
+    for mark in re.sub(r'"(?:[^"\\]|\\.)*"', "", text):
+        level += (mark in "[{") - (mark in "]}")
+        deepest = max(deepest, level)
+    return deepest
+
+
+@given(st.text(alphabet='[]{}"\\ \na:,1'))
+def test_levels_are_counted_outside_of_texts(text):
+    levels = in_the_clear(text)
+    nested = "[" * (DEEPEST - levels) + text if levels <= DEEPEST else text
+    assert in_the_clear(nested) == max(levels, DEEPEST)
+    assert "nested at most" not in refusal(parse_json, f"{nested} x", "file.json")
+    assert "nested at most 32 deep" in refusal(parse_json, f"[{nested} x", "file.json")

@@ -136,13 +136,18 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
+_NO_BRACKETS = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[^][{}"]+')
+"""Texts, and what stands between brackets. Runs without a choice a character: a state is megabytes."""
+
+
 def _depth(text: str) -> int:
     """How deep brackets are nested in a JSON text, texts left out."""
     deepest = level = 0
-    for mark in re.sub(r'"(?:[^"\\]|\\.)*"', "", text):
+    for mark in _NO_BRACKETS.sub("", text):
         if mark in "[{":
             level += 1
-            deepest = max(deepest, level)
+            if level > deepest:
+                deepest = level
         elif mark in "]}":
             level -= 1
     return deepest

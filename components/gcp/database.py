@@ -30,6 +30,9 @@ FLAGS = {
 }
 """What is logged: what Checkov's CKV_GCP_51 to 57, 108 to 111 and CKV2_GCP_13 to 17 ask for (3.3.30)."""
 
+IAM_LOGIN = {"cloudsql.iam_authentication": "on"}
+"""Accounts log in with a token (Cloud SQL, "IAM authentication", as generally known)."""
+
 _CUSTOM = re.compile(r"db-custom-(\d+)-(\d+)")
 DATABASE, USER = "mlflow", "mlflow"
 
@@ -61,6 +64,8 @@ class CloudSqlDatabaseArgs(TypedDict):
     """Whether a destroy, or a change that replaces the instance, is refused."""
     protect: bool
     """Whether Pulumi refuses to delete or replace the instance."""
+    iam_login: NotRequired[bool]
+    """Whether accounts of Google Cloud may be its users too, with a token in place of a password. Default: no."""
     password_version: NotRequired[int]
     """A higher number is another password. Default: 1."""
 
@@ -68,9 +73,12 @@ class CloudSqlDatabaseArgs(TypedDict):
 class CloudSqlDatabase(pulumi.ComponentResource):
     """The instance with one database and one user.
 
-    `depends_on` is what it waits for: `VpcNetwork.private`, services, the right of Cloud SQL on the key.
+    `depends_on` is what it waits for: `VpcNetwork.private`, services, the rights of Cloud SQL and of Secret Manager on
+    the key.
     """
 
+    instance_name: pulumi.Output[str]
+    """Name of the instance."""
     address: pulumi.Output[str]
     """Private address of the instance."""
     connection_name: pulumi.Output[str]
@@ -79,6 +87,8 @@ class CloudSqlDatabase(pulumi.ComponentResource):
     """Password of the user, secret."""
     secret_id: pulumi.Output[str]
     """Id of the secret that holds the password: projects/PROJECT/locations/REGION/secrets/NAME."""
+    secret_name: pulumi.Output[str]
+    """Name of that secret alone."""
     server_ca: pulumi.Output[str]
     """Certificates of the instance's own authority, PEM: the one that signs today, and the next as soon as it is there.
     The server's certificate names the instance and not its address: libpq's `verify-ca` is how it is checked."""
@@ -89,6 +99,7 @@ class CloudSqlDatabase(pulumi.ComponentResource):
         _check(args)
         child = pulumi.ResourceOptions(parent=self)
         version = args.get("password_version", 1)
+        flags = FLAGS | (IAM_LOGIN if args.get("iam_login", False) else {})
         password = random.RandomPassword(
             f"{name}-password", length=40, special=False, keepers={"version": str(version)}, opts=child
         )
@@ -129,7 +140,7 @@ class CloudSqlDatabase(pulumi.ComponentResource):
                 },
                 "maintenance_window": {"day": 7, "hour": 4, "update_track": "stable"},
                 "insights_config": {"query_insights_enabled": True},
-                "database_flags": [{"name": key, "value": value} for key, value in sorted(FLAGS.items())],
+                "database_flags": [{"name": key, "value": value} for key, value in sorted(flags.items())],
             },
             opts=pulumi.ResourceOptions(parent=self, protect=args["protect"], depends_on=prerequisites(opts)),
         )
@@ -149,7 +160,7 @@ class CloudSqlDatabase(pulumi.ComponentResource):
             location=args["region"],
             labels=args["labels"],
             customer_managed_encryption={"kms_key_name": args["key_id"]},
-            opts=kept,
+            opts=pulumi.ResourceOptions.merge(kept, pulumi.ResourceOptions(depends_on=prerequisites(opts))),
         )
         secretmanager.RegionalSecretVersion(
             f"{name}-password",
@@ -158,10 +169,11 @@ class CloudSqlDatabase(pulumi.ComponentResource):
             secret_data_wo_version=str(version),
             opts=child,
         )
+        self.instance_name = instance.name
         self.address = instance.private_ip_address
         self.connection_name = instance.connection_name
         self.password = pulumi.Output.secret(password.result)
-        self.secret_id = secret.id
+        self.secret_id, self.secret_name = secret.id, secret.secret_id
         # All that Cloud SQL trusts for the instance, the next one among them: what the instance itself says is the one
         # in use, and a client that knows no other is shut out by a rotation.
         trusted = sql.get_ca_certs_output(

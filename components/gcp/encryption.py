@@ -7,6 +7,7 @@ import pulumi
 import pulumi_gcp.kms as kms
 
 from trainyard.components.outputs import register
+from trainyard.components.prerequisites import prerequisites
 
 ROTATION = "7776000s"
 """Ninety days: at most so long does CKV_GCP_43 want a version in use."""
@@ -31,7 +32,7 @@ class ProjectKeys(pulumi.ComponentResource):
 
     A key ring and its keys stay for ever and their names can never be used again; destroying a key destroys its
     versions, and with them what is encrypted: keys are left alone when the stack goes. `granted` lists, by class, what
-    has to be there before anything is encrypted.
+    has to be there before anything is encrypted. `depends_on` is what it waits for: the service cloudkms.
     """
 
     key_ids: dict[str, pulumi.Output[str]]
@@ -42,7 +43,11 @@ class ProjectKeys(pulumi.ComponentResource):
         super().__init__("trainyard:index:ProjectKeys", name, None, opts)
         if not args["members"]:
             raise ValueError("members: got none; a key for at least one class of data")
-        ring = kms.KeyRing(f"{name}-keys", location=args["location"], opts=pulumi.ResourceOptions(parent=self))
+        ring = kms.KeyRing(
+            f"{name}-keys",
+            location=args["location"],
+            opts=pulumi.ResourceOptions(parent=self, depends_on=prerequisites(opts)),
+        )
         self.key_ids = {}
         self.granted: dict[str, Sequence[pulumi.Resource]] = {}
         for class_, members in args["members"].items():

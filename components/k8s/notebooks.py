@@ -35,7 +35,14 @@ from trainyard.components.k8s.quantities import gibibytes, whole
 from trainyard.components.k8s.teams import SubjectArgs, rbac_group, rbac_subjects, role_rules
 from trainyard.components.outputs import register
 from trainyard.components.prerequisites import prerequisites
-from trainyard.conventions import GPU_RESOURCE, NOTEBOOKS_NAMESPACE, NOTEBOOKS_SIGN_ON_SECRET, SYSTEM_NODES
+from trainyard.conventions import (
+    FILLED_WITH_ANNOTATION,
+    GPU_RESOURCE,
+    NOTEBOOKS_NAMESPACE,
+    NOTEBOOKS_SIGN_ON_KEY,
+    NOTEBOOKS_SIGN_ON_SECRET,
+    SYSTEM_NODES,
+)
 from trainyard.conventions.team_rights import AT_THE_NOTEBOOKS
 
 RELEASE = "jupyterhub"
@@ -122,7 +129,11 @@ class Notebooks(pulumi.ComponentResource):
         )
         sign_on = core.Secret(
             f"{name}-sign-on",
-            metadata={"name": NOTEBOOKS_SIGN_ON_SECRET, "namespace": self.namespace},
+            metadata={
+                "name": NOTEBOOKS_SIGN_ON_SECRET,
+                "namespace": self.namespace,
+                "annotations": {FILLED_WITH_ANNOTATION: NOTEBOOKS_SIGN_ON_KEY},
+            },
             type="Opaque",
             # Empty: whoever runs the platform puts the key in, and no plan or state ever holds it.
             opts=pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(ignore_changes=["data", "stringData"])),

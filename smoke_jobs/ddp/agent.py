@@ -9,6 +9,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from torch.distributed.elastic.multiprocessing import SignalException
 from torch.distributed.elastic.multiprocessing.errors import ChildFailedError
 from torch.distributed.run import main as torchrun
 
@@ -37,4 +38,7 @@ def main(argv: Sequence[str]) -> int:
             ]
             write_json(Path(file), ended)
         return 1
+    except SignalException as told:  # the wrapper did, and says why; a traceback says nothing more
+        print(f"smoke: torchrun was told to stop ({told.sigval.name})", file=sys.stderr, flush=True)
+        return 128 + told.sigval
     return 0

@@ -4,7 +4,9 @@ A checkpoint is a folder `step-00000010/`: one blob of data a rank and DCP's met
 and sha256 of each, and last of all the pointer `latest.json` beside the folders. A checkpoint counts only if its
 manifest is there and every byte agrees with it; otherwise it is refused, with the reason, and the one before is taken.
 torch.distributed.checkpoint plans who writes what (a tensor that all ranks hold is written once); the writer and the
-reader here carry the bytes to and from the tier without a local copy.
+reader here carry the bytes to and from the tier without a local copy. A tensor lies in its blob as it lies in memory:
+torch.save would copy it three times and reckon a CRC of it besides the sha256, which made a fast tier look slow (1 GiB
+from an H200 took 6.2 s, on 2026-11-26).
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ import pickle
 import re
 from collections.abc import Iterable
 from concurrent.futures import Future as Pending
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -30,7 +33,6 @@ from torch.distributed.checkpoint.planner import (
     LoadPlanner,
     SavePlan,
     SavePlanner,
-    WriteItemType,
 )
 from torch.distributed.checkpoint.storage import StorageReader, StorageWriter, WriteResult
 from torch.futures import Future
@@ -46,13 +48,15 @@ class Refused(Exception):  # noqa: N818 - a verdict on a checkpoint
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """Where one item lies, and what its whole file must be like."""
+    """Where one item lies, what its whole file must be like, and what the bytes of a tensor are."""
 
     file: str
     offset: int
     length: int
     file_size: int
     file_sha256: str
+    dtype: torch.dtype | None = None  # None: no tensor
+    shape: tuple[int, ...] = ()
 
 
 def folder_name(step: int) -> str:
@@ -87,30 +91,32 @@ class TierWriter(StorageWriter):
 
     def write_data(self, plan: SavePlan, planner: SavePlanner) -> Future[list[WriteResult]]:
         """One blob with all items of this rank."""
-        stream = io.BytesIO()
-        spans: list[tuple[MetadataIndex, int, int]] = []
-        for item in plan.items:
-            start = stream.tell()
-            data = planner.resolve_data(item)
-            if item.type == WriteItemType.BYTE_IO:
-                assert isinstance(data, io.BytesIO)
-                stream.write(data.getbuffer())
-            else:
-                assert isinstance(data, torch.Tensor)
-                # A clone, because torch.save would write the whole storage behind a view.
-                part = io.BytesIO()
-                torch.save(data.detach().cpu().clone(), part)
-                stream.write(part.getbuffer())
-            spans.append((item.index, start, stream.tell() - start))
+        items = [(item.index, *_bytes_of(planner.resolve_data(item))) for item in plan.items]
         results: list[WriteResult] = []
-        if spans:
-            blob = stream.getbuffer()
-            name, digest = f"rank-{self._rank:05d}", hashlib.sha256(blob).hexdigest()
-            self.tier.put(f"{self.folder}/{name}", blob)
+        if items:
+            blob = torch.empty(sum(len(data) for _, data, _ in items), dtype=torch.uint8).numpy().data
+            spans: list[tuple[MetadataIndex, int, int, torch.Tensor | None]] = []
+            start = 0
+            for index, data, tensor in items:
+                blob[start : start + len(data)] = data
+                spans.append((index, start, len(data), tensor))
+                start += len(data)
+            name = f"rank-{self._rank:05d}"
+            with ThreadPoolExecutor(1) as beside:  # both let go of the interpreter for as long as they work
+                hashing = beside.submit(hashlib.sha256, blob)
+                self.tier.put(f"{self.folder}/{name}", blob)
+                digest = hashing.result().hexdigest()
             results = [
-                WriteResult(index, length, Extent(name, start, length, len(blob), digest))
-                for index, start, length in spans
-            ]
+                WriteResult(
+                    index,
+                    length,
+                    Extent(
+                        name, start, length, len(blob), digest,
+                        None if tensor is None else tensor.dtype, () if tensor is None else tuple(tensor.shape),
+                    ),
+                )
+                for index, start, length, tensor in spans
+            ]  # fmt: skip
         done: Future[list[WriteResult]] = Future()
         done.set_result(results)
         return done
@@ -132,6 +138,22 @@ class TierWriter(StorageWriter):
     def validate_checkpoint_id(cls, checkpoint_id: str | os.PathLike[str]) -> bool:  # noqa: ARG003
         """The tier and the step are given to the constructor; DCP's own ids are not used."""
         return False
+
+
+def _bytes_of(data: torch.Tensor | io.BytesIO) -> tuple[memoryview, torch.Tensor | None]:
+    """The bytes of an item, and the tensor that they are, if any."""
+    if isinstance(data, io.BytesIO):
+        return data.getbuffer(), None
+    data = data.detach()
+    return data.cpu().contiguous().reshape(-1).view(torch.uint8).numpy().data, data
+
+
+def _tensor_of(part: memoryview, extent: Extent) -> torch.Tensor:
+    """The tensor that lies in its blob."""
+    assert extent.dtype is not None, "an item that is planned as a tensor was written as one"
+    if not len(part):
+        return torch.empty(extent.shape, dtype=extent.dtype)
+    return torch.frombuffer(bytearray(part), dtype=extent.dtype).reshape(extent.shape)
 
 
 class TierReader(StorageReader):
@@ -172,11 +194,11 @@ class TierReader(StorageReader):
             extent = self._extents[item.storage_index]
             if extent.file != current:
                 current, blob = extent.file, fetch(self.tier, self.folder, extent.file, self.manifest)
-            part = io.BytesIO(memoryview(blob)[extent.offset : extent.offset + extent.length])
+            part = memoryview(blob)[extent.offset : extent.offset + extent.length]
             if item.type == LoadItemType.BYTE_IO:
-                planner.load_bytes(item, part)
+                planner.load_bytes(item, io.BytesIO(part))
                 continue
-            tensor = torch.load(part, map_location="cpu", weights_only=True)
+            tensor = _tensor_of(part, extent)
             for dimension, (offset, length) in enumerate(zip(item.storage_offsets, item.lengths, strict=True)):
                 tensor = tensor.narrow(dimension, offset, length)
             target = planner.resolve_tensor(item).detach()

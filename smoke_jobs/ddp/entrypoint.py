@@ -22,12 +22,12 @@ import sys
 import tempfile
 import time
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from . import local_mlflow, nccl_log, result, supervise
-from .ends import FAILURES, SILENT, errors_of, first_hand
+from .ends import FAILURES, SILENT, errors_of, first_hand, second_hand
 from .options import Options, UsageError, listed, parse, to_json
 from .peers import SETTLE_S, Peers, alone
 from .rollcall import call_roll
@@ -310,8 +310,8 @@ class _Run:
             document = json.loads(progress.read_text())
         names = listed(self.options)
         done = {check["name"]: check for check in document["checks"]}
-        if self.again:  # a check that failed may have failed for that
-            done = {name: check for name, check in done.items() if check["verdict"] not in ("fail", "below")}
+        if self.again:
+            done = {name: check for name, check in done.items() if not _may_be_of_the_end(check)}
         running = next((name for name in names if name not in done and name in self.options.checks), "")
         silent = ended == "silent" and not self.again
         verdict = (
@@ -342,6 +342,14 @@ class _Run:
         document["timings"]["seconds"] = round(time.time() - self.started, 3)
         document["cost"] = result.cost(self.options, document["topology"]["world_size"], time.time() - self.started)
         return document
+
+
+def _may_be_of_the_end(check: Mapping[str, Any]) -> bool:
+    """Whether a check may have failed only because the job was being stopped: it was slow, something went wrong within
+    it, or it saw that others were gone. What it found out itself (a device of another model, a damaged byte) stays."""
+    if check["verdict"] != "fail":
+        return bool(check["verdict"] == "below")
+    return "traceback" in check["details"] or second_hand(check["reason"])
 
 
 def _end_with(document: dict[str, Any], verdict: str, message: str) -> None:

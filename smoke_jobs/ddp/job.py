@@ -13,6 +13,7 @@ import os
 import pickle
 import socket
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
@@ -140,9 +141,14 @@ class Job:
 
         PyTorch gives one that is not told its limit 30 minutes with gloo and 10 with NCCL, whatever the first one has:
         a rank that hangs in a driver would keep the others until the job is out of time.
+
+        One of hosts is made by its own ranks alone: the others would wait in NCCL for a split of the first group that
+        these never ask for (`_new_process_group_helper` of torch 2.11 and 2.13 does not look at the backend), and hold
+        the interpreter meanwhile. It hung so on an H200, 2026-11-26.
         """
         limit = timedelta(seconds=self.options.collective_timeout_s)
-        return dist.new_group(None if ranks is None else list(ranks), timeout=limit, backend=backend)
+        of = None if ranks is None else list(ranks)
+        return dist.new_group(of, timeout=limit, backend=backend, use_local_synchronization=bool(of and backend))
 
     def leave(self) -> None:
         """Drops the process groups. Peers that wait for us in a gloo collective get an error at once, not a timeout.
@@ -298,11 +304,19 @@ def _unusable(device: torch.device) -> str:
 
 def unfit(here: Sequence[Here]) -> list[str]:
     """The ranks that have not the GPU that they should have, one sentence each; `here` is of all, in rank order."""
+    ranks_of = Counter(each.host for each in here)
+    few = {each.host: each.devices for each in here if each.unusable and 0 < each.devices < ranks_of[each.host]}
     wrong = [
+        f"{host} has {ranks_of[host]} ranks and shows {devices} GPU{'s' if devices > 1 else ''}: start one rank a GPU "
+        "(`nproc_per_node`), or give the container as many GPUs; where the node should have more, look at "
+        "`nvidia-smi -L` and at dmesg there"
+        for host, devices in few.items()
+    ]
+    wrong += [
         f"rank {rank} on {each.host}: its GPU, one of {each.devices} that it sees there, cannot be used: "
         f"{each.unusable}; drain the node and look at `nvidia-smi -L` and at dmesg"
         for rank, each in enumerate(here)
-        if each.unusable
+        if each.unusable and each.host not in few
     ]
     some = [rank for rank, each in enumerate(here) if each.cuda]
     if some and len(some) < len(here):

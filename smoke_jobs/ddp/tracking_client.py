@@ -2,7 +2,8 @@
 
 The stock PyTorch image has no mlflow, and a server that answers REST serves every client alike; the package is needed
 where the tracking URI is not http(s) (SageMaker's managed MLflow is an ARN, with a plug-in that signs requests).
-Credentials are MLflow's own variables: MLFLOW_TRACKING_USERNAME and _PASSWORD, or MLFLOW_TRACKING_TOKEN.
+Credentials are MLflow's own variables: MLFLOW_TRACKING_USERNAME and _PASSWORD, or MLFLOW_TRACKING_TOKEN; for a server
+behind Google's Identity-Aware Proxy, tokens that `iap` asks for.
 """
 
 from __future__ import annotations
@@ -23,10 +24,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from .google_cloud import GoogleError, get_object, put_object
+from .iap import from_environment
 from .tier import TierError, open_tier
 
 REQUEST_S = 10.0
 ATTEMPTS = 3
+START_S = 120.0
+"""How long a server that scales to nothing may take to start: its image, and MLflow in it. Own choice."""
 
 
 class TrackingError(Exception):
@@ -97,9 +102,34 @@ class RestClient(Client):
             self.headers["Authorization"] = "Basic " + base64.b64encode(pair.encode()).decode()
         elif token:
             self.headers["Authorization"] = f"Bearer {token}"
+        self.tokens = from_environment()
+        if self.tokens is not None:
+            self._wake()
+
+    def _wake(self) -> None:
+        """Waits for a server that nobody has asked for a while, and that starts when it is asked."""
+        deadline = time.monotonic() + START_S
+        while True:
+            try:
+                self._send("GET", "/health")
+            except TrackingError:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(1)
+            else:
+                return
+
+    def _authorised(self) -> dict[str, str]:
+        if self.tokens is None:
+            return self.headers
+        try:
+            return self.headers | {"Authorization": f"Bearer {self.tokens.token()}"}
+        except GoogleError as error:
+            raise TrackingError(f"the MLflow server {self.uri} is behind IAP: no token is signed: {error}") from None
 
     def _send(self, method: str, path: str, body: bytes | None = None, kind: str = "application/json") -> bytes:
-        request = urllib.request.Request(self.uri + path, body, self.headers | {"Content-Type": kind}, method=method)  # noqa: S310
+        headers = self._authorised() | {"Content-Type": kind}
+        request = urllib.request.Request(self.uri + path, body, headers, method=method)  # noqa: S310
         for attempt in range(ATTEMPTS):
             try:
                 context = ssl.create_default_context(cafile=os.environ.get("MLFLOW_TRACKING_SERVER_CERT_PATH"))
@@ -185,8 +215,11 @@ class RestClient(Client):
             self._send("PUT", path, data, "application/octet-stream")
             return
         try:
-            open_tier(root.removeprefix("file://")).put(path, data)
-        except TierError as error:
+            if root.startswith("gs://"):
+                put_object(f"{root.rstrip('/')}/{path}", data)
+            else:
+                open_tier(root.removeprefix("file://")).put(path, data)
+        except (TierError, GoogleError) as error:
             raise TrackingError(f"the artifact store {root} cannot be written from here: {error}") from None
 
     def download(self, run_id: str, name: str) -> bytes:
@@ -195,8 +228,10 @@ class RestClient(Client):
         if not root:
             return self._send("GET", path)
         try:
+            if root.startswith("gs://"):
+                return get_object(f"{root.rstrip('/')}/{path}")
             return open_tier(root.removeprefix("file://")).get(path)
-        except TierError as error:
+        except (TierError, GoogleError) as error:
             raise TrackingError(f"the artifact store {root} cannot be read from here: {error}") from None
 
 

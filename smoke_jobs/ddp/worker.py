@@ -172,6 +172,8 @@ class Runner:
             outcome, lost, seconds = job.read(f"{name}/all")
             if lost:
                 job.renew()
+        if outcome.verdict == "skipped" and (seeded := seeded_in(name, job.options.breaks)):
+            outcome = result.failed(f"{seeded} was seeded, and nobody looked for it: {outcome.reason}")
         self._add(name, outcome, seconds)
         if name == "rendezvous" and job.inventories:
             self._describe()
@@ -302,6 +304,12 @@ class Runner:
                 if check["verdict"] == "pass":
                     check["verdict"] = "below"
                     check["reason"] = f"worse than the recorded baseline: {dropped[0]}"
+
+
+def seeded_in(check: str, breaks: Sequence[str]) -> str:
+    """The first fault among those that were asked for which this check has to find; empty where there is none. One that
+    is not looked for must not end in a pass: whoever seeds it wants to see it found."""
+    return next((name for name in breaks if name == check or name.startswith(f"{check}-")), "")
 
 
 Kept = Callable[[Sequence[flight.Stand | None]], Mapping[int, str]]

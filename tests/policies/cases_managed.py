@@ -16,6 +16,7 @@ SCRIPT, SERVER = (
     "aws:sagemaker/mlflowTrackingServer:MlflowTrackingServer",
 )
 TEMPLATE, WORKBENCH = "gcp:colab/runtimeTemplate:RuntimeTemplate", "gcp:workbench/instance:Instance"
+SERVICE, INSIDE = "gcp:cloudrunv2/service:Service", "INGRESS_TRAFFIC_INTERNAL_ONLY"
 BUDGET, ROLE, ROLE_POLICY = "aws:budgets/budget:Budget", "aws:iam/role:Role", "aws:iam/rolePolicy:RolePolicy"
 OVERRIDE = "gcp:serviceusage/consumerQuotaOverride:ConsumerQuotaOverride"
 
@@ -276,6 +277,15 @@ CASES = [
         ("no budget", OK, STUDIO),
         ("no managed training", NOT_APPLICABLE, budget(by("TagKeyValue", "a$b"))),
         ("unknown", UNDECIDED, [STUDIO, unknown(budget(), "costFilters")]),
+    ),
+    *table(
+        "service-without-sign-in",
+        ("behind IAP", OK, made(SERVICE, "s", {"iapEnabled": True, "invokerIamDisabled": True})),
+        ("called by who has the right", OK, made(SERVICE, "s", {"location": "us-central1"})),
+        ("from inside alone", OK, made(SERVICE, "s", {"invokerIamDisabled": True, "ingress": INSIDE})),
+        ("by anybody", VIOLATED, made(SERVICE, "s", {"invokerIamDisabled": True})),
+        ("IAP is off", VIOLATED, made(SERVICE, "s", {"invokerIamDisabled": True, "iapEnabled": False})),
+        ("not known yet", UNDECIDED, unknown(made(SERVICE, "s", {}), "invokerIamDisabled")),
     ),
     *table(
         "public-editor",

@@ -75,7 +75,7 @@ OF_GOOGLE_CLOUD = {"logs-outside-residency", "rights-change-unnoticed"}
 
 
 OF_MANAGED_TRAINING = {
-    policy.name for policy in (*money_managed.POLICIES, *money_editors.POLICIES, security_managed.public_editor)
+    policy.name for policy in (*money_managed.POLICIES, *money_editors.POLICIES, *security_managed.POLICIES)
 }
 """Policies on what a stack with a cluster has none of, whose mutants are in `test_managed.py`."""
 

@@ -1,5 +1,7 @@
 """One decoder of node groups: policies, cost and the report of a rehearsal cannot disagree."""
 
+from dataclasses import replace
+
 import pytest
 
 from tests.cost.recorded import priced, resource
@@ -154,3 +156,14 @@ def test_a_group_of_unequal_types_holds_at_most_what_the_largest_has():
         "nodes", instanceTypes=["g6.12xlarge", "g6.48xlarge"], scalingConfig={"minSize": 0, "maxSize": 2}
     )
     assert decode(mixed, Resources([mixed])).gpus == 2 * 8
+
+
+def test_what_was_worked_out_of_a_group_is_not_told_of_another_nor_without_its_template(reserved_by_template_alone):
+    template, group = reserved_by_template_alone
+    notes = {}
+    larger = replace(group, inputs={**group.inputs, "scalingConfig": {"minSize": 1, "maxSize": 9}})
+    both, alone, changed = (Resources(found, notes) for found in ([template, group], [group], [template, larger]))
+    for _ in range(2):
+        assert decode(group, both).capacity == "reserved"
+        assert decode(group, alone).capacity == "on-demand"
+        assert (decode(group, both).max_nodes, decode(larger, changed).max_nodes) == (2, 9)

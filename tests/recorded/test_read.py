@@ -1,5 +1,7 @@
 """One reader for plain inputs, unknowns and secrets; what happens at an unknown is the caller's choice."""
 
+from types import MappingProxyType
+
 import pytest
 
 from trainyard.recorded.model import UNKNOWN, Secret
@@ -124,3 +126,18 @@ def test_a_text_is_a_text_or_nothing():
             text_at({"a": {"b": wrong}}, "a", "b")
     with pytest.raises(UnknownInput):
         text_at({"a": UNKNOWN}, "a", "b")
+
+
+def test_texts_are_found_in_whatever_holds_them():
+    value = {"a": ("x", 1, None), "b": MappingProxyType({"c": Secret({"d": ["y", UNKNOWN]}), "left": "z"})}
+    found = [("in.a[0]", "x"), ("in.b.c.d[0]", "y")]
+    assert list(known_texts(value, "in", exclude=frozenset({"left"}))) == found
+
+
+def test_a_number_is_set_and_an_empty_tuple_is_not():
+    assert [is_set({"a": value}, "a") for value in (0, 0.0, "", [], (), False, (1,))] == [
+        True,
+        True,
+        *[False] * 4,
+        True,
+    ]

@@ -106,6 +106,9 @@ def test_code_of_the_project_has_a_line_and_other_code_none():
     assert made_at(own, ROOT) == Place("components/aws/network.py", 12), "as the repository has it, not the link"
     assert made_at(Constructed("aws:x", "a", "", "/usr/lib/python3/x.py", 1), ROOT) is None
     assert made_at(Constructed("aws:x", "a", ""), ROOT) is None
+    file = str(ROOT / "components" / "aws" / "network.py")
+    assert made_at(Constructed("aws:x", "a", "", file, 3), ROOT / "components") == Place("aws/network.py", 3)
+    assert made_at(Constructed("aws:x", "a", "", file, 3), ROOT / "stacks") is None
 
 
 def test_the_rehearsal_knows_where_a_resource_was_made(rehearsed):

@@ -59,6 +59,6 @@ def test_what_is_lost_without_mlflow_is_said(tmp_path, enabled):
     file = tmp_path / f"Pulumi.{STACK}.yaml"
     text = (ROOT / "stacks" / file.name).read_text() + f"  trainyard:mlflow: {{ enabled: {str(enabled).lower()} }}\n"
     file.write_text(text)
-    said = [each for each in resolve_stack(ROOT, file).plan.core.decisions if each.key == "managed.tracked_by"]
+    said = [each for each in resolve_stack(ROOT, file).plan.core.decisions if each.key == "managed.not_tracked"]
     assert bool(said) is enabled
-    assert all("in place of MLflow" in str(found.value) and "a new history" in found.source for found in said)
+    assert all("no MLflow" in str(found.value) and "a new history" in str(found.value) for found in said)

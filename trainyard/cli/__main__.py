@@ -10,6 +10,9 @@ from trainyard.review.exit_codes import EXIT_INTERRUPTED
 def main() -> None:
     """Entry point of the distribution, and of `python -m trainyard.cli`."""
     try:
+        from trainyard.cli.quick_start import quick_start
+
+        quick_start()
         from trainyard.cli.main import main as command
 
         command()

@@ -1,43 +1,19 @@
-"""The `trainyard` command: thin, one module a verb. What a verb needs is imported when it is called."""
+"""The `trainyard` command: thin, one module a verb. A verb, and what it needs, is imported when it is called."""
 
 from __future__ import annotations
 
 import atexit
 import gc
+import importlib
 import os
 import sys
 import traceback
-from importlib.metadata import version
-from typing import Annotated, Any
+from collections.abc import Iterable, Sequence
+from typing import Annotated, Any, Final
 
 import typer
 from typer.core import TyperGroup
 
-from trainyard.cli import (
-    assess,
-    catalog,
-    chargeback,
-    check,
-    cost,
-    destroy,
-    drain,
-    estimate,
-    explain,
-    fleet,
-    images,
-    init,
-    new,
-    plan,
-    preflight,
-    recommend,
-    rehearse,
-    report,
-    schema,
-    smoke,
-    tracking,
-    upgrade,
-    way_in,
-)
 from trainyard.cli.project import DEBUG, debugging, error_line
 from trainyard.output import write_anything
 from trainyard.problems import in_one_line
@@ -67,42 +43,46 @@ class _Group(TyperGroup):
         return found
 
 
-app = typer.Typer(
-    cls=_Group,
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-    help="Machine-learning training infrastructure: sized from a team, rehearsed offline, proven to train.",
-)
-app.command("assess")(assess.assess)
-app.command("rehearse")(rehearse.rehearse)
-app.command("check")(check.check)
-app.command("cost")(cost.cost)
-app.command("chargeback")(chargeback.chargeback)
-app.command("destroy")(destroy.destroy)
-app.command("estimate")(estimate.estimate)
-app.command("explain")(explain.explain)
-app.command("init")(init.init)
-app.command("new")(new.new)
-app.command("plan")(plan.plan)
-app.command("preflight")(preflight.preflight)
-app.command("recommend")(recommend.recommend)
-app.command("report")(report.report)
-app.command("schema")(schema.schema)
-app.command("smoke")(smoke.smoke)
-app.command("upgrade")(upgrade.upgrade)
-app.command("drain")(drain.drain)
-app.command("kubeconfig")(way_in.kubeconfig)
-app.command("open")(way_in.open_)
-app.command("tunnel")(way_in.tunnel)
-app.add_typer(catalog.app, name="catalog")
-app.add_typer(images.app, name="images")
-app.add_typer(tracking.app, name="tracking")
-app.add_typer(fleet.app, name="fleet")
+VERBS: Final = {
+    "assess": "assess.assess",
+    "rehearse": "rehearse.rehearse",
+    "check": "check.check",
+    "cost": "cost.cost",
+    "chargeback": "chargeback.chargeback",
+    "destroy": "destroy.destroy",
+    "estimate": "estimate.estimate",
+    "explain": "explain.explain",
+    "init": "init.init",
+    "new": "new.new",
+    "plan": "plan.plan",
+    "preflight": "preflight.preflight",
+    "recommend": "recommend.recommend",
+    "report": "report.report",
+    "schema": "schema.schema",
+    "smoke": "smoke.smoke",
+    "upgrade": "upgrade.upgrade",
+    "drain": "drain.drain",
+    "kubeconfig": "way_in.kubeconfig",
+    "open": "way_in.open_",
+    "tunnel": "way_in.tunnel",
+    "catalog": "catalog.app",
+    "images": "images.app",
+    "tracking": "tracking.app",
+    "fleet": "fleet.app",
+}
+"""Where each verb is defined: a function, or an application with verbs of its own. Help tells them in this order."""
+
+
+_NO_COLOR: Final = "--no-color"
+_DEBUG: Final = "--debug"
+_SWITCHES: Final = (_NO_COLOR, _DEBUG)
+"""Options before a verb that leave it the verb that is asked for."""
 
 
 def _show_version(wanted: bool) -> None:
     if wanted:
+        from importlib.metadata import version
+
         typer.echo(version("trainyard"))
         raise typer.Exit
 
@@ -117,19 +97,52 @@ def _debug(wanted: bool) -> None:
         os.environ[DEBUG] = "1"
 
 
-@app.callback()
 def _options(
     _version: Annotated[
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
     ] = False,
     _plain: Annotated[
-        bool, typer.Option("--no-color", callback=_no_color, help="No colours; as NO_COLOR=1 does.")
+        bool, typer.Option(_NO_COLOR, callback=_no_color, help="No colours; as NO_COLOR=1 does.")
     ] = False,
     _traceback: Annotated[
-        bool, typer.Option("--debug", callback=_debug, help=f"Show where Trainyard itself fails; as {DEBUG}=1 does.")
+        bool, typer.Option(_DEBUG, callback=_debug, help=f"Show where Trainyard itself fails; as {DEBUG}=1 does.")
     ] = False,
 ) -> None:
     write_anything()
+
+
+def application(verbs: Iterable[str] = tuple(VERBS)) -> typer.Typer:
+    """The command line with these verbs."""
+    made = typer.Typer(
+        cls=_Group,
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+        help="Machine-learning training infrastructure: sized from a team, rehearsed offline, proven to train.",
+        callback=_options,
+    )
+    for verb in verbs:
+        module, _, name = VERBS[verb].partition(".")
+        found = getattr(importlib.import_module(f"trainyard.cli.{module}"), name)
+        if isinstance(found, typer.Typer):
+            made.add_typer(found, name=verb)
+        else:
+            made.command(verb)(found)
+    return made
+
+
+def __getattr__(name: str) -> typer.Typer:
+    """`app`, the whole command line, where somebody asks for it."""
+    if name != "app":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    whole = globals()["app"] = application()
+    return whole
+
+
+def _asked(arguments: Sequence[str]) -> typer.Typer:
+    """The command line with the verb that is asked for alone; the whole one where that is not plain."""
+    words = [word for word in arguments if word not in _SWITCHES]
+    return application(words[:1] if words and words[0] in VERBS else VERBS)
 
 
 def main() -> None:
@@ -141,7 +154,7 @@ def main() -> None:
     gc.set_threshold(2_000_000, 5, 20)  # loop.RARE, which would import the SDK
     atexit.register(gc.freeze)
     try:
-        app()
+        _asked(sys.argv[1:])()
     except Exception as error:
         _told(error)
         sys.exit(EXIT_BROKEN)

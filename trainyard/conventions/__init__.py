@@ -301,6 +301,8 @@ NOTEBOOKS_SIGN_ON_SECRET: Final = "notebooks-sign-on"  # noqa: S105 - a name
 """Secret there that whoever runs the platform fills: the hub's client secret at the identity provider."""
 NOTEBOOKS_SIGN_ON_KEY: Final = "client-secret"
 """Key of it."""
+FILLED_WITH_ANNOTATION: Final = "ml.platform/filled-with"
+"""Annotation of an object that somebody fills later: the keys that its readers ask for, with commas between them."""
 NOTEBOOKS_PORT_FORWARD: Final = "http://localhost:8000"
 """Where people find the hub while `kubectl port-forward` runs."""
 

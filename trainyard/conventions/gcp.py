@@ -20,6 +20,10 @@ GKE_ACCELERATORS: Final[Mapping[str, str]] = {
 }
 """Types of `guestAccelerators` of a GKE node pool with the catalogue's names of the GPU models."""
 
+IAP_AUDIENCE, IAP_ACCOUNT = "SMOKE_IAP_AUDIENCE", "SMOKE_IAP_ACCOUNT"
+"""Variables of a job whose tracking server is behind IAP: what tokens are signed for, and the account that signs them.
+The worker, which imports nothing of ours, spells them a second time (`smoke_jobs/ddp/iap.py`)."""
+
 TPU_FAMILIES: Final = ("ct3-", "ct3p-", "ct4p-", "ct5l-", "ct5lp-", "ct5p-", "ct6e-", "tpu7x-")
 """How the names of machines with TPU chips begin (cluster-toolkit, 2026-06-25; v2 to v4, as generally known)."""
 

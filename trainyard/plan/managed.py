@@ -79,9 +79,15 @@ def plan_types(field: str, given: Sequence[str] | None, shelf: Shelf, context: C
     return ledger.decide(f"managed.{field}", tuple(f"{shelf.prefix}{each}" for each in types), source)
 
 
-def refuse_cluster_settings(also: Collection[str], context: Context) -> None:
-    """What would be read by nothing is said so, with the profile that reads it; `also`: the cloud's own keys."""
-    keys = {*OF_A_CLUSTER, *also}
+def refuse_cluster_settings(also: Collection[str], context: Context, read: Collection[str] = ()) -> None:
+    """What would be read by nothing is said so, with the profile that reads it.
+
+    Args:
+        also: the cloud's own keys.
+        read: keys that the environment reads although it has no cluster.
+        context: settings and ledger.
+    """
+    keys = {*OF_A_CLUSTER, *also} - {*read}
     for key, value in given_settings(context.settings):
         if key in keys or key.rpartition(".")[0] in keys:
             allowed = "is of a cluster, and the small profile has none: managed training instead"

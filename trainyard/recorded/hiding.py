@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import Final
 
-from trainyard.recorded.model import SECRET_TEXT, RecordedResource, has_secret, leaves
+from trainyard.recorded.model import SECRET_TEXT, RecordedResource, leaves
 from trainyard.recorded.read import follow
 
 _SHORTEST: Final = 3
@@ -39,21 +39,23 @@ def secrets_hidden(resources: Iterable[RecordedResource], shown: frozenset[str] 
     looked_at = tuple(resources)
 
     @cache  # most stacks have nothing to say, and then nothing is looked for
-    def pattern() -> re.Pattern[str] | None:
-        found = {
+    def secrets() -> frozenset[str]:
+        return frozenset(
             text
             for resource in looked_at
-            if has_secret(resource.inputs)
+            if resource.has_secrets
             for _, text, secret in leaves(resource.inputs)
             if secret and isinstance(text, str) and len(text) >= _SHORTEST and text not in shown
-        }
-        either = "|".join(re.escape(text) for text in sorted(found, key=len, reverse=True))
-        return re.compile(f"(?<![A-Za-z0-9])(?:{either})(?![A-Za-z0-9])") if found else None
+        )
+
+    @cache  # nor is a pattern made of them before one stands in a sentence
+    def pattern() -> re.Pattern[str]:
+        either = "|".join(re.escape(text) for text in sorted(secrets(), key=len, reverse=True))
+        return re.compile(f"(?<![A-Za-z0-9])(?:{either})(?![A-Za-z0-9])")
 
     def hidden(sentence: str) -> str:
-        if not sentence:
+        if not any(text in sentence for text in secrets()):
             return sentence
-        secret = pattern()
-        return secret.sub(SECRET_TEXT, sentence) if secret is not None else sentence
+        return pattern().sub(SECRET_TEXT, sentence)
 
     return hidden

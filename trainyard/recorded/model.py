@@ -83,6 +83,23 @@ class RecordedResource:
     read: bool = False  # an existing resource that the program only looks up (`Resource.get`)
     id: str | Unknown | None = None  # None for a component
     outputs: Mapping[str, Any] = field(default_factory=dict)
+    _bare: dict[str, Any] | None = field(default=None, init=False, repr=False, compare=False)
+    _secret: bool | None = field(default=None, init=False, repr=False, compare=False)
+
+    @property
+    def bare_inputs(self) -> dict[str, Any]:
+        """The inputs without the `Secret` marks, as `bare` has them: worked out once, and nobody's to change."""
+        if self._bare is None:
+            object.__setattr__(self, "_bare", bare(self.inputs))
+        found: dict[str, Any] = self._bare  # type: ignore[assignment]
+        return found
+
+    @property
+    def has_secrets(self) -> bool:
+        """Whether anything in the inputs is a `Secret`: looked for once."""
+        if self._secret is None:
+            object.__setattr__(self, "_secret", has_secret(self.inputs))
+        return bool(self._secret)
 
     @property
     def package(self) -> str:

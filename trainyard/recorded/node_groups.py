@@ -137,8 +137,17 @@ def affine_to_reservation(pool: RecordedResource) -> bool:
 
 
 def _eks(resource: RecordedResource, resources: Resources) -> NodeGroup:
-    inputs = resource.inputs
     template = next(iter(resources.referred(resource, "launchTemplate", LAUNCH_TEMPLATE)), None)
+    key = (id(resource), id(template))
+    found = resources.notes.get(key)
+    if found is None:  # a stack is asked two hundred times
+        found = resources.notes[key] = _of_eks(resource, template)
+    group: NodeGroup = found
+    return group
+
+
+def _of_eks(resource: RecordedResource, template: RecordedResource | None) -> NodeGroup:
+    inputs = resource.inputs
     launched = template.inputs if template is not None else {}
     types = tuple(map(str, list_at(inputs, "instanceTypes") or list_at(launched, "instanceType")))
     gpus = [found for found in map(_gpus, types) if found is not None]

@@ -35,6 +35,9 @@ class UnknownInput(UnreadableInput):
 _PLAIN: Final = frozenset((str, int, float, bool, dict, list, type(None)))
 """Types that are no mark, asked for first in what is read a hundred thousand times a stack."""
 
+_TEXTLESS: Final = frozenset((int, float, bool, type(None)))
+"""Types of values that hold no text."""
+
 RAISE: Final = object()
 """What `value_at` does at an unknown when it is not told otherwise."""
 
@@ -49,11 +52,13 @@ def follow(value: Any, *path: str | int) -> Any:
         if type(value) is dict:  # nearly always, and read a hundred thousand times a stack
             value = value.get(part)
             continue
+        if value is None or type(value) is str:
+            return None
         if isinstance(value, Secret):
             value, secret = value.value, True
         if value is UNKNOWN:
             return UNKNOWN
-        if isinstance(value, Mapping):
+        if type(value) is not list and isinstance(value, Mapping):
             value = value.get(part)
         elif isinstance(part, int) and _is_list(value):
             value = value[part] if part < len(value) else None
@@ -100,7 +105,9 @@ def text_at(value: Any, *path: str | int) -> str | None:
 def is_set(value: Any, *path: str | int) -> bool:
     """Whether something is set at `path`, known or not. False and an empty text, list or mapping are nothing."""
     found = value_at(value, *path, unknown=True)
-    return found is not False and found is not None and not (isinstance(found, (str, Sequence, Mapping)) and not found)
+    if type(found) in _PLAIN:  # of numbers, only those are nothing that are no truth values
+        return bool(found) or type(found) in (int, float)
+    return not (isinstance(found, (str, Sequence, Mapping)) and not found)
 
 
 def is_on(value: Any, *path: str | int) -> bool:
@@ -133,7 +140,7 @@ def texts_at(value: Any, *path: str | int) -> list[str]:
 
 def mappings_at(value: Any, *path: str | int) -> list[Mapping[str, Any]]:
     """The elements at `path` that are mappings. Raises `UnknownInput` as `list_at` does."""
-    return [item for item in list_at(value, *path) if isinstance(item, Mapping)]
+    return [item for item in list_at(value, *path) if type(item) is dict or isinstance(item, Mapping)]
 
 
 def length_at(value: Any, *path: str | int) -> int:
@@ -153,7 +160,7 @@ def mapping_at(value: Any, *path: str | int) -> dict[str, Any]:
         UnknownInput: the mapping or one of its entries is not known.
     """
     found = value_at(value, *path)
-    if not isinstance(found, Mapping):
+    if found is None or (type(found) is not dict and not isinstance(found, Mapping)):
         return {}
     return {str(key): _part(item, (*path, str(key))) for key, item in found.items()}
 
@@ -192,16 +199,33 @@ def as_number(value: Any) -> float | None:
 
 def known_texts(value: Any, path: str = "", *, exclude: frozenset[str] = frozenset()) -> Iterator[tuple[str, str]]:
     """Every known text in `value`, with its path below `path`: `rules[0].id`. Keys of `exclude` are passed over."""
+    found: list[tuple[str, str]] = []
+    _gather(value, path, exclude, found)
+    return iter(found)
+
+
+def _gather(value: Any, path: str, exclude: frozenset[str], found: list[tuple[str, str]]) -> None:
+    """Adds the known texts: a list, since generators in generators take twice as long."""
     value = _bare(value)
-    if isinstance(value, str):
-        yield path, value
-    elif isinstance(value, (dict, Mapping)):
+    kind = type(value)
+    if kind is str:
+        found.append((path, value))
+    elif kind is dict:
         for key, item in value.items():
-            if key not in exclude:
-                yield from known_texts(item, f"{path}.{key}" if path else str(key), exclude=exclude)
-    elif _is_list(value):
+            if type(item) not in _TEXTLESS and key not in exclude:
+                _gather(item, f"{path}.{key}" if path else str(key), exclude, found)
+    elif kind is list:
         for index, item in enumerate(value):
-            yield from known_texts(item, f"{path}[{index}]", exclude=exclude)
+            if type(item) not in _TEXTLESS:
+                _gather(item, f"{path}[{index}]", exclude, found)
+    elif kind in _TEXTLESS:
+        return
+    elif isinstance(value, str):
+        found.append((path, value))
+    elif isinstance(value, Mapping):
+        _gather(dict(value), path, exclude, found)
+    elif _is_list(value):
+        _gather(list(value), path, exclude, found)
 
 
 def path_text(path: Sequence[str | int]) -> str:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final
 
 from trainyard.recorded.model import RecordedResource, has_unknown
 from trainyard.recorded.read import follow, known_texts, steps
@@ -17,7 +17,15 @@ _WILDCARD: Final = re.compile(r"[*?\[]")
 @lru_cache(maxsize=32_768)
 def matches(type_: str, patterns: tuple[str, ...]) -> bool:
     """Whether a type token is one of the patterns (`kubernetes:kueue.x-k8s.io/*:ClusterQueue`)."""
-    return any(fnmatchcase(type_, pattern) for pattern in patterns)
+    tokens, wild = _sorted_out(patterns)
+    return type_ in tokens or any(fnmatchcase(type_, pattern) for pattern in wild)
+
+
+@lru_cache(maxsize=4_096)
+def _sorted_out(patterns: tuple[str, ...]) -> tuple[frozenset[str], tuple[str, ...]]:
+    """Those that are the token of one type, and those that have wildcards."""
+    wild = tuple(pattern for pattern in patterns if _WILDCARD.search(pattern))
+    return frozenset(patterns).difference(wild), wild
 
 
 def refers(resource: RecordedResource, key: str, target: RecordedResource) -> bool:
@@ -25,11 +33,19 @@ def refers(resource: RecordedResource, key: str, target: RecordedResource) -> bo
     return resource.inputs.get(key) is not None and target.urn in resource.property_dependencies.get(key, ())
 
 
-class Resources:
-    """Recorded resources, in their order; components and providers are among them."""
+Notes = dict[tuple[int, ...], Any]
+"""What a reader has worked out of resources, by their identities: it holds them, so that each stays its own."""
 
-    def __init__(self, resources: Iterable[RecordedResource]) -> None:
+
+class Resources:
+    """Recorded resources, in their order; components and providers are among them.
+
+    `notes` are shared by those that hold the same resources in other selections.
+    """
+
+    def __init__(self, resources: Iterable[RecordedResource], notes: Notes | None = None) -> None:
         self.all = tuple(resources)
+        self.notes: Notes = {} if notes is None else notes
         self._by_urn = {resource.urn: resource for resource in self.all}
         self._by_type: dict[str, list[RecordedResource]] = {}
         self._places: dict[str, list[int]] = {}

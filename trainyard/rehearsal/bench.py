@@ -69,7 +69,7 @@ def synthetic(folder: Path, resources: int) -> None:
     (folder / "stacks" / "__main__.py").write_text(textwrap.dedent(_PROGRAM))
 
 
-_COMMAND = "from trainyard.cli.main import main; main()"
+_COMMAND = "from trainyard.cli.__main__ import main; main()"
 _IMPORTS = """
 import sys, types
 import trainyard.stacks.environment.build

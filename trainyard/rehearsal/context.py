@@ -14,7 +14,7 @@ from typing import Any
 
 from trainyard.recorded.alike import Sound, content
 from trainyard.recorded.kinds import without_wrong_kinds
-from trainyard.recorded.model import UNKNOWN, Finding, Level, RecordedResource, Secret, bare, has_secret
+from trainyard.recorded.model import UNKNOWN, Finding, Level, RecordedResource, Secret
 from trainyard.recorded.read import as_number, follow, steps, value_at
 from trainyard.recorded.resources import Resources
 
@@ -70,16 +70,20 @@ class View:
         self.stack = stack
         self.type = resource.type
         self.name = resource.name
-        self.inputs: dict[str, Any] = bare(dict(resource.inputs))
+        self.inputs = resource.bare_inputs
         self.findings: list[Finding] = []
-        self._secret = frozenset(_secret_paths(resource.inputs) if has_secret(resource.inputs) else ())
+        self._secret = frozenset(_secret_paths(resource.inputs) if resource.has_secrets else ())
+        self._values: dict[str, Any] = {}  # by path: every room asks for the same few
 
     def _at(self, path: str) -> Any:
         return follow(self.inputs, *steps(path))
 
     def value(self, path: str) -> Any:
         """What is at `path`; None where it is absent or unknown."""
-        return value_at(self.inputs, *steps(path), unknown=None)
+        found = self._values.get(path, self)
+        if found is self:  # nobody asked yet
+            found = self._values[path] = value_at(self.inputs, *steps(path), unknown=None)
+        return found
 
     def has(self, path: str) -> bool:
         """Whether an input is set for sure, be it to something unknown; False below something unknown."""
@@ -127,13 +131,13 @@ class View:
     def items(self, path: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
         """The mappings of a list, each with its own path."""
         for index, item in enumerate(self.entries(path)):
-            if isinstance(item, Mapping):
+            if type(item) is dict or isinstance(item, Mapping):
                 yield f"{path}[{index}]", item
 
     def mapping(self, path: str) -> Mapping[str, Any]:
         """A known mapping; empty where there is none."""
         found = self.value(path)
-        return found if isinstance(found, Mapping) else {}
+        return found if type(found) is dict or isinstance(found, Mapping) else {}
 
     def referred(self, path: str, type_: str) -> View | None:
         """The one resource of `type_` that an input refers to; None where that is not certain."""

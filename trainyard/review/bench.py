@@ -27,7 +27,7 @@ ROUNDS = 3
 BAR_SECONDS = 10.0
 CLIENTS = 100
 BAR_CLIENTS_SECONDS, BAR_CLIENTS_MB = 30.0, 500
-_COMMAND = "from trainyard.cli.main import main; main()"
+_COMMAND = "from trainyard.cli.__main__ import main; main()"
 _CLIENT = """config:
   trainyard:client: c{number:03d}
   trainyard:cloud: aws

@@ -139,13 +139,15 @@ def made_at(made: Constructed, root: Path) -> Place | None:
     """The line of the project's own code that made a resource; None for code from elsewhere."""
     if not made.file:
         return None
-    path = _resolved(made.file)
-    return Place(path.relative_to(root).as_posix(), made.line) if path.is_relative_to(root) else None
+    below = _below(made.file, root)
+    return Place(below, made.line) if below is not None else None
 
 
-@functools.cache
-def _resolved(file: str) -> Path:
-    return Path(file).resolve()
+@functools.lru_cache(maxsize=1024)
+def _below(file: str, root: Path) -> str | None:
+    """A file's path below a folder, which a stack asks for a thousand times; None where it lies elsewhere."""
+    path = Path(file).resolve()
+    return path.relative_to(root).as_posix() if path.is_relative_to(root) else None
 
 
 def _top(config: yaml.MappingNode, name: str) -> tuple[yaml.Node, yaml.Node] | None:

@@ -56,19 +56,28 @@ def tell(asked: Asked, stack_file: Path, earlier: Mapping[str, Any] | None = Non
 def told(asked: Asked, outcome: Outcome, earlier: Mapping[str, Any] | None = None) -> Told:
     """Tells an outcome in the formats that are asked for."""
     warnings = outcome.rehearsal.logged_warnings if isinstance(outcome, Review) else ()
-    return Told(outcome.verdict, warnings, {wanted: _part(wanted, asked, outcome, earlier) for wanted in asked.formats})
+    read = {Format.JSON, Format.MARKDOWN} <= set(asked.formats)
+    stack = document.stack_json(outcome) if read else None  # what both are made of
+    parts = {wanted: _part(wanted, asked, outcome, earlier, stack) for wanted in asked.formats}
+    return Told(outcome.verdict, warnings, parts)
 
 
-def _part(wanted: Format, asked: Asked, outcome: Outcome, earlier: Mapping[str, Any] | None) -> str:
+def _part(
+    wanted: Format,
+    asked: Asked,
+    outcome: Outcome,
+    earlier: Mapping[str, Any] | None,
+    stack: dict[str, Any] | None,
+) -> str:
     match wanted:
         case Format.JSON:
-            return document.part(outcome)
+            return document.part(outcome, stack)
         case Format.SARIF:
             return sarif.part(outcome)
         case Format.JUNIT:
             return junit.part(outcome)
         case Format.MARKDOWN:
-            return markdown.part(outcome, earlier, compared=asked.compared)
+            return markdown.part(outcome, earlier, compared=asked.compared, stack=stack)
         case Format.TEXT:
             found = terminal.alone(outcome) if asked.alone else terminal.details(outcome)
             return "" if found is None else output.rendered(lambda console: console.print(found), asked.look)

@@ -27,6 +27,14 @@ class Managed(Model):
             "there has moved"
         ),
     )
+    tracked_by: Literal["experiments", "mlflow"] | None = Field(
+        default=None,
+        description=(
+            "what tracks runs: on AWS an MLflow App always; on Google Cloud Vertex AI Experiments with a TensorBoard, "
+            "which cost nothing idle and are no MLflow, or an MLflow server on Cloud Run behind IAP, whose database is "
+            "paid for all the time and which a team that grows takes along"
+        ),
+    )
     private_domain: bool | None = Field(
         default=None,
         description=(

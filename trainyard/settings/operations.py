@@ -194,7 +194,7 @@ class Mlflow(Model):
         default=None,
         description=(
             "whether there is one: a server on the cluster, without one SageMaker's MLflow App, or on Google Cloud "
-            "Vertex AI Experiments, which are no MLflow: `trainyard explain STACK managed` says what is lost"
+            "what managed.trackedBy says: `trainyard explain STACK managed` has what is lost by it"
         ),
     )
     replicas: int | None = Field(default=None, ge=1, le=10, description="servers")

@@ -7,6 +7,7 @@ import ipaddress
 import re
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from typing import Annotated
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -79,12 +80,15 @@ MAY_BE_ENCRYPTED = "x-may-be-encrypted"
 """Mark in a JSON schema, of a value that may be encrypted."""
 
 
+_compiled = cache(re.compile)
+"""A stack file has a value for a few patterns of many, and the cache of `re` itself is too small to rely upon."""
+
+
 def matching(pattern: str, allowed: str) -> Matching:
     """A text that matches a pattern as a whole; `allowed` says to its author what that is."""
-    compiled = re.compile(pattern)
 
     def check(value: str) -> str:
-        if not compiled.fullmatch(value):
+        if not _compiled(pattern).fullmatch(value):
             raise ValueError(allowed)
         return value
 

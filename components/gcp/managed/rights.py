@@ -26,10 +26,11 @@ idle shutdown."""
 
 NOTEBOOKS: Final = (
     "dataform.locations.get", "dataform.locations.list", "dataform.repositories.create", "dataform.repositories.list",
-    "dataform.collections.create", "dataform.collections.list",
+    "dataform.folders.create",
 )  # fmt: skip
 """Notebooks of Colab Enterprise are repositories of Dataform, which who makes one owns (its documentation, "Access
-control", 2026-11)."""
+control", 2026-11), in folders: what `roles/aiplatform.colabEnterpriseUser` holds of Dataform besides comments (IAM's
+list of 2026-08-22, in which no role holds `dataform.collections.*` any more, the older name of folders)."""
 
 TRACKING: Final = (
     "aiplatform.metadataSchemas.get", "aiplatform.metadataSchemas.list", "aiplatform.metadataStores.get",

@@ -13,6 +13,7 @@ import pulumi_gcp
 import pulumi_random
 
 from trainyard.components.gcp.budget import ProjectBudget, ProjectBudgetArgs
+from trainyard.components.gcp.database import CloudSqlDatabase
 from trainyard.components.gcp.encryption import ProjectKeys
 from trainyard.components.gcp.fabric_networks import FabricNetworks
 from trainyard.components.gcp.google_apis import GoogleApis
@@ -53,6 +54,12 @@ AGENTS_OF_CLUSTERS: Final = ("container", "sqladmin", "secretmanager")
 OF_MANAGED: Final = ("aiplatform", "dataform", "artifactregistry")
 """What managed training uses besides: notebooks are repositories of Dataform."""
 
+OF_TRACKING: Final = ("servicenetworking", "sqladmin", "secretmanager", "run", "iap")
+"""What a tracking server on Cloud Run uses besides, with its database."""
+
+AGENTS_OF_TRACKING: Final = ("sqladmin", "secretmanager", "run", "iap")
+"""Services whose agents encrypt with the environment's keys, or let people in, where there is one."""
+
 AGENTS_OF_MANAGED: Final = ("aiplatform", "artifactregistry", "dataform")
 """Services whose agents encrypt with the environment's keys, where training is managed."""
 
@@ -86,7 +93,7 @@ def build(plan: Plan[GcpPlan]) -> Foundation:
     budget = _budget(plan, after(gcp, services.ready))
     fabric = _fabric(plan, after(gcp, services.ready))
     images = _images(plan, keys, after(gcp, [*services.ready, *keys.granted["platform"]]))
-    training = _managed(plan, network, storage, keys, services, gcp)
+    training = _managed(plan, network, storage, keys, services, database, gcp)
     clusters: dict[str, Ground] = {}
     if plan.clusters:
         # Their SDKs take a second, which an environment of managed training does not have to wait for.
@@ -113,14 +120,17 @@ def _services(plan: Plan[GcpPlan], gcp: pulumi.ResourceOptions) -> ProjectServic
     own = plan.ground
     billed = ["cloudbilling", "billingbudgets"] if own.billing else []
     clusters, managed = bool(own.control_planes), own.managed is not None
+    served = own.managed is not None and own.managed.server is not None
     used = [
         *SERVICES,
         *(OF_CLUSTERS if clusters else ()),
         *(OF_MANAGED if managed else ()),
+        *(OF_TRACKING if served else ()),
         *billed,
     ]
     used += [*(["lustre"] if own.lustre else ()), *(["file"] if own.shared_files else ())]
     agents = [*AGENTS, *(AGENTS_OF_CLUSTERS if clusters else ()), *(AGENTS_OF_MANAGED if managed else ())]
+    agents += AGENTS_OF_TRACKING if served else ()
     agents += [*(["lustre"] if own.lustre else ()), *(["file"] if own.shared_files else ())]
     if own.image_cache and not managed:
         agents.append("artifactregistry")
@@ -133,6 +143,7 @@ def _managed(
     storage: GcsStorageTiers,
     keys: ProjectKeys,
     services: ProjectServices,
+    database: CloudSqlDatabase | None,
     gcp: pulumi.ResourceOptions,
 ) -> dict[str, pulumi.Input[Any]]:
     """Managed training, where the plan has it; what the stack reports of it."""
@@ -142,7 +153,7 @@ def _managed(
     # Its SDKs take a second, which an environment with a cluster alone does not have to wait for.
     from trainyard.stacks.environment.gcp import managed
 
-    made = managed.make_managed(plan, planned, network, storage, keys, services.ready, gcp)
+    made = managed.make_managed(plan, planned, network, storage, keys, services, database, gcp)
     managed.make_proof(plan, made, storage, gcp)
     return made.outputs
 
@@ -162,9 +173,10 @@ def _network(plan: Plan[GcpPlan], services: ProjectServices, opts: pulumi.Resour
         return SharedVpc("network", given, opts)
     args: VpcNetworkArgs = {"region": plan.ground.region, "node_cidr": own.node_cidr, "nat": own.nat}
     if plan.ground.control_planes:
-        private = IPv4Network(own.private_services_cidr)
         args["pod_cidr"], args["service_cidr"] = own.pod_cidr, own.service_cidr
         args["control_plane_cidr"] = own.control_plane_cidr
+    if plan.ground.control_planes or plan.ground.database is not None:
+        private = IPv4Network(own.private_services_cidr)
         args["private_services_prefix"] = private.prefixlen
         args["private_services_address"] = str(private.network_address)
     return VpcNetwork("network", args, opts)

@@ -3,31 +3,35 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import pulumi
 import pulumi_gcp.artifactregistry as artifactregistry
 import pulumi_gcp.dataform as dataform
 
 from trainyard.catalog import gcp as catalog
+from trainyard.components.gcp.database import CloudSqlDatabase
 from trainyard.components.gcp.encryption import ProjectKeys
 from trainyard.components.gcp.managed.alarms import VertexAlarms
 from trainyard.components.gcp.managed.ceilings import ClosedQuotas
 from trainyard.components.gcp.managed.editors import EditorMachineArgs, EditorTemplates
 from trainyard.components.gcp.managed.identities import CustomCodeAgent, CustomCodeAgentArgs, ManagedIdentities
 from trainyard.components.gcp.managed.tracking import Experiments
+from trainyard.components.gcp.services import ProjectServices
 from trainyard.components.gcp.shared_network import AnyVpc
 from trainyard.components.gcp.storage import GcsStorageTiers
 from trainyard.conventions import SMOKE_PREFIX
 from trainyard.conventions.gcp import VERTEX_ACCELERATORS, vertex_gpu
-from trainyard.plan.gcp.parts import GcpPlan, ManagedPlan
+from trainyard.plan.gcp.parts import GcpPlan, ManagedPlan, TrackingServerPlan
 from trainyard.plan.gcp.training import training_smoke
 from trainyard.plan.parts import Plan
 from trainyard.smoke_jobs.launch import vertex
 from trainyard.smoke_jobs.launch.payload import digest
-from trainyard.stacks.environment.gcp.storage import after, uri
+from trainyard.stacks.environment.gcp.storage import ARTIFACTS_PREFIX, after, uri
+
+if TYPE_CHECKING:
+    from trainyard.components.gcp.managed.tracking_server import TrackingServer
 
 LONGEST_ACCOUNT_ID: Final = 30
 
@@ -49,11 +53,12 @@ def make_managed(
     network: AnyVpc,
     storage: GcsStorageTiers,
     keys: ProjectKeys,
-    services: Sequence[pulumi.Resource],
+    switched: ProjectServices,
+    database: CloudSqlDatabase | None,
     gcp: pulumi.ResourceOptions,
 ) -> Managed:
     """Makes images, identities, ceilings, editors, tracking and alarms."""
-    name, own, labels = plan.core.name, plan.ground, dict(plan.ground.labels)
+    name, own, labels, services = plan.core.name, plan.ground, dict(plan.ground.labels), switched.ready
     first = after(gcp, services)
     images = artifactregistry.Repository(
         f"{name}-images",
@@ -83,7 +88,7 @@ def make_managed(
             "artifacts_bucket": storage.artifacts_bucket,
             "repository": images.name,
             "location": own.region,
-            "tracking": planned.tracking,
+            "tracking": planned.tracked_by == "experiments",
         },
         first,
     )
@@ -122,7 +127,14 @@ def make_managed(
         "trainingTypes": list(planned.training_types),
         "outputKey": keys.key_ids["tracking"],
     }
-    if planned.tracking:
+    tracked: list[pulumi.Resource] = []
+    if planned.server is not None and database is not None:
+        server = make_server(plan, planned.server, network, storage, keys, switched, database, identities, gcp)
+        tracked = server.ready
+        outputs["mlflowTrackingUri"] = planned.server.uri
+        outputs["mlflowAudience"] = planned.server.audience
+        outputs["mlflowClientAccount"] = server.client_account
+    elif planned.tracked_by == "experiments":
         experiments = Experiments(
             "tracking",
             {
@@ -152,7 +164,64 @@ def make_managed(
         images.name,
         keys.key_ids["tracking"],
         outputs,
-        [*services, *identities.granted, *keys.granted["tracking"]],
+        [*services, *identities.granted, *keys.granted["tracking"], *tracked],
+    )
+
+
+def make_server(
+    plan: Plan[GcpPlan],
+    planned: TrackingServerPlan,
+    network: AnyVpc,
+    storage: GcsStorageTiers,
+    keys: ProjectKeys,
+    services: ProjectServices,
+    database: CloudSqlDatabase,
+    identities: ManagedIdentities,
+    gcp: pulumi.ResourceOptions,
+) -> TrackingServer:
+    """Makes MLflow on Cloud Run, in front of the environment's database."""
+    # Few environments have one, and its SDKs are not for nothing.
+    from trainyard.components.gcp.managed.tracking_server import TrackingServer
+
+    own = plan.ground
+    return TrackingServer(
+        "tracking-server",
+        {
+            "project": own.project,
+            "region": own.region,
+            "service": planned.service,
+            "host": planned.host,
+            "accounts": {
+                "server": planned.account("mlflow"),
+                "migration": planned.account("mlflow-up"),
+                "client": planned.account("track"),
+            },
+            "role_id": f"{plan.core.name}_tracking".replace("-", "_"),
+            "image": plan.core.pins.image("mlflow"),
+            "cpu": planned.cpu,
+            "memory": planned.memory,
+            "workers": planned.workers,
+            "least_instances": planned.least_instances,
+            "most_instances": planned.most_instances,
+            "concurrency": planned.concurrency,
+            "database": {
+                "instance": database.instance_name,
+                "address": database.address,
+                "server_ca": database.server_ca,
+                "secret_id": database.secret_id,
+                "secret_name": database.secret_name,
+            },
+            "artifacts_uri": pulumi.Output.concat(uri(storage.artifacts_bucket), f"/{ARTIFACTS_PREFIX}"),
+            "artifacts_bucket": storage.artifacts_bucket,
+            "network_id": network.network_id,
+            "subnetwork_id": network.subnetwork_id,
+            "key_id": keys.key_ids["tracking"],
+            "iap_agent_email": services.agent_emails["iap"],
+            "people": sorted({who for team in plan.core.teams for who in team.principals}),
+            "job_account": identities.job_account_email,
+            "labels": dict(own.labels),
+        },
+        after(gcp, [*services.ready, *keys.granted["tracking"], database]),
     )
 
 

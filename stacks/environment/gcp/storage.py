@@ -45,6 +45,7 @@ def make_keys(plan: Plan[GcpPlan], services: ProjectServices, gcp: pulumi.Resour
 
     own, number = plan.ground, plan.ground.project_number
     clusters, managed = bool(own.control_planes), own.managed is not None
+    served = own.managed is not None and own.managed.server is not None
     storage = f"serviceAccount:service-{number}@gs-project-accounts.iam.gserviceaccount.com"
     disks = f"serviceAccount:service-{number}@compute-system.iam.gserviceaccount.com"
     members: dict[str, dict[str, pulumi.Input[str]]] = {
@@ -56,7 +57,8 @@ def make_keys(plan: Plan[GcpPlan], services: ProjectServices, gcp: pulumi.Resour
         "checkpoints": {"storage": storage},
         "tracking": {
             "storage": storage,
-            **({"sql": agent("sqladmin"), "secrets": agent("secretmanager")} if clusters else {}),
+            **({"sql": agent("sqladmin"), "secrets": agent("secretmanager")} if clusters or served else {}),
+            **({"run": agent("run")} if served else {}),
             # Vertex AI takes one key a project and region by its default quota: that of what it keeps, also for the
             # disks of its editors (Colab Enterprise documentation, "Customer-managed encryption keys", 2026-11).
             **({"vertex": agent("aiplatform"), "disks": disks, "notebooks": agent("dataform")} if managed else {}),
@@ -247,8 +249,9 @@ def make_database(
     plan: Plan[GcpPlan], network: AnyVpc, keys: ProjectKeys, gcp: pulumi.ResourceOptions
 ) -> CloudSqlDatabase | None:
     """PostgreSQL for MLflow, where the plan has a server."""
-    own = plan.ground.database
-    if own is None or not any(plan.tracks(cluster) for cluster in plan.clusters):
+    own, managed = plan.ground.database, plan.ground.managed
+    by_token = managed is not None and managed.server is not None
+    if own is None or not (by_token or any(plan.tracks(cluster) for cluster in plan.clusters)):
         return None
     return CloudSqlDatabase(
         tracking_database(plan.core.name),
@@ -266,6 +269,7 @@ def make_database(
             "deletion_protection": own.deletion_protection,
             "protect": plan.core.protect,
             "password_version": plan.core.mlflow.password_version,
+            **({"iam_login": True} if by_token else {}),
         },
         after(gcp, [*network.private, *keys.granted["tracking"]]),
     )

@@ -144,7 +144,7 @@ def program() -> None:
             },
             "protect": True,
         },
-        made_by,
+        after(services.ready),
     )
     cluster = GkeCluster(
         "cluster",

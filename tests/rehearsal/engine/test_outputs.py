@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from pulumi_aws.eks import Cluster
+from pulumi_kubernetes.core.v1 import ConfigMap
 
-from trainyard.rehearsal.engine.outputs import plausible_text
+from trainyard.recorded.model import UNKNOWN
+from trainyard.rehearsal.engine.outputs import answer, plausible_text
 from trainyard.rehearsal.engine.synthesised import Place, Subject
 
 
@@ -23,3 +26,17 @@ def test_a_host_name_ends_as_its_partition_has_it(key: str, type_: str, region: 
     text = plausible_text(key, Subject(type_, "search", {}, Place(region=region)))
     assert text.endswith(ending)
     assert text.startswith("https://") is (key in ("endpoint", "url"))
+
+
+def test_blocks_are_completed_where_the_provider_fills_something_in_and_never_are_those_of_the_inputs() -> None:
+    """A cluster gets ids in the block of its VPC; an object of Kubernetes has nothing but what it was given."""
+    metadata = {"name": "a", "labels": {"b": "c"}}
+    config = answer("kubernetes:core/v1:ConfigMap", "a", "u", {"metadata": metadata}, ConfigMap, None, preview=False)
+    assert config.outputs["metadata"].items() >= metadata.items()
+    assert config.outputs["metadata"] is not metadata
+    given = {"vpcConfig": {"subnetIds": ["s"]}, "kubernetesNetworkConfig": {"elasticLoadBalancing": {"enabled": True}}}
+    for preview in (True, False):
+        cluster = answer("aws:eks/cluster:Cluster", "a", "u", given, Cluster, None, preview=preview).outputs
+        assert {"vpcId", "clusterSecurityGroupId"} <= cluster["vpcConfig"].keys() > given["vpcConfig"].keys()
+        assert (cluster["vpcConfig"]["vpcId"] is UNKNOWN) is preview
+    assert given["vpcConfig"] == {"subnetIds": ["s"]}

@@ -99,31 +99,60 @@ def test_packages_that_do_more_are_imported_as_ever() -> None:
 
 
 _TOLD = """
-    import inspect, typing
+    import importlib, inspect, typing
     from pulumi import _types
-    from pulumi_aws.fsx import _inputs
     found = {}
-    for name in _inputs.__all__:
-        cls = getattr(_inputs, name)
-        if typing.is_typeddict(cls):
-            keys = sorted(cls.__required_keys__), sorted(cls.__optional_keys__)
-            found[name] = [*keys, str(cls.__annotations__), issubclass(cls, dict), cls.__doc__]
-        else:
-            types = _types.input_type_types(cls)
-            found[name] = [str(types), str(inspect.signature(cls)), sorted(vars(cls)), cls.__qualname__, cls.__doc__]
+    for part in ("outputs", "_inputs", "lustre_file_system", "get_windows_file_system"):
+        module = importlib.import_module(f"pulumi_aws.fsx.{part}")
+        for name, cls in vars(module).items():
+            if not isinstance(cls, type) or cls.__module__ != module.__name__:
+                continue
+            told = [cls.__qualname__, cls.__doc__, [base.__name__ for base in cls.__mro__]]
+            if typing.is_typeddict(cls):
+                told += sorted(cls.__required_keys__), sorted(cls.__optional_keys__), str(cls.__annotations__)
+            else:
+                marks = [_types.is_input_type(cls), _types.is_output_type(cls)]
+                told += marks, sorted(vars(cls)), str(inspect.signature(cls))
+                told.append(str(_types._types_from_py_properties(cls)))
+            found[f"{module.__name__}.{name}"] = told
 """
 
 
-def test_classes_of_inputs_that_wait_are_the_same() -> None:
+def test_classes_that_wait_are_the_same() -> None:
     whole = _run(_TOLD)
     waited = _run(
         "from trainyard.rehearsal.engine.sdk_imports import piecewise_imports\n"
-        "with piecewise_imports():\n    import pulumi_aws.fsx._inputs as first\n"
-        "from trainyard.rehearsal.engine.sdk_inputs import waiting\n"
-        "assert waiting(first.LustreFileSystemLogConfigurationArgs)\n" + textwrap.dedent(_TOLD)
+        "with piecewise_imports():\n"
+        "    from pulumi_aws.fsx import _inputs, lustre_file_system, outputs\n"
+        "    from pulumi_aws.fsx.get_windows_file_system import GetWindowsFileSystemResult\n"
+        "from trainyard.rehearsal.engine.sdk_classes import waiting\n"
+        "assert waiting(_inputs.LustreFileSystemLogConfigurationArgs)\n"
+        "assert waiting(outputs.LustreFileSystemLogConfiguration)\n"
+        "assert waiting(lustre_file_system._LustreFileSystemState)\n"
+        "assert not waiting(GetWindowsFileSystemResult)  # another class derives from it\n" + textwrap.dedent(_TOLD)
     )
     assert waited == whole
-    assert len(whole) > 20
+    assert len(whole) > 60
+
+
+def test_an_output_that_waited_reads_as_ever() -> None:
+    """Keys of both spellings, and the warning that the SDK gives for the provider's own."""
+    program = """
+        warned = []
+        import pulumi
+        pulumi.log.warn = warned.append
+        import pulumi_aws.fsx as fsx
+        made = fsx.outputs.LustreFileSystemMetadataConfiguration(iops=3, mode="AUTOMATIC")
+        class Ours(fsx.outputs.LustreFileSystemRootSquashConfiguration):
+            pass
+        squash = Ours(no_squash_nids=["10.0.0.1"], root_squash="1:2")
+        found = {"iops": made.iops, "items": dict(made), "equal": made == type(made)(iops=3)}
+        found |= {"own": squash.get("noSquashNids"), "ours": squash["root_squash"], "warned": warned}
+    """
+    waiting = "from trainyard.rehearsal.engine.sdk_imports import piecewise_imports\nimport pulumi_aws\n"
+    found = _run(waiting + "with piecewise_imports():\n" + textwrap.indent(textwrap.dedent(program), "    "))
+    assert found == _run(program)
+    assert found["iops"] == 3 and found["ours"] == "1:2" and "noSquashNids" in str(found["warned"])
 
 
 def test_only_inputs_that_are_used_are_made() -> None:
@@ -133,7 +162,7 @@ def test_only_inputs_that_are_used_are_made() -> None:
             import pulumi_kubernetes.core.v1 as core
             import pulumi_kubernetes.core.v1._inputs as inputs
         from pulumi import _types
-        from trainyard.rehearsal.engine.sdk_inputs import waiting
+        from trainyard.rehearsal.engine.sdk_classes import waiting
         before = [waiting(inputs.ContainerPortArgs), waiting(inputs.ContainerPortArgsDict)]
         port = core.ContainerPortArgs(container_port=80)
         found = {

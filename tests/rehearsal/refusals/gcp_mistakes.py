@@ -153,7 +153,11 @@ RIGHT: list[tuple[str, str, Any]] = [
     ("Cluster:cluster-cluster", "minMasterVersion", "1.35.2-gke.1842000"),
     ("Cluster:cluster-cluster", "minMasterVersion", "1.37"),  # newer than what the catalogue knows
     ("Cluster:cluster-cluster", "maintenancePolicy.recurringWindow.recurrence", "FREQ=DAILY"),
-    ("Cluster:cluster-cluster", "maintenancePolicy.recurringWindow.recurrence", "FREQ=MONTHLY;BYDAY=1SA,3SA,4SU"),
+    (
+        "Cluster:cluster-cluster",
+        "maintenancePolicy.recurringWindow.recurrence",
+        "FREQ=MONTHLY;BYDAY=1SA,2SA,3SA,4SA,1SU,2SU,3SU,4SU",
+    ),
     (
         "Cluster:cluster-cluster",
         "maintenancePolicy.maintenanceExclusions[0]",

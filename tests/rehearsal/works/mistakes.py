@@ -133,31 +133,34 @@ def context_of(rehearsal: Rehearsal) -> ValueContext:
     )
 
 
-def told(rehearsal: Rehearsal, change: Change | None = None, room: str | None = None) -> list[Finding]:
+def told(
+    rehearsal: Rehearsal, change: Change | None = None, room: str | None = None, *, ours: bool = False
+) -> list[Finding]:
     """What the rooms, or one of them, say of a stack, or of the stack with a change; each finding that the sound stack
-    has left out.
+    has left out. `ours`: as of a program that publishes a plan.
     """
     sound = list(rehearsal.known.resources)
     if change is None:
-        return _found(sound, rehearsal, room)
-    before = _before(rehearsal, room)
-    return [finding for finding in _found(change(sound), rehearsal, room) if finding not in before]
+        return _found(sound, rehearsal, room, ours)
+    before = _before(rehearsal, room, ours)
+    return [finding for finding in _found(change(sound), rehearsal, room, ours) if finding not in before]
 
 
-def _before(rehearsal: Rehearsal, room: str | None) -> set[Finding]:
-    key = id(rehearsal), room
+def _before(rehearsal: Rehearsal, room: str | None, ours: bool) -> set[Finding]:
+    key = id(rehearsal), room, ours
     if key not in _SOUND:
-        _SOUND[key] = rehearsal, set(_found(list(rehearsal.known.resources), rehearsal, room))
+        _SOUND[key] = rehearsal, set(_found(list(rehearsal.known.resources), rehearsal, room, ours))
     return _SOUND[key][1]
 
 
-_SOUND: dict[tuple[int, str | None], tuple[Rehearsal, set[Finding]]] = {}
+_SOUND: dict[tuple[int, str | None, bool], tuple[Rehearsal, set[Finding]]] = {}
 """What was found in stacks as they are; the stack is kept beside it, so that its id stays its own."""
 
 
-def _found(resources: Recorded, rehearsal: Rehearsal, room: str | None) -> list[Finding]:
+def _found(resources: Recorded, rehearsal: Rehearsal, room: str | None, ours: bool) -> list[Finding]:
+    context = replace(context_of(rehearsal), ours=ours)
     if room is None:
-        return check_works(resources, context_of(rehearsal))
-    stack = Stack(resources, context_of(rehearsal))
+        return check_works(resources, context)
+    stack = Stack(resources, context)
     ROOMS[room](stack)
     return stack.findings

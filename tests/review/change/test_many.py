@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from trainyard.problems import SettingsError
 from trainyard.review.change import serve
 from trainyard.review.change.many import rehearse_many
 from trainyard.review.change.source import Source, outcome_in
@@ -156,3 +157,18 @@ def test_what_was_made_already_is_read_and_what_was_not_is_rehearsed(tmp_path: P
     assert source.read(tmp_path, tmp_path / "Pulumi.a.yaml").resources == ()
     with pytest.raises(Exception, match=r"1\.2\.3.*nowhere"):
         source.read(tmp_path, tmp_path / "Pulumi.b.yaml")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('{"resources": [', "no JSON"),
+        ("[" * 100_000, "nested at most 32 deep"),
+        ('{"verdict": {}}', "its settings are wrong"),
+    ],
+)
+def test_what_was_made_and_cannot_be_read_is_told(tmp_path: Path, text: str, words: str) -> None:
+    outcome_in(tmp_path, Path("Pulumi.a.yaml")).write_text(text)
+    source = Source("1.2.3", interpreter=tmp_path / "nowhere", outcomes=tmp_path)
+    with pytest.raises(SettingsError, match=words):
+        source.read(tmp_path, tmp_path / "Pulumi.a.yaml")

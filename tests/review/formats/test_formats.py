@@ -313,3 +313,17 @@ def test_a_review_tells_the_rehearsal_with_its_verdict():
     assert told["cost"]["floor"] == 32.85
     assert told["seconds"] == {"total": 2.0}
     assert told["verdict"]["state"] == "violated"
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"a": [1, 1.5, True, None, 'é\n"\\'], "empty": [{}, [], ()], "in": {"b": {"c": [["d"]], "": {}}}},
+        [{"a": {1: {"b": [2]}, None: []}}, ("x", {"y": 1})],
+        1e300,
+        "plain",
+        [],
+    ],
+)
+def test_a_document_is_written_as_json_writes_it(value):
+    assert document.indented(value) == json.dumps(value, indent=2)

@@ -1,6 +1,7 @@
 """What is judged without Pulumi's analyser is what the analyser says."""
 
 import copy
+from dataclasses import replace
 
 import pytest
 
@@ -128,3 +129,18 @@ def test_a_judge_serves_one_configuration(rehearsed):
     before = undecided()
     assert before and not undecided({"all": "disabled"})
     assert undecided() == before
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"inputs": {"a": 2}}, {"protect": True}, {"provider": "p::q"}, {"ignore_changes": ("a",)}, {"parent": "x"}],
+)
+def test_only_what_is_the_same_in_both_runs_is_shown_as_the_same(change):
+    preview = made("aws:s3/bucket:Bucket", "b", {"a": 1})
+    behind = made("pulumi:providers:aws", "p", {"defaultTags": {"tags": {"owner": "me"}}})
+    behind = replace(behind, urn="p")
+    known = replace(preview, **change)
+    before = View([preview, behind])
+    shown = before.alone(preview)
+    assert View([preview, behind], before).alone(preview) is shown
+    assert View([known, behind], before).alone(known) == View([known, behind]).alone(known) != shown

@@ -55,6 +55,13 @@ def test_a_product_that_gives_two_answers_is_found(smoke: Callable[..., Any]) ->
     assert "the same matrix product gave two answers under load; drain the node" in ran.check("compute")["reason"]
 
 
+def test_a_fault_that_nobody_looks_for_is_no_pass(smoke: Callable[..., Any]) -> None:
+    ran = smoke(checks=("gradients",), breaks=("gradients",))
+    assert ran.code == 10, ran.output
+    said = ran.check("gradients")["reason"]
+    assert said == "gradients was seeded, and nobody looked for it: one rank: there is no gradient to exchange"
+
+
 ROWS: tuple[tuple[tuple[str, ...], tuple[str, ...], int], ...] = (
     (("devices", "scaling"), ("rendezvous",), 10),
     (("devices", "collectives", "gradients", "checkpoint", "scaling"), ("collectives",), 10),

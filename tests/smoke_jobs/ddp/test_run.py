@@ -154,6 +154,7 @@ def test_sigterm_ends_as_preempted_with_what_was_done(start: Callable[..., Any],
     assert verdicts["devices"]["verdict"] == "pass"
     assert verdicts["interruption"]["verdict"] == "skipped"
     assert "told to stop (SIGTERM)" in verdicts["interruption"]["reason"]
+    assert "smoke: torchrun was told to stop (SIGTERM)" in output and "Traceback" not in output
 
 
 def test_running_out_of_time_ends_with_124_and_names_the_check(smoke: Callable[..., Any]) -> None:

@@ -226,6 +226,25 @@ def test_a_checkpoint_that_is_not_whole_is_refused_and_the_one_before_taken(
     assert torch.equal(loaded(any_tier, 1)["w"], state(1)["w"])
 
 
+def test_tensors_of_every_kind_come_back_bit_for_bit(any_tier: Tier) -> None:
+    kept = {
+        "half": torch.randn(3, 5).to(torch.bfloat16),
+        "small": torch.randint(-128, 127, (7,), dtype=torch.int8),
+        "flags": torch.tensor([[True], [False]]),
+        "turned": torch.arange(12.0).reshape(3, 4).t(),
+        "complex": torch.randn(2, 2, dtype=torch.complex64),
+        "none": torch.empty(0, 4),
+        "one": torch.tensor(7, dtype=torch.int64),
+        "word": "two",
+    }
+    save(kept, any_tier, 1)
+    found = {name: torch.zeros_like(value) if isinstance(value, torch.Tensor) else "" for name, value in kept.items()}
+    restore(found, any_tier, 1)
+    for name, value in kept.items():
+        same = torch.equal(found[name], value) if isinstance(value, torch.Tensor) else found[name] == value
+        assert same, name
+
+
 def test_an_old_manifest_does_not_vouch_for_a_new_attempt_at_the_same_step(any_tier: Tier) -> None:
     save(state(1), any_tier, 1)
     writer = checkpoints.TierWriter(any_tier, 1, 0)

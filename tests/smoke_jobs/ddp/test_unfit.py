@@ -11,11 +11,14 @@ from pathlib import Path
 import pytest
 import torch
 import torch.distributed as dist
+from torch.distributed import distributed_c10d
+from torch.testing._internal.distributed.fake_pg import FakeStore
 
 from tests.shared import ROOT
 from tests.smoke_jobs.ddp.conftest import clean_environment
 from trainyard.smoke_jobs.ddp import hardware, job, pulse, result
 from trainyard.smoke_jobs.ddp.job import Here, unfit
+from trainyard.smoke_jobs.ddp.options import Options
 from trainyard.smoke_jobs.ddp.pulse import Pulse
 
 PROGRAM = """
@@ -26,7 +29,7 @@ def lost(device):
     raise RuntimeError("CUDA error: invalid device ordinal")
 if how == "lost" or rank == 0:
     torch.cuda.is_available = lambda: True
-    torch.cuda.device_count = lambda: 1
+    torch.cuda.device_count = lambda: 2 if how == "lost" else 1
     torch.cuda.nccl.version = lambda: (2, 27, 5)
     torch.cuda.set_device = lost if how == "lost" and rank == 1 else lambda device: None
     zeros = torch.zeros
@@ -40,7 +43,7 @@ sys.exit(worker.main(sys.argv[2:]))
 @pytest.mark.parametrize(
     ("how", "says"),
     [
-        ("lost", ("rank 1 on ", "its GPU, one of 1 that it sees there, cannot be used: CUDA error: invalid device")),
+        ("lost", ("rank 1 on ", "its GPU, one of 2 that it sees there, cannot be used: CUDA error: invalid device")),
         ("none", ("rank 1 on ", "sees no GPU, 1 of 2 ranks do", "device plugin")),
     ],
 )
@@ -78,6 +81,13 @@ def test_each_node_without_a_gpu_is_named_once() -> None:
     lost, *lacking = unfit(here)
     assert lost.startswith("rank 4 on c: its GPU, one of 2")
     assert [text.partition(" sees")[0] for text in lacking] == ["rank 2, 3 on b", "rank 5 on c"]
+
+
+def test_more_ranks_than_gpus_accuse_no_gpu() -> None:
+    here = [Here("a", True, 1), Here("a", True, 1, "CUDA error: invalid device ordinal"), Here("b", True, 2, "lost")]
+    few, lost = unfit(here)
+    assert few.startswith("a has 2 ranks and shows 1 GPU: start one rank a GPU (`nproc_per_node`)")
+    assert lost.startswith("rank 2 on b: its GPU") and "drain the node" in lost
 
 
 def test_what_the_driver_says_of_a_gpu_that_it_cannot_list(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -125,3 +135,33 @@ def test_who_does_not_come_to_make_them_is_named(tmp_path: Path, monkeypatch: py
             time.sleep(0.05)
     (said,) = json.loads((tmp_path / "silent.json").read_text())["ranks"]
     assert (said["rank"], said["host"]) == (1, "b") and "did not come to make them" in said["message"]
+
+
+class _Splits:
+    """Counts what is asked of NCCL's group."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def perform_nocolor_split(self, _device: torch.device) -> None:
+        self.asked += 1
+
+
+def test_who_is_not_in_a_group_of_hosts_waits_for_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only those in a group of NCCL split the first one, and the others with them; who is not in one of gloo would wait
+    for ever."""
+    splits = _Splits()
+    dist.init_process_group("fake", store=FakeStore(), rank=1, world_size=2)
+    try:
+        first = dist.group.WORLD
+        assert first is not None
+        first.bound_device_id = torch.device("cuda", 0)  # as where there are GPUs
+        monkeypatch.setattr(distributed_c10d, "_get_split_source", lambda _group: splits)
+        this = job.Job.__new__(job.Job)
+        this.options = Options()
+        assert this.group([0], backend="gloo") is None
+        assert splits.asked == 0
+        assert this.group([0]) is dist.GroupMember.NON_GROUP_MEMBER
+        assert splits.asked == 1
+    finally:
+        dist.destroy_process_group()

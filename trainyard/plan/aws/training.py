@@ -9,6 +9,7 @@ from trainyard.catalog.managed import listed_price
 from trainyard.plan.aws.job_alarms import plan_job_alarms
 from trainyard.plan.aws.parts import AwsPlan, ManagedPlan, ManagedSmokePlan, SeatPlan
 from trainyard.plan.context import Context
+from trainyard.plan.ledger import Ledger
 from trainyard.plan.managed import Shelf, beside, camel, plan_private, plan_types, refuse_managed_settings
 from trainyard.plan.parts import Plan
 from trainyard.settings.people import Team
@@ -68,6 +69,7 @@ def plan_training(teams: Sequence[Team], context: Context, *, smoke: bool) -> Ma
     path = "mlflow.enabled"
     given = context.settings.mlflow.enabled
     tracking = context.take(path, path, given, "managed.tracking")
+    _check_tracked_by(own.tracked_by, tracked=tracking, ledger=ledger)
     over = context.take("managed.over_budget", "managed.overBudget", own.over_budget)
     return ManagedPlan(
         private_domain=plan_private("managed.private_domain", context),
@@ -103,6 +105,18 @@ sagemaker: AppInstanceType, TrainingInstanceType)."""
 
 def _sold(type_: str, region: str) -> bool:
     return type_ in _WITHOUT_GPUS or catalog.offered(type_, region)
+
+
+def _check_tracked_by(given: str | None, *, tracked: bool, ledger: Ledger) -> None:
+    """An MLflow App is all that SageMaker tracks by here."""
+    key = "managed.trackedBy"
+    if given == "experiments":
+        ledger.problem(key, given, "is of Google Cloud: on AWS an MLflow App tracks runs", "leave it out")
+    elif given is not None and not tracked:
+        ledger.problem(key, given, "is read only where mlflow.enabled is true", "leave one of them out")
+    elif tracked:
+        app = "SageMaker's MLflow App, which costs nothing idle: there is no other choice on AWS"
+        ledger.decide("managed.tracked_by", "mlflow", f"setting {key}" if given else app)
 
 
 def _seats(teams: Sequence[Team], context: Context) -> tuple[SeatPlan, ...]:

@@ -70,7 +70,7 @@ def plan_managed_floor(ground: GcpPlan, context: Context) -> IdleFloor:
     """What managed training costs while nobody works: editors and jobs are paid for while they run, and no longer.
 
     Disks of editors come on top: they stay until somebody deletes the runtime. NAT bills machines: there are
-    none.
+    none. A tracking server on Cloud Run has no instance while nobody asks it; its database runs on.
     """
     region = ground.region
     items = [
@@ -83,6 +83,10 @@ def plan_managed_floor(ground: GcpPlan, context: Context) -> IdleFloor:
         )
     if ground.record.by_stack:
         items.append(_record(region))
+    if ground.database is not None:
+        asleep = "it has no instance while nobody asks it; `trainyard cost` has what requests are taken to cost"
+        items += [FloorItem("tracking server on Cloud Run", 0.0, asleep, "managed.trackedBy")]
+        items += _database(ground.database, region)
     return _told(items, context)
 
 

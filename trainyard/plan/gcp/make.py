@@ -14,7 +14,7 @@ from trainyard.plan.gcp.floor import plan_floor
 from trainyard.plan.gcp.image_cache import cached, plan_image_cache
 from trainyard.plan.gcp.market import GcpMarket
 from trainyard.plan.gcp.network import check_addresses, plan_fabric_networks, plan_network
-from trainyard.plan.gcp.parts import BillingPlan, DataCachePlan, GcpPlan, TpuPoolPlan
+from trainyard.plan.gcp.parts import UNKNOWN_NUMBER, UNKNOWN_PROJECT, BillingPlan, DataCachePlan, GcpPlan, TpuPoolPlan
 from trainyard.plan.gcp.placement import choose_zones, local_ssds, place, run_hours
 from trainyard.plan.gcp.record import plan_record
 from trainyard.plan.gcp.resource_prices import node_hour_usd, volume_gib_month_usd
@@ -37,9 +37,6 @@ from trainyard.settings.people import Team
 FUSE_ANNOTATIONS: Final = (("gke-gcsfuse/volumes", "true"),)
 """What has GKE put the container that mounts buckets beside a pod's own (GKE, "Cloud Storage FUSE CSI driver", as
 generally known)."""
-
-UNKNOWN_PROJECT, UNKNOWN_NUMBER = "unknown-project", "100000000000"
-"""They stand in for what the settings' own checks miss."""
 
 
 def plan_gcp(

@@ -6,19 +6,14 @@ from collections.abc import Sequence
 from typing import Final
 
 from trainyard.plan.context import Context
+from trainyard.plan.gcp.database import plan_database
 from trainyard.plan.gcp.floor import plan_managed_floor
-from trainyard.plan.gcp.make import (
-    UNKNOWN_NUMBER,
-    UNKNOWN_PROJECT,
-    check_bucket_names,
-    plan_billing,
-    plan_gcp,
-    plan_labels,
-)
+from trainyard.plan.gcp.make import check_bucket_names, plan_billing, plan_gcp, plan_labels
 from trainyard.plan.gcp.network import plan_network
-from trainyard.plan.gcp.parts import GcpPlan
+from trainyard.plan.gcp.parts import UNKNOWN_NUMBER, UNKNOWN_PROJECT, GcpPlan
 from trainyard.plan.gcp.placement import choose_zones
 from trainyard.plan.gcp.record import plan_record
+from trainyard.plan.gcp.tracking import SERVER_SETTINGS
 from trainyard.plan.gcp.training import plan_training, premiums
 from trainyard.plan.managed import plan_growth, refuse_cluster_settings
 from trainyard.plan.parts import IdleFloor
@@ -43,11 +38,12 @@ def plan_managed_gcp(
     """The ground and the idle floor; where the ledger has problems, with stand-ins in their place."""
     settings = context.settings
     check_bucket_names(name, context)
-    refuse_cluster_settings(OF_A_CLUSTER, context)
+    served = settings.managed.tracked_by == "mlflow"
+    refuse_cluster_settings(OF_A_CLUSTER, context, SERVER_SETTINGS if served else ())
     if settings.storage.data_access == "team":
         allowed = "is a folder a team of pods, and all jobs of managed training run as one account"
         context.ledger.problem("storage.dataAccess", "team", allowed, "leave it out, or set profile: medium")
-    managed = plan_training(context, smoke=True)
+    managed = plan_training(name, context, smoke=True)
     nat = context.ledger.decide("network.nat", managed.private_domain, "where managed.private_domain is true")
     ground = GcpPlan(
         kind="gcp",
@@ -64,7 +60,7 @@ def plan_managed_gcp(
         lustre=None,
         shared_files=None,
         image_cache=None,
-        database=None,
+        database=plan_database(context) if managed.server is not None else None,
         record=plan_record(context),
         tpu_pools=(),
         run_hours=(),

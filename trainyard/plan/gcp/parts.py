@@ -11,6 +11,9 @@ from trainyard.conventions import Capacity
 KEY_CLASSES = ("data", "checkpoints", "tracking", "platform", "record")
 """What has a key of Cloud KMS of its own."""
 
+UNKNOWN_PROJECT, UNKNOWN_NUMBER = "unknown-project", "100000000000"
+"""They stand in for what the settings' own checks miss."""
+
 ReleaseChannel = Literal["RAPID", "REGULAR", "STABLE", "EXTENDED"]
 
 
@@ -161,6 +164,47 @@ class ManagedSmokePlan:
     usd: float | None  # that it costs at most; None: the catalogue has no price
 
 
+TrackedBy = Literal["experiments", "mlflow"]
+
+
+@dataclass(frozen=True, slots=True)
+class TrackingServerPlan:
+    """MLflow on Cloud Run, behind IAP."""
+
+    service: str  # its name
+    host: str  # acme-research-mlflow-123456789012.us-central1.run.app
+    cpu: str  # whole CPUs
+    memory: str  # a quantity, "2Gi"
+    workers: int  # server processes of an instance
+    least_instances: int
+    most_instances: int
+    concurrency: int  # requests at once, of an instance
+
+    @property
+    def uri(self) -> str:
+        """What a client takes for MLFLOW_TRACKING_URI."""
+        return f"https://{self.host}"
+
+    @property
+    def audience(self) -> str:
+        """What a token has to be signed for: every path of the server."""
+        return f"{self.uri}/*"
+
+    def client_account(self, project: str) -> str:
+        """Address of the account that programs come in as; its id is at most 30 characters."""
+        return f"{self.account('track')}@{project}.iam.gserviceaccount.com"
+
+    def account(self, kind: str) -> str:
+        """Id of one of the server's accounts."""
+        name = self.service.removesuffix("-mlflow")
+        return f"{name[: LONGEST_LOGIN - len(kind) - 1].rstrip('-')}-{kind}"
+
+
+LONGEST_LOGIN = 28
+"""An account's id and the project's, both at most 30, are a name of PostgreSQL together, `ID@PROJECT.iam`, of 63 at
+most."""
+
+
 @dataclass(frozen=True, slots=True)
 class ManagedPlan:
     """Managed training in place of clusters: Vertex AI."""
@@ -171,7 +215,8 @@ class ManagedPlan:
     closed_quotas: tuple[str, ...]  # metrics of GPUs that nobody gets, set to 0
     idle_minutes: int
     space_gib: int  # disk of an editor
-    tracking: bool  # whether there is a TensorBoard with experiments
+    tracked_by: TrackedBy | None  # Experiments with a TensorBoard, or a server of MLflow; None: nothing
+    server: TrackingServerPlan | None  # None: it is not MLflow
     smoke: ManagedSmokePlan | None
 
 

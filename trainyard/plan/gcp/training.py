@@ -9,23 +9,16 @@ from typing import Final
 from trainyard import catalog as pins
 from trainyard.catalog import gcp as catalog
 from trainyard.catalog.managed import price_factor
-from trainyard.conventions.gcp import VERTEX_QUOTAS, vertex_gpu, vertex_quota
+from trainyard.conventions.gcp import IAP_ACCOUNT, IAP_AUDIENCE, VERTEX_QUOTAS, vertex_gpu, vertex_quota
 from trainyard.plan.context import Context
-from trainyard.plan.gcp.parts import GcpPlan, ManagedPlan, ManagedSmokePlan
+from trainyard.plan.gcp.parts import UNKNOWN_NUMBER, GcpPlan, ManagedPlan, ManagedSmokePlan
+from trainyard.plan.gcp.tracking import plan_tracked_by, plan_tracking_server
 from trainyard.plan.managed import Shelf, beside, camel, plan_private, plan_types, refuse_managed_settings
 from trainyard.plan.parts import Plan
 from trainyard.smoke_jobs.launch.job import MANAGED_MARGIN_S, SmokeSpec, job_name
 
 SMOKE_MINUTES: Final = 20
 """Longest that the smoke job runs: five for its machine and image, fifteen for level quick."""
-
-TRACKED_BY: Final = "Vertex AI Experiments and TensorBoard, in place of MLflow"
-LOST: Final = (
-    "mlflow.enabled on Google Cloud without a cluster: no MLflow client, no model registry and no model format of "
-    "MLflow's, and a team that grows begins a new history; its server on Cloud Run needs a database of 50 USD a month "
-    "and a sign-on that is set up by hand (docs/decisions/0070)"
-)
-"""What tracks runs, and what is lost by it."""
 
 IDLE_MINUTES: Final = (10, 1440)
 """What a template of Colab Enterprise takes (pulumi_gcp 10.2.0, idleTimeout: 10 minutes to 24 hours)."""
@@ -48,11 +41,14 @@ def plan_managed_beside(context: Context) -> ManagedPlan | None:
         context.ledger.problem(
             "gcp.bucketNetworks", sorted(networks), allowed, "leave it out while managed.beside is true"
         )
-    return plan_training(beside(context), smoke=False)
+    return plan_training("", beside(context), smoke=False)
 
 
-def plan_training(context: Context, *, smoke: bool) -> ManagedPlan:
-    """What people may start, and of which size; `smoke`: whether a job proves it."""
+def plan_training(name: str, context: Context, *, smoke: bool) -> ManagedPlan:
+    """What people may start, and of which size; `smoke`: whether a job proves it, as it does where there is no cluster.
+
+    `name` is the environment's.
+    """
     own = context.settings.managed
 
     def take(field: str, given: int | None, most: tuple[int, int]) -> int:
@@ -66,10 +62,8 @@ def plan_training(context: Context, *, smoke: bool) -> ManagedPlan:
     shelf = Shelf("machine type", machines, _sold, figures="gcp.managed")
     training = plan_types("training_types", own.training_types, shelf, context)
     editors = plan_types("editor_types", own.editor_types, shelf, context)
-    given = context.settings.mlflow.enabled
-    tracking = bool(context.take("gcp.managed.tracking", "mlflow.enabled", given, "managed.tracking"))
-    if tracking:
-        context.ledger.decide("managed.tracked_by", TRACKED_BY, LOST)
+    tracked_by = plan_tracked_by(context, beside=not smoke)
+    number = context.settings.gcp.project_number or UNKNOWN_NUMBER
     return ManagedPlan(
         private_domain=plan_private("gcp.managed.private_domain", context),
         training_types=training,
@@ -77,7 +71,8 @@ def plan_training(context: Context, *, smoke: bool) -> ManagedPlan:
         closed_quotas=_closed(training, context),
         idle_minutes=take("idle_minutes", own.idle_minutes, IDLE_MINUTES),
         space_gib=take("space_gib", own.space_gib, SPACE_GIB),
-        tracking=tracking,
+        tracked_by=tracked_by,
+        server=plan_tracking_server(name, number, context) if tracked_by == "mlflow" else None,
         smoke=_smoke(training, context) if smoke else None,
     )
 
@@ -111,7 +106,7 @@ def premiums() -> Iterator[float]:
 def training_smoke(plan: Plan[GcpPlan]) -> SmokeSpec | None:
     """The smoke job of managed training as its launcher takes it, without what only the engine knows; None without one.
 
-    It tracks no run: the worker speaks MLflow, and here is none.
+    It tracks a run where a server of MLflow is there, which is what the worker speaks.
     """
     managed = plan.ground.managed
     smoke = managed.smoke if managed is not None else None
@@ -119,6 +114,10 @@ def training_smoke(plan: Plan[GcpPlan]) -> SmokeSpec | None:
         return None
     machine = next((item for item in catalog.instances() if item.type == smoke.machine_type), None)
     price = _price(smoke.machine_type, plan.ground.region)
+    server = managed.server if managed is not None else None
+    signs: tuple[tuple[str, str], ...] = ()
+    if server is not None:
+        signs = ((IAP_AUDIENCE, server.audience), (IAP_ACCOUNT, server.client_account(plan.ground.project)))
     return SmokeSpec(
         name=job_name("training"),
         stack=plan.core.stack,
@@ -129,7 +128,8 @@ def training_smoke(plan: Plan[GcpPlan]) -> SmokeSpec | None:
         gpu_memory_gib=machine.gpu_memory_gib if machine else 0.0,
         instance=smoke.machine_type,
         image=smoke.image,
-        tracking_uri="none",
+        tracking_uri=server.uri if server is not None else "none",
+        environment=signs,
         usd_per_node_hour=price or 0.0,  # the worker's word for unknown
     )
 

@@ -54,15 +54,16 @@ def has_unknowns(value: Any) -> bool:
 
 
 def track(output: pulumi.Output[Any]) -> None:
-    """`Output._track` without its lock, which one thread does not need, and with one look at the settings, not four."""
-    pending = SETTINGS.outputs
-    pending.add(output._data)
-    output._data.add_done_callback(functools.partial(_forget, pending))
+    """`Output._track` without its lock, which one thread does not need, and without a callback that takes each off
+    again: `forget_done` takes all off at the end."""
+    SETTINGS.outputs.add(output._data)
 
 
-def _forget(pending: set[asyncio.Future[Any]], done: asyncio.Future[Any]) -> None:
-    if not done.cancelled() and done.exception() is None:  # the SDK looks for the others at the end
-        pending.discard(done)
+def forget_done() -> None:
+    """Takes those off that are there. The SDK looks for the others: it raises what one of them failed with."""
+    SETTINGS.outputs.difference_update(
+        [found for found in SETTINGS.outputs if found.done() and not found.cancelled() and found.exception() is None]
+    )
 
 
 def data_of(resources: set[pulumi.Resource], value: Any, known: bool, secret: bool) -> Data:

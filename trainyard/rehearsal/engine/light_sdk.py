@@ -114,8 +114,8 @@ def _reachable(from_resource: pulumi.Resource, to_resource: pulumi.Resource) -> 
     return False
 
 
-def _copy(options: pulumi.ResourceOptions) -> pulumi.ResourceOptions:
-    """`ResourceOptions._copy`, which asks `copy` how an object of plain attributes is copied."""
+def _copy(options: Any) -> Any:
+    """`_copy` of options and of bindings, which asks `copy` how an object of plain attributes is copied."""
     copied = object.__new__(type(options))
     copied.__dict__.update(options.__dict__)
     return copied
@@ -152,6 +152,7 @@ _LIGHTER: tuple[tuple[Any, str, Any], ...] = (
     *light_outputs.REPLACED,
     *light_invokes.REPLACED,
     (pulumi.ResourceOptions, "_copy", _copy),
+    (pulumi.ResourceHookBinding, "_copy", _copy),
     (rpc, "transfer_properties", _transfer),
     (sdk_resource, "create_urn", _urn),
     (rpc, "declare_dependency", _declare),

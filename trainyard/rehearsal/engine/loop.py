@@ -18,6 +18,8 @@ from typing import Any
 
 from pulumi.runtime.settings import SETTINGS
 
+from trainyard.rehearsal.engine import light_outputs
+
 
 class InlineLoop(asyncio.SelectorEventLoop):
     """An event loop that makes the SDK's calls to the monitor at once instead of in threads: in order, and faster."""
@@ -54,6 +56,7 @@ async def settled() -> None:
     while True:
         running = [task for task in (*SETTINGS.rpc_manager.rpcs, *SETTINGS.outputs) if not task.done()]
         if not running:
+            light_outputs.forget_done()
             return
         await asyncio.wait(running)
 

@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 from trainyard.recorded.model import UNKNOWN, Secret, Unknown, bare, has_unknown
@@ -260,6 +261,8 @@ def _completed(value: Any, type_: FieldType, subject: synthesised.Subject, key: 
     if type_.kind != "object" or type_.cls is None or not isinstance(value, Mapping):
         return value
     completed = dict(value)
+    if not _fills(type_.cls):  # as most objects of Kubernetes, whose blocks say all
+        return completed
     for name, nested in output_fields(type_.cls).items():
         present = completed.get(name)
         if present is None:
@@ -268,6 +271,23 @@ def _completed(value: Any, type_: FieldType, subject: synthesised.Subject, key: 
         elif type(present) not in PLAIN and isinstance(present, (Mapping, list)):
             completed[name] = _completed(present, nested.type, subject, name, preview=preview)
     return completed
+
+
+@cache
+def _fills(cls: type) -> bool:
+    """Whether a block of this class, or one within it, has a field that the provider always returns."""
+    seen, left = {cls}, [cls]
+    for each in left:  # grows meanwhile
+        for nested in output_fields(each).values():
+            if nested.certain:
+                return True
+            inside: FieldType | None = nested.type
+            while inside is not None and inside.kind == "list":
+                inside = inside.item
+            if inside is not None and inside.kind == "object" and inside.cls is not None and inside.cls not in seen:
+                seen.add(inside.cls)
+                left.append(inside.cls)
+    return False
 
 
 _MAXIMUM_DEPTH = 4

@@ -19,7 +19,7 @@ from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from types import ModuleType
 from typing import Any
 
-from trainyard.rehearsal.engine.sdk_inputs import InputsLoader
+from trainyard.rehearsal.engine.sdk_classes import ClassesLoader
 
 _STAR = re.compile(r"from \.(?P<module>\w+) import \*")
 _OTHER = re.compile(r"#.*|import builtins as _builtins|import typing|from \.+ import _utilities|")
@@ -104,13 +104,19 @@ class _Loader(SourceFileLoader):
         vars(module)[_MODULES] = modules
 
 
+def _is_generated(fullname: str) -> bool:
+    """Whether a module holds nothing but generated classes: its package would import everything from it."""
+    package, _, name = fullname.rpartition(".")
+    return name == "_inputs" or name in vars(sys.modules[package]).get(_MODULES, {}).values()
+
+
 class _Finder(MetaPathFinder):
     """Finds the packages inside of provider SDKs."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """A spec with our loader for `pulumi_aws.ec2` and its `_inputs`; None, which means go on, for anything else."""
+        """A spec with our loader for `pulumi_aws.ec2` and what is in it; None, which means go on, for anything else."""
         if not fullname.startswith("pulumi_") or "." not in fullname:
             return None
         spec = PathFinder.find_spec(fullname, path, target)
@@ -118,8 +124,8 @@ class _Finder(MetaPathFinder):
             return spec
         if spec.submodule_search_locations is not None:
             spec.loader = _Loader(spec.loader.name, spec.loader.path)
-        elif fullname.endswith("._inputs"):
-            spec.loader = InputsLoader(spec.loader.name, spec.loader.path)
+        elif _is_generated(fullname):
+            spec.loader = ClassesLoader(spec.loader.name, spec.loader.path)
         return spec
 
 

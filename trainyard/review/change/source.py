@@ -6,15 +6,17 @@ its stack file and its lock, and its Trainyard where the repository holds one; e
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
 import tarfile
 import tempfile
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from trainyard.problems import Problem, SettingsError, in_one_line
 from trainyard.rehearsal.change.earlier import Earlier, from_json
@@ -52,12 +54,12 @@ class Source:
         if self.file is not None:
             return from_json(read_json(self.file, f"--from {self.text}", LARGEST_OUTCOME_BYTES), self.words)
         if self.outcomes is not None and (made := outcome_in(self.outcomes, stack_file)).is_file():
-            return from_json(read_json(made, self.words, LARGEST_OUTCOME_BYTES), self.words)
+            return from_json(_written(made, self.words), self.words)
         if self.interpreter is not None:
             with tempfile.TemporaryDirectory(prefix="trainyard-before-") as name:
                 outcome = Path(name) / "rehearsal.json"
                 rehearse_by(self.interpreter, stack_file, project, outcome, self.words)
-                return from_json(read_json(outcome, self.words, LARGEST_OUTCOME_BYTES), self.words)
+                return from_json(_written(outcome, self.words), self.words)
         return self._rehearsed(project, stack_file)
 
     def _rehearsed(self, project: Path, stack_file: Path) -> Earlier:
@@ -75,7 +77,7 @@ class Source:
             outcome = Path(name) / "rehearsal.json"
             folder = tree / project.relative_to(self.repository)
             _rehearse(there, folder, outcome, self.words)
-            return from_json(read_json(outcome, self.words, LARGEST_OUTCOME_BYTES), self.words)
+            return from_json(_written(outcome, self.words), self.words)
 
     def _lay_out(self, tree: Path) -> None:
         """Writes the commit's files into a folder."""
@@ -88,6 +90,15 @@ class Source:
                 tar.extractall(tree, filter="data")
         except (tarfile.TarError, OSError) as error:
             raise SettingsError([Problem(f"--from {self.text}", in_one_line(error), _ALLOWED)]) from None
+
+
+def _written(outcome: Path, words: str) -> Any:
+    """What a process of ours has just written. It is no user's file: its megabytes are not looked through for brackets
+    and for keys that are there twice, unless it cannot be read. Raises `SettingsError` as `read_json` does."""
+    with suppress(OSError, ValueError, RecursionError):
+        if outcome.stat().st_size <= LARGEST_OUTCOME_BYTES:
+            return json.loads(outcome.read_bytes())
+    return read_json(outcome, words, LARGEST_OUTCOME_BYTES)
 
 
 def outcome_in(folder: Path, stack_file: Path) -> Path:

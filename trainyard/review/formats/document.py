@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from trainyard.recorded.model import masked
@@ -32,9 +32,30 @@ def stack_json(outcome: Outcome) -> dict[str, Any]:
     }
 
 
-def part(outcome: Outcome) -> str:
-    """One stack as a JSON text."""
-    return json.dumps(stack_json(outcome), indent=2)
+def part(outcome: Outcome, told: Mapping[str, Any] | None = None) -> str:
+    """One stack as a JSON text. `told`: its `stack_json`, where that was asked for already."""
+    return indented(stack_json(outcome) if told is None else told)
+
+
+def indented(value: Any) -> str:
+    """What `json.dumps` with an indent of 2 gives, in half the time: that has no C, and a generator a container."""
+    return _written(value, "\n")
+
+
+def _written(value: Any, line: str) -> str:
+    kind = type(value)
+    if kind is str:
+        return json.encoder.encode_basestring_ascii(value)
+    inside = f"{line}  "
+    if kind is dict and value:
+        if not all(type(key) is str for key in value):
+            return json.dumps(value, indent=2).replace("\n", line)  # numbers as keys, of which that has its rules
+        quoted = json.encoder.encode_basestring_ascii
+        items = [f"{inside}{quoted(key)}: {_written(item, inside)}" for key, item in value.items()]
+        return f"{{{','.join(items)}{line}}}"
+    if kind is list and value:
+        return f"[{','.join([inside + _written(item, inside) for item in value])}{line}]"
+    return json.dumps(value, indent=2).replace("\n", line)
 
 
 def whole(parts: Sequence[str]) -> str:

@@ -19,11 +19,19 @@ _MARKS = {"good": "✅", "warn": "⚠️", "bad": "❌"}
 _IGNORED = ("decisions",)  # says in prose what the other keys say in figures
 
 
-def part(outcome: Outcome, earlier: Mapping[str, Any] | None = None, *, compared: bool = False) -> str:
-    """One stack's section. `earlier`: the stack in an earlier check; `compared`: whether there was a check at all."""
+def part(
+    outcome: Outcome,
+    earlier: Mapping[str, Any] | None = None,
+    *,
+    compared: bool = False,
+    stack: dict[str, Any] | None = None,
+) -> str:
+    """One stack's section. `earlier`: the stack in an earlier check; `compared`: whether there was a check at all;
+    `stack`: its `stack_json`, where that was asked for already."""
     change = outcome.change if isinstance(outcome, Review) else None
     told = list(change_lines(change)) if change is not None else []
-    return "\n".join(_section(stack_json(outcome), earlier, compared=compared, change=told)).rstrip() + "\n"
+    here = stack_json(outcome) if stack is None else stack
+    return "\n".join(_section(here, earlier, compared=compared, change=told)).rstrip() + "\n"
 
 
 def whole(parts: Sequence[str], verdicts: Sequence[Verdict], removed: Sequence[str] = ()) -> str:

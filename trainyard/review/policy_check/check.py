@@ -89,7 +89,8 @@ def _ask(
     """Runs in a context of its own: Pulumi keeps a stack's configuration in context variables."""
     configure(Settings(project=NAMESPACE, stack=stack, dry_run=True))
     set_all_config(dict(config), [])
-    at_preview, at_up = View(preview), View(known)
+    at_preview = View(preview)
+    at_up = View(known, at_preview)
     for view, answered in ((at_preview, None), (at_up, at_preview)):
         for resource, outcome in judge.resources(view, answered):
             found.take(outcome, resource.urn)

@@ -15,8 +15,8 @@ from pulumi_policy import EnforcementLevel
 from trainyard.policies.analyzed import is_looked_up, with_all_tags
 from trainyard.policies.outcomes import Outcome
 from trainyard.policies.rules import ResourceRule, Rule, StackRule
-from trainyard.recorded.model import RecordedResource, bare, has_unknown
-from trainyard.recorded.resources import Resources, matches
+from trainyard.recorded.model import RecordedResource, has_unknown
+from trainyard.recorded.resources import Notes, Resources, matches
 from trainyard.recorded.types import AWS_PROVIDER
 from trainyard.review.policy_check.configuration import PolicyConfiguration
 
@@ -40,7 +40,7 @@ class Judge:
         for resource in view.resources:
             rules = self._of_type(resource.type)
             shown = view.alone(resource) if rules else resource
-            if not rules or (answered is not None and shown == answered.found(resource.urn)):
+            if not rules or (answered is not None and _same(shown, answered.found(resource.urn))):
                 continue
             hidden = view.hides(resource)
             for rule in rules:
@@ -66,13 +66,16 @@ class View:
     Of a resource's provider it shows the inputs, where the recording holds one.
     """
 
-    def __init__(self, recorded: Sequence[RecordedResource]) -> None:
+    def __init__(self, recorded: Sequence[RecordedResource], beside: View | None = None) -> None:
         self.resources = recorded
+        self._beside = beside  # the other run: what is the same there is shown as the same
         self._urns = {resource.urn for resource in recorded}
         self._by_type = Resources(recorded)
         self._providers = {resource.urn: _provider(resource) for resource in recorded if resource.is_provider}
         self._alone: dict[str, RecordedResource] = {}
         self._together: dict[str, RecordedResource] = {}
+        self._notes: Notes = {}
+        self._made_of: dict[str, tuple[RecordedResource, Any]] = {}
 
     def alone(self, resource: RecordedResource) -> RecordedResource:
         """A resource as a policy on one resource sees it, which is not told what its properties are made of."""
@@ -91,7 +94,7 @@ class View:
     def together(self, declared: Sequence[RecordedResource]) -> Resources:
         """Resources as a policy on the stack sees them, after their explicit providers."""
         behind = {provider.urn: provider for resource in declared if (provider := self._provider_of(resource))}
-        return Resources([*behind.values(), *map(self._with_origins, declared)])
+        return Resources([*behind.values(), *map(self._with_origins, declared)], self._notes)
 
     def hides(self, resource: RecordedResource) -> bool:
         """Whether an engine shows nothing of a resource yet: as `analyzed.shows_nothing` of what it hands over."""
@@ -116,8 +119,33 @@ class View:
     def _shown(self, resource: RecordedResource) -> RecordedResource:
         provider = self._provider_of(resource)
         tags = provider.inputs.get("defaultTags") or {} if provider and provider.type == AWS_PROVIDER else None
-        inputs = with_all_tags(bare(resource.inputs), tags)
-        return _made(resource, f"{provider.urn}::" if provider else "", inputs, {})
+        whose = f"{provider.urn}::" if provider else ""
+        there = self._beside.shown_there(resource, whose, tags) if self._beside is not None else None
+        if there is not None:
+            return there
+        made = _made(resource, whose, with_all_tags(resource.bare_inputs, tags), {})
+        self._made_of[resource.urn] = (resource, tags)
+        return made
+
+    def shown_there(self, resource: RecordedResource, provider: str, tags: Any) -> RecordedResource | None:
+        """What was shown of the same inputs with the same options; None where nothing was."""
+        like, with_tags = self._made_of.get(resource.urn, (None, None))
+        if like is None or like.inputs is not resource.inputs or with_tags != tags:
+            return None
+        found = self._alone[resource.urn]
+        same = (
+            found.provider == provider
+            and like.type == resource.type
+            and like.name == resource.name
+            and like.parent == resource.parent
+            and like.protect == resource.protect
+            and like.ignore_changes == resource.ignore_changes
+        )
+        return found if same else None
+
+
+def _same(one: RecordedResource, other: RecordedResource | None) -> bool:
+    return one is other or one == other
 
 
 def _made(
@@ -150,5 +178,5 @@ def _provider(recorded: RecordedResource) -> RecordedResource:
         component="",
         custom=True,
         provider="",
-        inputs=bare(recorded.inputs),
+        inputs=recorded.bare_inputs,
     )

@@ -39,6 +39,8 @@ FREE_KINDS: Final = frozenset(
         "iam.googleapis.com/Role", "iam.googleapis.com/ServiceAccount",
         "logging.googleapis.com/LogMetric", "logging.googleapis.com/LogSink",
         "monitoring.googleapis.com/NotificationChannel",
+        "run.googleapis.com/Execution", "run.googleapis.com/Job", "run.googleapis.com/Revision",
+        "run.googleapis.com/Service",
     )
 )  # fmt: skip
 """Kinds that cost nothing by themselves, as the cards say of the types that make them and the services' pricing pages

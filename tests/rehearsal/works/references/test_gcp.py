@@ -12,6 +12,7 @@ from tests.rehearsal.works.mistakes_references_gcp import MISTAKES, STACK
 from trainyard.recorded.model import RecordedResource
 from trainyard.rehearsal.context import Stack, ValueContext
 from trainyard.rehearsal.works.references.gcp import volumes
+from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
 
 
 @pytest.mark.parametrize("mistake", MISTAKES, ids=lambda mistake: mistake.name)
@@ -32,7 +33,7 @@ def cluster(**add_ons: Any) -> RecordedResource:
 
 def rules(*resources: RecordedResource) -> list[str]:
     stack = Stack(resources, ValueContext("1.35", "europe-west4"))
-    volumes.check(stack)
+    volumes.check(Cluster(stack))
     return [finding.rule for finding in stack.findings]
 
 

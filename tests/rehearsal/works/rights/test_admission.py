@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from trainyard.rehearsal.works.rights.kubernetes.admission import Judge, Request
+from trainyard.rehearsal.works.rights.kubernetes.admission import Judge, Request, scope_of
 
 
 def pod(**spec):
@@ -48,6 +48,9 @@ UNSAID = "authorizer.group('').resource('pods').check('use').allowed()"
         (True, judge("variables.b", variables=[("a", "object.spec.nodeName"), ("b", "variables.a == 'm'")])),
         (False, judge("true", variables=[("a", "object.spec.gone")])),
         (True, judge("variables.a == 1", variables=[("a", "object.spec.gone")])),
+        (False, judge("variables.a == 2", variables=[("a", "1"), ("b", "variables.a"), ("a", "2")])),
+        (False, judge("variables.a == 1", "variables.b == 2", "variables.a == 1", variables=[("a", "1"), ("b", "2")])),
+        (False, judge("'b' in variables", "variables['a'] == 1", variables=[("a", "1"), ("b", "2")])),
         # Who asks, and where.
         (True, judge("!('team:a' in request.userInfo.groups)")),
         (True, judge("request.namespace != 'team-a' && namespaceObject.metadata.name != 'team-a'")),
@@ -69,6 +72,19 @@ def test_parameters_are_asked_where_they_are_known():
     policy = judge("params.data.node == object.spec.nodeName")
     assert policy.refuses(ASKED, {"data": {"node": "n"}}) is False
     assert policy.refuses(ASKED, {"data": {"node": "m"}}) is True
+
+
+def test_a_request_that_is_read_once_is_told_no_variables_of_another_policy():
+    told = scope_of(ASKED)
+    ada, bob = (
+        judge("variables.who == request.userInfo.username", variables=[("who", who)]) for who in ("'ada'", "'bob'")
+    )
+    assert [policy.denies(told) for policy in (ada, bob, ada, judge("has(variables.who)"))] == [
+        False,
+        True,
+        False,
+        True,
+    ]
 
 
 def test_a_deletion_has_no_object():

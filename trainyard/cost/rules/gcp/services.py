@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from trainyard.conventions import DAYS_A_MONTH, HOURS_A_MONTH
+from trainyard.conventions.quantities import GIBIBYTE, quantity
 from trainyard.cost.context import CostEntry, PriceContext, unpriced
 from trainyard.cost.model import NOTHING, Amounts, always
 from trainyard.recorded.model import RecordedResource
@@ -61,6 +62,31 @@ def _storage(resource: RecordedResource, copies: int, where: str, context: Price
         more = context.usage("database_backup_percent", 1 / 100)
         kept = Amounts(size, size * (1 + more.expected), most * (1 + more.ceiling))
         yield context.line(resource, "backups", "sql.backup", kept)
+
+
+def run_service(resource: RecordedResource, context: PriceContext) -> Iterator[CostEntry]:
+    """A service is paid while it answers, by its CPUs and memory, and by requests; instances that always wait besides.
+
+    What is free of a month is the billing account's, and is not counted here.
+    """
+    template = value_at(resource.inputs, "template")
+    container = next(iter(mappings_at(template, "containers")), {})
+    # Cloud Run's defaults ("Configure CPU limits", "Configure memory limits", as generally known).
+    cpus = quantity(text_at(container, "resources", "limits", "cpu") or "1")
+    memory = quantity(text_at(container, "resources", "limits", "memory") or "512Mi")
+    if cpus is None or memory is None:
+        yield unpriced(resource, "instances", "its CPU or memory is no quantity")
+        return
+    if number_at(template, "scaling", "minInstanceCount", default=0) > 0:
+        yield unpriced(resource, "instances that wait", "no dated price was read")
+    if value_at(container, "resources", "cpuIdle") is False:
+        yield unpriced(resource, "instances", "CPU that is always there has another price, which was not read")
+        return
+    seconds = context.usage("run_busy_hours", 3600)
+    gib = float(memory / GIBIBYTE)
+    yield context.line(resource, f"{float(cpus):g} vCPUs while it answers", "run.cpu", seconds.times(float(cpus)))
+    yield context.line(resource, f"{gib:g} GiB of memory while it answers", "run.memory", seconds.times(gib))
+    yield context.line(resource, "requests", "run.requests", context.usage("run_requests_million"))
 
 
 def key(resource: RecordedResource, context: PriceContext) -> Iterator[CostEntry]:

@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Final
 
 from trainyard.recorded.read import as_number
@@ -32,13 +33,15 @@ def one_of(rule_id: str, choices: str | tuple[str, ...]) -> Format:
     )
 
 
+_compiled = cache(re.compile)
+
+
 def matching(rule_id: str, pattern: str, allowed: str, most: int | None = None) -> Format:
     """Accepts a text that a pattern matches as a whole."""
-    compiled = re.compile(pattern)
 
     def accepts(value: Any) -> bool:
         return not isinstance(value, str) or (
-            compiled.fullmatch(value) is not None and (most is None or len(value) <= most)
+            _compiled(pattern).fullmatch(value) is not None and (most is None or len(value) <= most)
         )
 
     return Format(rule_id, accepts, allowed)

@@ -1,8 +1,9 @@
 """Amazon's service models as botocore ships them: enums, lengths, ranges, patterns.
 
 botocore's own loader is not used: importing it costs 150 ms, and all that is needed is the newest `service-2.json.gz`
-of a service in its data folder. Reading and parsing the models of the sixteen services of a medium environment takes
-about 120 ms (2026-11-21), of which ec2 is 45.
+of a service in its data folder. Parsing the models of the fifteen services of a medium environment whole takes 95 ms
+(2026-11-26), a third of it ec2's, and a stack asks for a few of their shapes. So a model is taken apart at its lines,
+and an entry is parsed when it is asked for.
 """
 
 from __future__ import annotations
@@ -22,15 +23,6 @@ class ModelMissingError(LookupError):
     """botocore has no such service, operation or member: the table of types is out of step with it."""
 
 
-_SENT: Final = frozenset(
-    {
-        "DescribeHyperParameterTuningJob", "DescribeNotebookInstance", "DescribeProcessingJob", "DescribeTrainingJob",
-        "DescribeTransformJob",
-    }
-)  # fmt: skip
-"""Operations whose answer a service sends as an event, so that it is asked for."""
-
-
 @cache
 def _data_folder() -> Path:
     found = importlib.util.find_spec("botocore")
@@ -39,35 +31,42 @@ def _data_folder() -> Path:
     return Path(found.origin).parent / "data"
 
 
+_ENTRY: Final = b'\n    "'
+"""What an entry of `operations` or `shapes` begins with, and nothing else in them: lines are indented by two spaces a
+level, and a text of JSON has no line of its own."""
+
+
 @cache
-def _document(service: str) -> dict[str, Any]:
+def _model(service: str) -> Mapping[str, Mapping[str, bytes]]:
+    """The `operations` and the `shapes` of a service: by name, the rest of an entry's text."""
     versions = sorted(_data_folder().glob(f"{service}/*/service-2.json.gz"))
     if not versions:
         raise ModelMissingError(f"botocore has no service {service}")
-    read = json.loads(gzip.decompress(versions[-1].read_bytes()), object_hook=_without_prose)
-    operations, shapes = read["operations"], read["shapes"]
-    asked = {operation["input"]["shape"] for operation in operations.values() if "input" in operation}
-    asked |= {operations[name]["output"]["shape"] for name in _SENT & operations.keys()}
-    return {"operations": operations, "shapes": {name: shapes[name] for name in _reached(asked, shapes)}}
+    text = gzip.decompress(versions[-1].read_bytes())
+    return {section: entries(text, section) for section in ("operations", "shapes")}
 
 
-def _reached(names: set[str], shapes: Mapping[str, Any]) -> set[str]:
-    """These shapes and all that they are made of. What only answers are made of is half of a model, and never asked."""
-    found, left = set(names), list(names)
-    while left:
-        raw = shapes[left.pop()]
-        parts = [*raw.get("members", {}).values(), *(raw[key] for key in ("member", "key", "value") if key in raw)]
-        new = {part["shape"] for part in parts} - found
-        found |= new
-        left += new
+def entries(text: bytes, section: str) -> dict[str, bytes]:
+    """The entries of a section of a model: by name, the rest of the text, in which the value comes first.
+
+    A model that is laid out in another way than botocore's is parsed whole.
+    """
+    begin = text.find(f'\n  "{section}":'.encode())
+    if begin < 0:
+        return {name: json.dumps(value).encode() for name, value in json.loads(text)[section].items()}
+    parts = (part.partition(b'"') for part in text[begin : text.index(b"\n  }", begin)].split(_ENTRY)[1:])
+    return {name.decode(): rest for name, _, rest in parts}
+
+
+_parsed: Final = json.JSONDecoder().raw_decode
+
+
+@cache
+def _entry(service: str, section: str, name: str) -> dict[str, Any]:
+    """An operation or a shape. `KeyError` where the service has none of the name."""
+    text = _model(service)[section][name].decode()
+    found: dict[str, Any] = _parsed(text, text.index("{"))[0]
     return found
-
-
-def _without_prose(part: dict[str, Any]) -> dict[str, Any]:
-    """A part of a model without its documentation, which is half of a model's text; members have such names too."""
-    if isinstance(part.get("documentation"), str):
-        del part["documentation"]
-    return part
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +78,7 @@ class Shape:
 
     @property
     def _raw(self) -> dict[str, Any]:
-        raw: dict[str, Any] = _document(self.service)["shapes"][self.name]
-        return raw
+        return _entry(self.service, "shapes", self.name)
 
     @property
     def kind(self) -> str:
@@ -168,11 +166,11 @@ def operation(service: str, name: str) -> Shape:
         ModelMissingError: botocore does not have it.
     """
     try:
-        return Shape(service, _document(service)["operations"][name]["input"]["shape"])
+        return Shape(service, _entry(service, "operations", name)["input"]["shape"])
     except KeyError:
         raise ModelMissingError(f"botocore's {service} has no operation {name}") from None
 
 
 def operations(service: str) -> frozenset[str]:
     """The names of a service's calls."""
-    return frozenset(_document(service)["operations"])
+    return frozenset(_model(service)["operations"])

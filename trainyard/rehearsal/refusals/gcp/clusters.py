@@ -110,7 +110,16 @@ def _recurrence(rule: str) -> list[tuple[str, str]]:
 def _often(rule: str) -> float | None:
     """Windows in 32 days; None where the rule says it in other words than these."""
     parts = dict(part.partition("=")[::2] for part in rule.removeprefix("RRULE:").split(";") if part)
-    if set(parts) - {"FREQ", "BYDAY"}:
+    if set(parts) - {"FREQ", "BYDAY", "BYMONTHDAY"}:
+        return None
+    if parts["FREQ"] == "YEARLY":
+        return 1
+    if parts["FREQ"] == "MONTHLY":
+        # A day with a number, as 1SA, is one a month, and of two months one may lie within 32 days.
+        listed = (parts.get("BYDAY") or parts.get("BYMONTHDAY") or "1").split(",")
+        weekly = [day for day in listed if day in _DAYS]
+        return 32 / 7 * len(weekly) + (len(listed) - len(weekly)) + 1
+    if "BYMONTHDAY" in parts:
         return None
     days = len(parts["BYDAY"].split(",")) if "BYDAY" in parts else None
     if parts["FREQ"] == "DAILY":

@@ -1,8 +1,10 @@
-"""Writes `data/gcp_roles.json`: the names of Google Cloud's predefined roles, by service.
+"""Writes `data/gcp_roles.json`, the names of Google Cloud's predefined roles by service, and `gcp_permissions.json`,
+the permissions of the services that environments use.
 
     python -m trainyard.rehearsal.refusals.gcp.generate_roles iam-dataset
 
-The work tree of iann0036/iam-dataset holds a file a role, as the IAM API lists them. Only the names are taken.
+The work tree of iann0036/iam-dataset holds a file a role, as the IAM API lists them. Only names are taken: those of the
+files, and those of all permissions that some role holds.
 """
 
 from __future__ import annotations
@@ -16,7 +18,14 @@ from pathlib import Path
 from typing import Final
 
 DATA: Final = Path(__file__).parents[1] / "data" / "gcp_roles.json"
+PERMISSIONS: Final = DATA.with_name("gcp_permissions.json")
 _FOLDER: Final = "gcp/roles/"
+_SERVICES: Final = (
+    "aiplatform", "artifactregistry", "autoscaling", "cloudkms", "cloudsql", "compute", "container", "dataform", "dns",
+    "file", "iam", "logging", "lustre", "monitoring", "notebooks", "pubsub", "resourcemanager", "run", "secretmanager",
+    "servicenetworking", "serviceusage", "storage",
+)  # fmt: skip
+"""Services whose permissions custom roles of an environment hold."""
 
 
 def main(checkout: Path) -> None:
@@ -30,6 +39,23 @@ def main(checkout: Path) -> None:
     content = {"source": source, "roles": {service: sorted(names) for service, names in sorted(by_service.items())}}
     DATA.write_text(json.dumps(content, separators=(",", ":")) + "\n", encoding="utf-8")
     sys.stdout.write(f"{len(listed)} roles of {len(by_service)} services\n")
+    held = _held(checkout, listed)
+    permissions = {service: {what: " ".join(sorted(do)) for what, do in sorted(of.items())} for service, of in held}
+    PERMISSIONS.write_text(
+        json.dumps({"source": source, "permissions": permissions}, separators=(",", ":")) + "\n", encoding="utf-8"
+    )
+
+
+def _held(checkout: Path, listed: list[str]) -> list[tuple[str, dict[str, set[str]]]]:
+    """Every permission that some role holds: what may be done, by service and by what it is done to."""
+    found: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+    for path in listed:
+        for permission in json.loads(_git(checkout, "show", f"HEAD:{path}")).get("includedPermissions", ()):
+            service, _, rest = permission.partition(".")
+            what, _, do = rest.rpartition(".")
+            if service in _SERVICES:
+                found[service][what].add(do)
+    return sorted(found.items())
 
 
 def _git(checkout: Path, *arguments: str) -> str:

@@ -1,7 +1,8 @@
 """Who gets which role: members and roles as IAM spells them, for every resource that grants one.
 
 Source: Google's documentation of principals ("Principal identifiers", as generally known); the names of predefined
-roles, `data/gcp_roles.json`, which `generate_roles` writes.
+roles, `data/gcp_roles.json`, and permissions, `gcp_permissions.json` there, which `generate_roles` writes; "Permissions
+that custom roles support" (2026-11).
 """
 
 from __future__ import annotations
@@ -152,4 +153,38 @@ def conditions(view: View) -> None:
             view.error("gcp-condition", f"condition.{key}", "is empty", allowed="a text")
 
 
-RULES: Rules = {grant: (EVERY_TYPE,), fits: (EVERY_TYPE,), conditions: (EVERY_TYPE,)}
+@cache
+def _permissions() -> Mapping[str, Mapping[str, str]]:
+    text = files("trainyard.rehearsal.refusals").joinpath("data", "gcp_permissions.json").read_text(encoding="utf-8")
+    found: Mapping[str, Mapping[str, str]] = json.loads(text)["permissions"]
+    return found
+
+
+_ABOVE_PROJECTS: Final = ("resourcemanager.organizations.", "resourcemanager.folders.", "resourcemanager.projects.list")
+"""Permissions that a role of a project cannot hold: what they are about is above it."""
+
+
+def custom_role(view: View) -> None:
+    """A role of one's own holds permissions that there are; what a table does not have may be newer than it."""
+    for index, text in enumerate(view.entries("permissions")):
+        if not isinstance(text, str):
+            continue
+        path, (service, _, rest) = f"permissions[{index}]", text.partition(".")
+        what, _, do = rest.rpartition(".")
+        known = _permissions().get(service)
+        if text.startswith(_ABOVE_PROJECTS) and view.type.startswith("gcp:projects/"):
+            view.error("gcp-permission", path, f"{text} is of folders and organizations", allowed="a role of theirs")
+        elif known is not None and do not in known.get(what, "").split():
+            near = f"{service}.{what}." if what in known else f"{service}."
+            every = (f"{service}.{kind}.{one}" for kind, many in known.items() for one in many.split())
+            hint = nearest(text, [one for one in every if one.startswith(near)], 0.8)
+            note = view.error if hint else view.warning
+            note("gcp-permission", path, f"no permission {show(text)} is known", allowed="one that there is", hint=hint)
+
+
+RULES: Rules = {
+    custom_role: ("gcp:projects/iAMCustomRole:IAMCustomRole", "gcp:organizations/iAMCustomRole:IAMCustomRole"),
+    grant: (EVERY_TYPE,),
+    fits: (EVERY_TYPE,),
+    conditions: (EVERY_TYPE,),
+}

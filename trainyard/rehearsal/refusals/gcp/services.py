@@ -7,6 +7,7 @@ Google's documentation as read 2026-11.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Final
 
 from trainyard.problems import nearest
@@ -14,7 +15,7 @@ from trainyard.recorded.read import as_number
 from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.refusals.gcp.order import waits_for
 from trainyard.rehearsal.refusals.gcp.values import services
-from trainyard.rehearsal.refusals.rules import Rules
+from trainyard.rehearsal.refusals.rules import EVERY_TYPE, Rules
 
 DATABASE: Final = "gcp:sql/databaseInstance:DatabaseInstance"
 BUDGET: Final = "gcp:billing/budget:Budget"
@@ -157,7 +158,43 @@ def service(view: View) -> None:
             view.error("gcp-service", "service", f"{show(name)} is no service that is known", hint=hint)
 
 
+_APIS: Final[Mapping[str, str]] = {
+    "gcp:artifactregistry/": "artifactregistry",
+    "gcp:colab/": "aiplatform",
+    "gcp:compute/": "compute",
+    "gcp:container/": "container",
+    "gcp:dataform/": "dataform",
+    "gcp:dns/": "dns",
+    "gcp:filestore/": "file",
+    "gcp:kms/": "cloudkms",
+    "gcp:lustre/": "lustre",
+    "gcp:secretmanager/": "secretmanager",
+    "gcp:servicenetworking/": "servicenetworking",
+    "gcp:sql/": "sqladmin",
+    "gcp:vertex/": "aiplatform",
+}
+"""Services by the types that are made through them. Those that a new project has on are not among them: storage,
+logging, monitoring and others (Service Usage, "Services enabled by default", as generally known, 2026-11)."""
+
+
+def after_its_service(view: View) -> None:
+    """What is made through a service that the program switches on waits for that."""
+    api = next((name for prefix, name in _APIS.items() if view.type.startswith(prefix)), None)
+    if api is None or view.resource.read:
+        return
+    for on in view.stack.of_type(SERVICE):
+        project, own = on.text("project"), view.text("project")
+        if on.text("service") != f"{api}.googleapis.com" or (project and own and project != own):
+            continue
+        if on.resource.urn not in waits_for(view) and any(item.dependencies for item in view.stack.resources.all):
+            path = "project" if view.has("project") else ""
+            words = f"does not wait for {on.name}, which switches {api}.googleapis.com on"
+            view.error("gcp-service-order", path, words, allowed=f"depends_on {on.name}")
+        return
+
+
 RULES: Rules = {
+    after_its_service: (EVERY_TYPE,),
     database: (DATABASE,),
     budget: (BUDGET,),
     service: (SERVICE, "gcp:projects/serviceIdentity:ServiceIdentity"),

@@ -30,6 +30,9 @@ def bucket(view: View) -> None:
         path, allowed = "retentionPolicy.retentionPeriod", f"1 to {_LONGEST_RETENTION} seconds"
         view.error("gcs-retention", path, show(kept), allowed=allowed)
     versions = view.flag("versioning.enabled")
+    if versions and view.has("retentionPolicy"):
+        words = "beside retentionPolicy, by which nothing is overwritten"
+        view.error("gcs-retention", "versioning.enabled", words, allowed="one of both")
     for path, rule in view.items("lifecycleRules"):
         condition = rule.get("condition")
         for key, value in condition.items() if isinstance(condition, Mapping) else ():

@@ -109,6 +109,7 @@ def alert(view: View) -> None:
             view.error("gcp-alert", f"{path}.{given[1]}", f"beside {given[0]}", allowed="one kind a condition")
         for kind in given[:1]:
             _condition(view, f"{path}.{kind}", kind)
+    _by_log(view)
     closes = _seconds(view.text("alertStrategy.autoClose"))
     if closes is not None and not 1800 <= closes <= 604_800:
         allowed = "1800s to 604800s: half an hour to seven days"
@@ -126,6 +127,17 @@ def alert(view: View) -> None:
             view.error("gcp-alert", path, show(name), allowed="projects/PROJECT/notificationChannels/ID")
     if len(view.entries("notificationChannels")) > 16:
         view.error("gcp-alert", "notificationChannels", "more than 16", allowed="at most 16")
+
+
+def _by_log(view: View) -> None:
+    """An alert on lines of a log says how often it tells at most, and has one condition (API, `LogMatch`)."""
+    if not any(entry.get("conditionMatchedLog") is not None for _, entry in view.items("conditions")):
+        return
+    if len(view.entries("conditions")) > 1:
+        view.error("gcp-alert", "conditions[1]", "beside one on lines of a log", allowed="that condition alone")
+    path = "alertStrategy.notificationRateLimit"
+    if view.lacks(path) and not view.is_unknown("alertStrategy"):
+        view.error("gcp-alert", path, "is missing for a condition on lines of a log", allowed="period: 300s")
 
 
 def _condition(view: View, path: str, kind: str) -> None:

@@ -21,6 +21,7 @@ from trainyard.recorded.quantities import quantity
 from trainyard.recorded.read import follow
 from trainyard.recorded.types import ADD_ON, EKS_CLUSTER, HELM_RELEASE
 from trainyard.rehearsal.context import Stack, View, listed, show
+from trainyard.rehearsal.works.charts.gpus import check_driver, check_network
 from trainyard.rehearsal.works.charts.identifiers import check_identifiers
 from trainyard.rehearsal.works.charts.managers import check_leaders, check_ports
 from trainyard.rehearsal.works.charts.values import check_budgets, check_choices
@@ -62,6 +63,8 @@ def check(stack: Stack) -> None:
         _limits(release, release.mapping("values"), "values")
         check_choices(release, known.get("choices", {}))
         check_budgets(release, release.mapping("values"))
+        check_driver(release, chart, stack)
+        check_network(release, chart, stack)
         if stack.context.ours:
             _pinned(release, chart)
         else:

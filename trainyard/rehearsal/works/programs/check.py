@@ -4,11 +4,21 @@ from __future__ import annotations
 
 from trainyard.recorded.node_groups import EKS_NODE_GROUP
 from trainyard.rehearsal.context import Stack
-from trainyard.rehearsal.works.programs import buckets, databases, enforced, kept, money, switched_off, watchdog
+from trainyard.rehearsal.works.programs import (
+    buckets,
+    databases,
+    enforced,
+    hardware,
+    kept,
+    money,
+    switched_off,
+    watchdog,
+)
 from trainyard.rehearsal.works.programs.aws import (
     alarms,
     budget_filters,
     cached_images,
+    dns_rules,
     events,
     file_systems,
     groups,
@@ -19,7 +29,7 @@ from trainyard.rehearsal.works.programs.aws import (
     prefixes,
     recorded_buckets,
 )
-from trainyard.rehearsal.works.programs.gcp import alerts, bucket_mounts, log_fields, places
+from trainyard.rehearsal.works.programs.gcp import alerts, boards, bucket_mounts, log_fields, places
 from trainyard.rehearsal.works.programs.kubernetes import (
     addresses,
     certificates,
@@ -40,6 +50,8 @@ from trainyard.rehearsal.works.programs.kubernetes import (
     squid,
     storage,
     surroundings,
+    tracking_logins,
+    usage,
     writing,
 )
 from trainyard.rehearsal.works.programs.node_groups import groups_of
@@ -54,6 +66,7 @@ def check(stack: Stack) -> None:
     keys.check(stack)
     patterns.check(stack)
     events.check(stack)
+    dns_rules.check(stack)
     heard.check(stack)
     cached_images.check(stack)
     prefixes.check(stack)
@@ -63,6 +76,7 @@ def check(stack: Stack) -> None:
     file_systems.check(stack)
     alerts.check(stack)
     places.check(stack)
+    boards.check(stack)
     enforced.check(stack)
     cluster = Cluster(stack)
     switched_off.check(stack, cluster)
@@ -87,6 +101,9 @@ def check(stack: Stack) -> None:
     configured.check(cluster)
     mount_options.check(cluster)
     surroundings.check(cluster)
+    usage.check(cluster)
+    tracking_logins.check(cluster)
+    hardware.check(cluster)
     kept.check(stack, cluster)
     schemes.check(cluster)
     scraped.check(cluster)

@@ -8,7 +8,7 @@ instance" (`rds.force_ssl` is 1 by default from 15 on); Cloud SQL documentation,
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -20,7 +20,7 @@ from trainyard.rehearsal.works.programs.told import told
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
 
 _URI: Final = re.compile(
-    r"(?P<scheme>postgres(?:ql)?|mysql)(?:\+\w+)?://(?:[^@/\s\"']*@)?(?P<host>[\w.-]+)(?::(?P<port>\d+))?"
+    r"(?P<scheme>postgres(?:ql)?|mysql)(?:\+\w+)?://(?:(?P<user>[^:@/\s\"']*)(?::[^@/\s\"']*)?@)?(?P<host>[\w.-]+)(?::(?P<port>\d+))?"
     r"/(?P<name>[\w.-]+)(?P<more>\?[^\s\"']*)?"
 )
 _ALWAYS: Final = frozenset({"postgres", "template0", "template1", "rdsadmin", "cloudsqladmin", "mysql"})
@@ -28,6 +28,7 @@ _MAKES: Final = re.compile(r"create\s+database", re.IGNORECASE)
 _PORTS: Final = {"POSTGRES": 5432, "MYSQL": 3306, "SQLSERVER": 1433}
 """Where Cloud SQL listens."""
 _FORCED_SINCE: Final = 15
+_USER: Final = "gcp:sql/user:User"
 _GCP: Final = "gcp:sql/databaseInstance:DatabaseInstance"
 
 
@@ -52,6 +53,8 @@ def check(stack: Stack, cluster: Cluster) -> None:
             for server in servers:
                 if found["host"] in server.hosts:
                     _connects(view, path, found, server, cluster)
+    for server in servers:
+        _logs_in(stack, server, texts)
 
 
 def _of_rds(stack: Stack) -> Iterator[_Server]:
@@ -96,6 +99,30 @@ def _of_cloud_sql(stack: Stack) -> Iterator[_Server]:
         engine = (view.text("databaseVersion") or "").partition("_")[0]
         certified = view.text("settings.ipConfiguration.sslMode") == "TRUSTED_CLIENT_CERTIFICATE_REQUIRED"
         yield _Server(view, frozenset(hosts), known, _PORTS.get(engine), forced, certified)
+
+
+def _logs_in(stack: Stack, server: _Server, texts: Sequence[tuple[View, str, str]]) -> None:
+    """Of those that programs log in to Cloud SQL as, one is made with it: a program may make others then."""
+    users = [
+        user
+        for user in stack.of_type(_USER)
+        if user.referred("instance", _GCP) is server.view or user.is_unknown("instance")
+    ]
+    names = {user.text("name") for user in users}
+    asked = {
+        found["user"]: (view, path)
+        for view, path, text in texts
+        for found in _URI.finditer(text)
+        if found["host"] in server.hosts and found["user"]
+    }
+    known = bool(names) and None not in names and all(user.text("type") in (None, "BUILT_IN") for user in users)
+    if known and asked and asked.keys().isdisjoint(names | _ALWAYS) and not any("$" in one for one in asked):
+        name, (view, path) = sorted(asked.items())[0]
+        made = sorted(map(str, names))
+        view.error(
+            "programs-database", path, f"logs in as {show(name)} to {server.view.name}, which has no such user",
+            allowed=f"one of {', '.join(made)}", hint=nearest(name, made),
+        )  # fmt: skip
 
 
 def _made_by_a_provider(stack: Stack) -> set[str]:

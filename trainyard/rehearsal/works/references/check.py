@@ -12,5 +12,5 @@ def check(stack: Stack) -> None:
     """Notes what names something that is not there, or not what is meant."""
     cluster = check_objects(stack)
     pod_networks.check(cluster)
-    volumes.check(stack)
+    volumes.check(cluster)
     check_aws(stack, cluster)

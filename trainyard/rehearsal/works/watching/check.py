@@ -16,8 +16,10 @@ from trainyard.recorded.read import known_texts
 from trainyard.recorded.types import AMP_RULES
 from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
+from trainyard.rehearsal.works.watching.constants import check_constants
 from trainyard.rehearsal.works.watching.dashboards import dashboards, expressions
 from trainyard.rehearsal.works.watching.exporters import MONITORS, OF_TARGETS, RULES, Family, Metric, families, recorded
+from trainyard.rehearsal.works.watching.labels import check_alerts, check_words, recorded_labels
 from trainyard.rehearsal.works.watching.promql import Selector, selectors
 
 _NEAR: Final = 0.86
@@ -26,6 +28,8 @@ _ALIKE: Final = 10
 """First letters that it has in common with it."""
 _ASKS: Final = frozenset({"metric", "spent", "query", "expression"})
 """Keys of what controllers are told, in JSON, that are expressions."""
+_SLIP: Final = 0.6
+"""How like a known value one has to be whose list is whole, but for versions to come."""
 _NAMES: Final = 5
 _VALUES: Final = {
     ("kube_node_status_condition", "condition"): (
@@ -33,6 +37,12 @@ _VALUES: Final = {
     ),
 }  # fmt: skip
 """Values that a label mostly has (Kubernetes documentation, "Node Status"); others bring more."""
+_CONDITIONS: Final = (
+    "QuotaReserved", "Admitted", "PodsReady", "Finished", "Evicted", "Preempted", "Requeued", "DeactivationTarget",
+)  # fmt: skip
+"""Conditions of a Workload (Kueue 0.19, `apis/kueue/v1beta2/workload_types.go`)."""
+_OF_WORKLOADS: Final = frozenset({"kueue_workload_condition", "kueue_workload_condition_time"})
+"""Figures of a Workload's conditions, as the stack has kube-state-metrics tell them."""
 _WINDOW: Final = re.compile(
     r"\b(?:rate|irate|increase|delta|deriv)\s*\(\s*(?P<metric>[\w:]*)[^()\[\]{}]*(?:\{[^}]*\})?\s*\[(?P<long>\d+[smh])\]"
 )
@@ -45,17 +55,22 @@ _UNITS: Final = {"s": 1, "m": 60, "h": 3600}
 
 def check(cluster: Cluster) -> None:
     """Notes what is asked for and not answered."""
+    check_alerts(cluster)
     asked = [*_of_rules(cluster), *_of_dashboards(cluster), *_of_controllers(cluster)]
     if not asked:
         return
     _windows(cluster)
     known = families(cluster)
-    own = recorded(cluster) or ()
+    own, kept = recorded(cluster) or (), recorded_labels(cluster)
+    check_words(cluster, kept)
+    check_constants(cluster)
     told: set[tuple[str, str]] = set()
     for view, path, expression in asked:
         for selector in selectors(expression):
             if selector.metric not in own:
                 _judge(view, path, selector, known, told)
+            elif selector.metric in kept:
+                _labels(view, path, selector, RULES, kept[selector.metric])
 
 
 def _windows(cluster: Cluster) -> None:
@@ -129,10 +144,10 @@ def _judge(view: View, path: str, selector: Selector, known: Sequence[Family], t
                 "never an answer", hint=hint,
             )  # fmt: skip
     else:
-        _labels(view, path, selector, family, metric)
+        _labels(view, path, selector, family.source, metric)
 
 
-def _labels(view: View, path: str, selector: Selector, family: Family, metric: Metric) -> None:
+def _labels(view: View, path: str, selector: Selector, source: str, metric: Metric) -> None:
     if metric.labels is None:
         return
     asked = [(one.label, one) for one in selector.matchers if one.value or one.operator in ("!=", "!~")]
@@ -146,15 +161,18 @@ def _labels(view: View, path: str, selector: Selector, family: Family, metric: M
                 view.error(
                     "watching-label",
                     path,
-                    f"{selector.metric} of {family.source} has no label {show(label)}: "
+                    f"{selector.metric} of {source} has no label {show(label)}: "
                     + ("nothing is selected by it" if matcher is not None else "nothing is told apart by it"),
                     allowed=f"one of {', '.join(names)}" if len(names) < 4 * _NAMES else "",
                     hint=hint,
                 )
         elif matcher is not None and matcher.operator == "=" and "$" not in matcher.value:
             values = metric.labels[label] or _VALUES.get((selector.metric, label), ())
+            slip = _NEAR
+            if selector.metric in _OF_WORKLOADS and label == "type":
+                values, slip = _CONDITIONS, _SLIP
             is_meant = metric.labels[label] or nearest(
-                matcher.value.lower(), [one.lower() for one in values], cutoff=_NEAR
+                matcher.value.lower(), [one.lower() for one in values], cutoff=slip
             )
             if values and matcher.value not in values and is_meant:
                 view.error(

@@ -27,6 +27,13 @@ def expressions(text: str) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=64)
+def legends(text: str) -> tuple[tuple[str, str], ...]:
+    """Expressions of a dashboard with the legend of their answers."""
+    found = ((one.get("expr"), one.get("legendFormat")) for one in _mappings(_read(text)))
+    return tuple((each, legend) for each, legend in found if isinstance(each, str) and isinstance(legend, str))
+
+
+@lru_cache(maxsize=64)
 def sources(text: str) -> tuple[str, ...]:
     """The Prometheus sources of data that a dashboard names; one without a name is the default."""
     named = (mapping.get("datasource") for mapping in _mappings(_read(text)))

@@ -284,7 +284,14 @@ def _gpus(cluster: Cluster) -> Family:
         lines = [line for line in lines if len(line) > 1 and not line[0].startswith("#")]
         labels |= dict.fromkeys((line[0] for line in lines if line[1] == "label"), ())
         known = [line[0] for line in lines if line[1] != "label"]
-    return Family("DCGM_", source, {name: Metric(labels, is_closed=False) for name in known}, True)
+    absent = {}
+    added = releases[0].value("values.securityContext.capabilities.add")
+    is_plain = isinstance(added, list) and "SYS_ADMIN" not in added
+    if cluster.stack.context.ours and is_plain and releases[0].flag("values.securityContext.privileged") is not True:
+        # Nodes of somebody else may have the driver let everybody profile (`NVreg_RestrictProfilingToAdminUsers=0`).
+        why = "values.securityContext.capabilities.add has no SYS_ADMIN, without which DCGM does not profile"
+        absent = {name: why for name in known if name.startswith("DCGM_FI_PROF_")}
+    return Family("DCGM_", source, {name: Metric(labels, is_closed=False) for name in known}, True, absent)
 
 
 def _queues(cluster: Cluster) -> Family:
@@ -294,7 +301,19 @@ def _queues(cluster: Cluster) -> Family:
     releases = _charts(cluster, "kueue")
     version = releases[0].text("version") or "" if len(releases) == 1 else ""
     metrics |= {name: one for name, one in own.items() if name.startswith("kueue_")}
-    return Family("kueue_", "Kueue", metrics, version.removeprefix("v").startswith("0.19."))
+    text = releases[0].text("values.managerConfig.controllerManagerConfigYaml") if len(releases) == 1 else None
+    absent = {}
+    if text is not None and not re.search(r"^\s+enableClusterQueueResources:\s*true\s*$", text, re.MULTILINE):
+        why = "the manager's metrics.enableClusterQueueResources is not true"
+        absent = {name: why for name in _OF_RESOURCES if name not in own}
+    return Family("kueue_", "Kueue", metrics, version.removeprefix("v").startswith("0.19."), absent)
+
+
+_OF_RESOURCES: Final = (
+    "kueue_cluster_queue_resource_usage", "kueue_cluster_queue_resource_reservation",
+    "kueue_cluster_queue_nominal_quota", "kueue_cluster_queue_borrowing_limit", "kueue_cluster_queue_lending_limit",
+)  # fmt: skip
+"""What Kueue tells where it is asked to (its documentation, "Prometheus Metrics", optional metrics, 0.19)."""
 
 
 def _of_custom_resources(cluster: Cluster) -> Iterator[tuple[str, Metric]]:

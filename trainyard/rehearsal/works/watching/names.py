@@ -13,6 +13,7 @@ from typing import Any, Final
 from trainyard.problems import nearest
 from trainyard.recorded.read import known_texts
 from trainyard.rehearsal.context import Stack, View, listed, show
+from trainyard.rehearsal.near import nearest_of
 from trainyard.rehearsal.works.references.kubernetes.alert_routes import configurations
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
 from trainyard.rehearsal.works.watching.dashboards import dashboards, sources
@@ -34,11 +35,12 @@ _ALERT: Final = re.compile(r"jsonPayload\.alert\s*!?=\s*\"([^\"]+)\"")
 
 def check(stack: Stack, cluster: Cluster) -> None:
     """Notes names that are nearly others, and sources that are not there."""
-    rules = list(_rules(cluster))
-    _severities(rules, cluster)
-    _jobs(rules, cluster)
+    every = list(rules(cluster))
+    _severities(every, cluster)
+    _jobs(every, cluster)
     _sources(cluster)
-    alerts = {str(rule.get("alert")) for _, _, rule in rules if isinstance(rule.get("alert"), str)}
+    _objects(every, cluster)
+    alerts = {str(rule.get("alert")) for _, _, rule in every if isinstance(rule.get("alert"), str)}
     for metric in stack.of_type(_METRIC) if alerts else ():
         for name in _ALERT.findall(metric.text("filter") or ""):
             if name not in alerts and (hint := nearest(name, alerts, cutoff=_NEAR)):
@@ -47,7 +49,8 @@ def check(stack: Stack, cluster: Cluster) -> None:
                 )
 
 
-def _rules(cluster: Cluster) -> Iterator[tuple[View, str, Mapping[str, Any]]]:
+def rules(cluster: Cluster) -> Iterator[tuple[View, str, Mapping[str, Any]]]:
+    """Every rule that Prometheus is given, with where it stands."""
     for view in cluster.of(_RULE):
         for path, _ in view.items("spec.groups"):
             for here, one in view.items(f"{path}.rules"):
@@ -136,3 +139,33 @@ def _sources(cluster: Cluster) -> None:
                     "watching-source", path,
                     f"Grafana has no source of data {show(uid)}: the panels show nothing", allowed=own,
                 )  # fmt: skip
+
+
+_NAMED: Final = {
+    "deployment": "Deployment", "daemonset": "DaemonSet", "statefulset": "StatefulSet", "cronjob": "CronJob",
+    "persistentvolumeclaim": "PersistentVolumeClaim",
+}  # fmt: skip
+"""Labels of kube-state-metrics that are the name of an object, by its kind."""
+_PLAIN: Final = re.compile(r"[a-z0-9.|-]+")
+
+
+def _objects(every: list[tuple[View, str, Mapping[str, Any]]], cluster: Cluster) -> None:
+    """A rule that names objects, of which one is nearly called so and is not named itself."""
+    for view, path, rule in every:
+        for selector in selectors(rule["expr"]) if isinstance(rule.get("expr"), str) else ():
+            if not selector.metric.startswith("kube_"):
+                continue
+            for matcher in selector.matchers:
+                kind = _NAMED.get(matcher.label)
+                if kind is None or matcher.operator not in ("=", "=~") or not _PLAIN.fullmatch(matcher.value):
+                    continue
+                named = matcher.value.split("|")
+                made = {str(one.value("metadata.name")) for one in cluster.of(kind)}
+                for name in named:
+                    near = nearest_of(name, made - set(named)) if name not in made else ""
+                    if near:
+                        view.error(
+                            "watching-name", f"{path}.expr",
+                            f"asks for the {kind} {show(name)}, which is not there, and not for {show(near)}",
+                            hint=f"did you mean {near}?",
+                        )  # fmt: skip

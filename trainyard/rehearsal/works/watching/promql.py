@@ -38,33 +38,38 @@ class Selector:
     grouped_by: tuple[str, ...] = ()  # of the aggregation that has nothing but this selector in it
 
 
+def tokens(expression: str) -> tuple[str, ...]:
+    """The words of an expression, without what is said of it."""
+    return tuple(one for one in _TOKEN.findall(expression) if not one.startswith("#"))
+
+
 @lru_cache(maxsize=1024)
 def selectors(expression: str) -> tuple[Selector, ...]:
     """Every metric that an expression asks for."""
-    tokens = [one for one in _TOKEN.findall(expression) if not one.startswith("#")]
+    words = tokens(expression)
     found: list[tuple[int, int, Selector]] = []
     index = 0
-    while index < len(tokens):
-        word = tokens[index]
-        after = tokens[index + 1] if index + 1 < len(tokens) else ""
+    while index < len(words):
+        word = words[index]
+        after = words[index + 1] if index + 1 < len(words) else ""
         if word.lower() in _GROUPINGS and after == "(":
-            index = _closed(tokens, index + 1) + 1
+            index = closed(words, index + 1) + 1
         elif word == "[" or (word == "{" and not found):
-            index = _closed(tokens, index) + 1
+            index = closed(words, index) + 1
         elif _is_metric(word, after):
             end = index + 1
             matchers: tuple[Matcher, ...] = ()
             if after == "{":
-                end = _closed(tokens, index + 1) + 1
-                matchers = tuple(_matchers(tokens[index + 2 : end - 1]))
+                end = closed(words, index + 1) + 1
+                matchers = tuple(_matchers(words[index + 2 : end - 1]))
             found.append((index, end, Selector(word, matchers)))
             index = end
         elif word == "{":
-            index = _closed(tokens, index) + 1
+            index = closed(words, index) + 1
         else:
             index += 1
     return tuple(
-        Selector(one.metric, one.matchers, _grouping(tokens, start, end, [place for place, _, _ in found]))
+        Selector(one.metric, one.matchers, _grouping(words, start, end, [place for place, _, _ in found]))
         for start, end, one in found
     )
 
@@ -78,7 +83,7 @@ def _is_metric(word: str, after: str) -> bool:
     )
 
 
-def _closed(tokens: Sequence[str], start: int) -> int:
+def closed(tokens: Sequence[str], start: int) -> int:
     """Where the bracket that opens at `start` is closed."""
     pairs = {"(": ")", "[": "]", "{": "}"}
     opens, closes, depth = tokens[start], pairs[tokens[start]], 0
@@ -100,7 +105,7 @@ def _grouping(tokens: Sequence[str], start: int, end: int, places: Sequence[int]
     low, high = start, end - 1
     while low > 0 and high + 1 < len(tokens):
         if tokens[high + 1] == "[":
-            high = _closed(tokens, high + 1)
+            high = closed(tokens, high + 1)
             continue
         if tokens[low - 1] != "(" or tokens[high + 1] != ")":
             return ()
@@ -112,7 +117,7 @@ def _grouping(tokens: Sequence[str], start: int, end: int, places: Sequence[int]
             opened = _opened(tokens, low - 1)
             return _names(tokens[opened + 1 : low - 1]) if opened and tokens[opened - 1].lower() == "by" else ()
         if high + 2 < len(tokens) and tokens[high + 1].lower() == "by" and tokens[high + 2] == "(":
-            return _names(tokens[high + 3 : _closed(tokens, high + 2)])
+            return _names(tokens[high + 3 : closed(tokens, high + 2)])
         if before.startswith("label_") or re.fullmatch(r"[a-z_]\w*", before) is None:
             return ()
         low -= 1

@@ -8,14 +8,19 @@ from __future__ import annotations
 
 from typing import Final
 
+from trainyard.conventions import CAPACITY_LABEL
+from trainyard.conventions.gcp import FABRIC_INTERFACES, RDMA_DEVICE_CLASS
 from trainyard.problems import nearest
 from trainyard.recorded.node_groups import GKE_NODE_POOL
-from trainyard.recorded.read import known_texts
+from trainyard.recorded.read import follow, known_texts
 from trainyard.recorded.types import GKE_CLUSTER, HELM_RELEASE, VOLUME
 from trainyard.rehearsal.context import Stack, View
 
 IMAGES: Final = ("COS_CONTAINERD", "UBUNTU_CONTAINERD", "WINDOWS_LTSC_CONTAINERD", "WINDOWS_SAC_CONTAINERD")
 """Images that nodes may have; those with Docker are gone since 1.24."""
+_RESERVATIONS: Final = ("SPECIFIC_RESERVATION", "ANY_RESERVATION", "ANY_RESERVATION_THEN_FAIL")
+_PROFILE: Final = "networkConfig.acceleratorNetworkProfile"
+_CLAIMS: Final = "kubernetes:resource.k8s.io/v1:ResourceClaimTemplate"
 _DAEMON_SETS: Final = "kubernetes:apps/v1:DaemonSet"
 _DRIVERS: Final = ("gpu-operator", "driver-installer", "nvidia-driver")
 """What the charts and images that install drivers are called by."""
@@ -28,7 +33,9 @@ def check(stack: Stack) -> None:
     for view in stack.of_type(GKE_NODE_POOL):
         _image(view)
         _driver(stack, view)
+        _bought(view)
     _buckets(stack)
+    _interfaces(stack)
 
 
 def _image(view: View) -> None:
@@ -56,6 +63,48 @@ def _driver(stack: Stack, view: View) -> None:
                 "nothing recorded installs the driver of its GPUs: no pod gets one",
                 allowed="DEFAULT or LATEST, or the GPU operator",
             )
+
+
+def _bought(view: View) -> None:
+    """Nodes are bought as their label says, by which queues, alerts and the bill go."""
+    path = "nodeConfig.labels"
+    told = view.mapping(path).get(CAPACITY_LABEL)
+    if not isinstance(told, str) or view.is_unknown("nodeConfig"):
+        return
+    affinity = "nodeConfig.reservationAffinity"
+    keys = ("nodeConfig.spot", "nodeConfig.preemptible", "nodeConfig.flexStart", affinity, "queuedProvisioning")
+    if any(map(view.is_unknown, (*keys, f"{affinity}.consumeReservationType", "queuedProvisioning.enabled"))):
+        return
+    reserved = view.text(f"{affinity}.consumeReservationType") in _RESERVATIONS
+    spot = bool(view.flag("nodeConfig.spot") or view.flag("nodeConfig.preemptible"))
+    queued = bool(view.flag("nodeConfig.flexStart") or view.flag("queuedProvisioning.enabled"))
+    are = {"reserved": reserved, "spot": spot, "flex-start": queued, "on-demand": not (reserved or spot or queued)}
+    if are.get(told) is False:
+        real = next(kind for kind, so in are.items() if so)
+        view.error(
+            "machine-capacity", f"{path}.{CAPACITY_LABEL.replace('.', '~')}",
+            f"says {told}, and its nodes are {real}: queues, alerts and the bill take them for what they are not",
+            allowed=f"{real}, or nodes that are {told}",
+        )  # fmt: skip
+
+
+def _interfaces(stack: Stack) -> None:
+    """A claim of fast interfaces that no machine of the cluster has."""
+    pools = stack.of_type(GKE_NODE_POOL)
+    machines = [pool.text("nodeConfig.machineType") for pool in pools if pool.has(_PROFILE)]
+    most = max((FABRIC_INTERFACES.get(machine or "", 0) for machine in machines), default=0)
+    if None in machines or not most or any(machine not in FABRIC_INTERFACES for machine in machines):
+        return
+    for template in stack.of_type(_CLAIMS):
+        for path, request in template.items("spec.spec.devices.requests"):
+            count = template.number(f"{path}.exactly.count")
+            if (
+                follow(request, "exactly", "deviceClassName") == RDMA_DEVICE_CLASS
+                and count is not None
+                and count > most
+            ):
+                words = f"{count:g} interfaces, and a machine has {most} at most: no pod with the claim is placed"
+                template.error("machine-interfaces", f"{path}.exactly.count", words, allowed=f"at most {most}")
 
 
 def _is_installed_otherwise(stack: Stack) -> bool:

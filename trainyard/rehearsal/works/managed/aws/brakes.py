@@ -14,12 +14,14 @@ _DEFINITIONS: Final = {
     "APPLY_SCP_POLICY": "scpActionDefinition",
     "RUN_SSM_DOCUMENTS": "ssmActionDefinition",
 }
+_ADDRESSES: Final = {"SNS": "the ARN of a topic, or type EMAIL", "EMAIL": "a mail address, or type SNS"}
 _TARGETS: Final = ("roles", "users", "groups")
 
 
 def check(stack: Stack) -> None:
     """Looks at every action."""
     for action in stack.of_type(ACTION):
+        _told(action)
         wanted = _DEFINITIONS.get(action.text("actionType") or "")
         if wanted is None or action.is_unknown("definition"):
             continue
@@ -28,6 +30,19 @@ def check(stack: Stack) -> None:
             action.error("managed-brake-without-definition", "definition", message, allowed=wanted)
         elif wanted == "iamActionDefinition":
             _iam(action, stack)
+
+
+def _told(action: View) -> None:
+    """Who is told: a topic by its ARN, a person by an address."""
+    for path, one in action.items("subscribers"):
+        kind, address = one.get("subscriptionType"), one.get("address")
+        if not isinstance(address, str) or kind not in ("SNS", "EMAIL"):
+            continue
+        if (kind == "SNS") != (address.startswith("arn:") and ":sns:" in address) or (
+            kind == "EMAIL" and "@" not in address
+        ):
+            message = f"{show(address)} of type {kind}: the action is refused"
+            action.error("managed-brake-told", f"{path}.address", message, allowed=_ADDRESSES[kind])
 
 
 def _iam(action: View, stack: Stack) -> None:

@@ -30,6 +30,7 @@ def check(stack: Stack) -> None:
     for type_, settings in _SETTINGS:
         for view in stack.of_type(type_):
             _groups(view, settings)
+            _hidden(view, settings)
             _disk(view, f"{settings}.spaceStorageSettings.defaultEbsStorageSettings")
             for editor in _EDITORS:
                 _idle(view, f"{settings}.{editor}.{_IDLE}")
@@ -95,6 +96,16 @@ def _groups(view: View, settings: str) -> None:
     if count > MOST_GROUPS:
         message = f"{count} security groups, and SageMaker adds one of its own to at most five"
         view.error("managed-too-many-groups", path, message, allowed=f"at most {MOST_GROUPS}")
+
+
+def _hidden(view: View, settings: str) -> None:
+    """An editor that is set up is one that people find on the page of Studio."""
+    path = f"{settings}.studioWebPortalSettings.hiddenAppTypes"
+    for index, kind in enumerate(view.entries(path)):
+        editor = f"{settings}.{kind[0].lower()}{kind[1:]}AppSettings" if isinstance(kind, str) and kind else ""
+        if editor.endswith(tuple(f".{one}" for one in _EDITORS)) and view.mapping(editor):
+            message = f"{kind} is set up and hidden: nobody finds it on the page"
+            view.error("managed-editor-hidden", f"{path}[{index}]", message, hint="leave it out of the list")
 
 
 def _disk(view: View, path: str) -> None:

@@ -6,7 +6,9 @@ import re
 from typing import Final
 
 from trainyard.rehearsal.context import Stack
+from trainyard.rehearsal.works.managed.aws.editors import DOMAIN
 
+APP: Final = "aws:sagemaker/mlflowApp:MlflowApp"
 SERVER: Final = "aws:sagemaker/mlflowTrackingServer:MlflowTrackingServer"
 _TWO_PARTS: Final = re.compile(r"\d+\.\d+")
 _THREE_PARTS: Final = re.compile(r"\d+\.\d+\.\d+")
@@ -14,7 +16,13 @@ _WINDOW: Final = re.compile(r"(Mon|Tue|Wed|Thu|Fri|Sat|Sun):([01]\d|2[0-3]):[0-5
 
 
 def check(stack: Stack) -> None:
-    """Looks at every tracking server."""
+    """Looks at every tracking server, and at the domains whose page opens an app."""
+    domains = {str(view.resource.id) for view in stack.of_type(DOMAIN)}
+    for app in stack.of_type(APP):
+        named = app.texts("defaultDomainIdLists")
+        if named and domains and not app.blurred("defaultDomainIdLists") and domains.isdisjoint(named):
+            message = f"is opened from {', '.join(named)}, and the stack's domain is {', '.join(sorted(domains))}"
+            app.error("managed-tracking-domain", "defaultDomainIdLists[0]", message, allowed=", ".join(sorted(domains)))
     for server in stack.of_type(SERVER):
         version = server.text("mlflowVersion")
         if version is not None and _THREE_PARTS.fullmatch(version):

@@ -19,6 +19,9 @@ from trainyard.rehearsal.works.paths.aws.endpoints import Endpoints
 from trainyard.rehearsal.works.paths.aws.groups import Groups
 from trainyard.rehearsal.works.paths.aws.network import Network
 
+_IN: Final = "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule"
+_OUT: Final = "aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule"
+_GROUP: Final = "aws:ec2/securityGroup:SecurityGroup"
 _S3: Final = "s3"
 _HTTPS: Final = Port(443)
 _PUBLIC: Final = Addresses.of("0.0.0.0/0") - PRIVATE
@@ -27,6 +30,7 @@ _GROUPS: Final = "defaultUserSettings.securityGroups"
 
 def check(stack: Stack) -> None:
     """Looks at every job and every domain whose people work in a VPC."""
+    _heard(stack)
     network = Network(stack)
     if not network.subnets:
         return
@@ -37,6 +41,24 @@ def check(stack: Stack) -> None:
     for domain in stack.of_type(DOMAIN):
         if domain.text("appNetworkAccessType") == "VpcOnly":
             _domain(domain, endpoints, groups)
+
+
+def _heard(stack: Stack) -> None:
+    """What a group sends to itself, as ranks of a job do to each other, it lets in too."""
+    into = stack.of_type(_IN)
+    for rule in stack.of_type(_OUT):
+        own = rule.text("securityGroupId")
+        if own is None or rule.text("referencedSecurityGroupId") != own:
+            continue
+        group = rule.referred("securityGroupId", _GROUP)
+        if group is None or group.has("ingress") or any(one.is_unknown("securityGroupId") for one in into):
+            continue
+        if not any(one.text("securityGroupId") == own for one in into):
+            message = (
+                f"{group.name} may send to itself, and lets nothing in: machines of one job do not hear each other"
+            )
+            hint = "a rule that lets the group in from itself"
+            rule.error("managed-not-heard", "referencedSecurityGroupId", message, hint=hint)
 
 
 def _texts(value: object) -> Iterator[str]:

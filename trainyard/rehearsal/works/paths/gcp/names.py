@@ -24,11 +24,11 @@ def check(stack: Stack) -> None:
         if zone.text("dnsName") != GOOGLE or zone.text("visibility") != "private" or zone.resource.read:
             continue
         path = "privateVisibilityConfig.networks"
-        seen_by = [
-            stack.referred(zone.resource, at, GCP_NETWORK) for at, _ in expand(zone.inputs, f"{path}[].networkUrl")
-        ]
-        is_sure = not zone.blurred(path) and None not in seen_by and len(networks) == len(clusters) > 0
-        if is_sure and not any(network in seen_by for network in networks):
+        # A text that names no network of a cluster's is of another one, whatever it was made of.
+        named = [str(text).rpartition("/")[2] for _, text in expand(zone.inputs, f"{path}[].networkUrl")]
+        own = {name.rpartition("/")[2] for network in networks for name in _names(network)}
+        is_sure = len(named) == len(zone.entries(path)) and len(networks) == len(clusters) > 0
+        if is_sure and not own.intersection(named):
             names = ", ".join(network.name for network in networks)
             zone.error(
                 "paths-names",
@@ -38,6 +38,12 @@ def check(stack: Stack) -> None:
             )
         else:
             _leads_somewhere(stack, zone)
+
+
+def _names(network: View) -> set[str]:
+    """What a network is referred to by: its id, its name and its address."""
+    found = (network.resource.id, network.text("name"), *map(network.resource.outputs.get, ("name", "selfLink")))
+    return {str(text) for text in found if isinstance(text, str) and text}
 
 
 def _leads_somewhere(stack: Stack, zone: View) -> None:

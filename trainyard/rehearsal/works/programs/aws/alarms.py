@@ -6,6 +6,7 @@ dimensions, as generally known (2026-11). An alarm on a metric that nobody sends
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from trainyard.problems import nearest
@@ -13,6 +14,14 @@ from trainyard.recorded.types import BUCKET, DATABASE, EKS_CLUSTER, SNS_TOPIC
 from trainyard.rehearsal.context import Stack, View, show
 
 _ALARM: Final = "aws:cloudwatch/metricAlarm:MetricAlarm"
+_BOARD: Final = "aws:cloudwatch/dashboard:Dashboard"
+_METRIC: Final = re.compile(r"MetricName=\\*\"(\w+)|(?:AVG|MAX|MIN|SUM|COUNT)\((\w+)\)")
+"""A metric in a search of a dashboard, or in a query of an alarm."""
+_OF_JOBS: Final = (
+    "CPUUtilization", "CPUUtilizationNormalized", "DiskUtilization", "GPUMemoryUtilization",
+    "GPUMemoryUtilizationNormalized", "GPUUtilization", "GPUUtilizationNormalized", "MemoryUtilization",
+)  # fmt: skip
+"""What every training job sends (SageMaker AI Developer Guide, "Metrics for monitoring ... with CloudWatch")."""
 _FILTER: Final = "aws:cloudwatch/logMetricFilter:LogMetricFilter"
 _DIMENSIONS: Final = {
     ("AWS/SNS", "TopicName"): (SNS_TOPIC, "name"),
@@ -130,11 +139,15 @@ _WHEN_IT_HAPPENS: Final = frozenset(
 def check(stack: Stack) -> None:
     """Every alarm against what the stack makes."""
     own = _own_metrics(stack)
+    for board in stack.of_type(_BOARD):
+        _asked(board, "dashboardBody", board.text("dashboardBody") or "")
     for alarm in stack.of_type(_ALARM):
         _alarm(alarm, "", stack, own)
         _silence(alarm)
+        _never(alarm)
         for path, _ in alarm.items("metricQueries"):
             _alarm(alarm, f"{path}.metric.", stack, own)
+            _asked(alarm, f"{path}.expression", alarm.text(f"{path}.expression") or "")
 
 
 def _alarm(alarm: View, base: str, stack: Stack, own: dict[str, set[str | None]]) -> None:
@@ -176,6 +189,33 @@ def _alarm(alarm: View, base: str, stack: Stack, own: dict[str, set[str | None]]
     is_known = namespace in _NAMESPACES or not namespace.startswith("AWS/")
     if not is_known and (hint := nearest(namespace, _NAMESPACES, cutoff=_NEAR)):
         alarm.error("programs-alarm", f"{base}namespace", f"nothing sends metrics to {show(namespace)}", hint=hint)
+
+
+def _asked(view: View, path: str, text: str) -> None:
+    """Metrics of SageMaker's jobs that an expression or a dashboard asks for; jobs send others of their own."""
+    if "/aws/sagemaker/TrainingJobs" not in text:
+        return
+    for name in dict.fromkeys(found[1] or found[2] for found in _METRIC.finditer(text)):
+        hint = "" if name in _OF_JOBS else nearest(name, _OF_JOBS, cutoff=_SLIP)
+        if hint:
+            words = f"no training job sends {show(name)}: nothing is seen"
+            view.error("programs-alarm", path, words, hint=hint)
+
+
+def _never(alarm: View) -> None:
+    """What is measured is never below nothing."""
+    how, limit = alarm.text("comparisonOperator") or "", alarm.number("threshold")
+    returned = [query for _, query in alarm.items("metricQueries") if query.get("returnData") is True]
+    plain = alarm.has("metricName") or (
+        len(returned) == 1
+        and (returned[0].get("metric") is not None or str(returned[0].get("expression")).startswith("SELECT "))
+    )
+    least = {"LessThanThreshold": 0.0, "LessThanOrEqualToThreshold": -1e-9}.get(how)
+    if plain and limit is not None and least is not None and limit <= least:
+        alarm.error(
+            "programs-alarm", "threshold", f"waits for less than {limit:g}, and nothing measured is: it never fires",
+            allowed="above 0",
+        )  # fmt: skip
 
 
 def _is_not_made(alarm: View, path: str, key: str, value: str, known: list[str]) -> None:

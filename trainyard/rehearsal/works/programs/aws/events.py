@@ -51,6 +51,8 @@ _FIELDS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
 """What `detail` of an event holds, and the values of a field where there are few."""
 _PATH: Final = re.compile(r"\$\.detail\.([A-Za-z][\w-]*)")
 _EQUALS: Final = re.compile(r"\$\.detail\.([A-Za-z][\w.-]*)\s*=\s*\"([^\"*]*)\"")
+_FIRST: Final = re.compile(r"\$\.([A-Za-z][\w-]*)")
+_EVENT: Final = ("version", "id", "detail-type", "source", "account", "time", "region", "resources", "detail")
 _NEAR: Final = 0.8
 _BUS: Final = "aws:cloudwatch/eventBus:EventBus"
 _LET_IN: Final = (EVENT_BUS_POLICY, "aws:cloudwatch/eventPermission:EventPermission")
@@ -89,6 +91,7 @@ def check(stack: Stack) -> None:
         for key, text in target.mapping("inputTransformer.inputPaths").items() if fields else ():
             for name in _PATH.findall(text) if isinstance(text, str) else ():
                 _is_field(target, f"inputTransformer.inputPaths.{key}", name, fields)
+            _of_event(target, f"inputTransformer.inputPaths.{key}", text)
         _filters(stack, target, fields)
     _namespaces(stack)
 
@@ -138,6 +141,16 @@ def _are_values(view: View, path: str, name: str, values: Sequence[str], fields:
                 "programs-event", path, f"{name} is never {show(value)}: no such event comes",
                 allowed=f"one of {', '.join(known)}", hint=nearest(value, known),
             )  # fmt: skip
+
+
+def _of_event(target: View, path: str, text: Any) -> None:
+    """What every event has around its detail (EventBridge User Guide, "Events")."""
+    first = _FIRST.match(text) if isinstance(text, str) else None
+    if first is not None and first[1] not in _EVENT:
+        target.error(
+            "programs-event", path, f"an event has nothing called {show(first[1])}: nothing is found there",
+            allowed=f"one of {', '.join(_EVENT)}", hint=nearest(first[1], _EVENT),
+        )  # fmt: skip
 
 
 def _filters(stack: Stack, target: View, fields: Mapping[str, tuple[str, ...]]) -> None:

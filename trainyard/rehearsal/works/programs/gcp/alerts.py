@@ -11,46 +11,23 @@ from collections.abc import Mapping
 from typing import Final
 
 from trainyard.problems import nearest
-from trainyard.recorded.read import known_texts
+from trainyard.recorded.read import as_number, known_texts
 from trainyard.recorded.types import GKE_CLUSTER
 from trainyard.rehearsal.context import Stack, View, show
+from trainyard.rehearsal.works.programs.gcp import audit_logs
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
 
 _ALERT: Final = "gcp:monitoring/alertPolicy:AlertPolicy"
 _METRIC: Final = "gcp:logging/metric:Metric"
 _CHANNEL: Final = "gcp:monitoring/notificationChannel:NotificationChannel"
 _NEAR: Final = 0.85
+_MANY: Final = 10
+"""Periods in a row: what is written as often as that is no event, but a state."""
 _USER: Final = re.compile(r"logging\.googleapis\.com/user/([\w./-]+)")
 _LABEL: Final = re.compile(r"(cluster_name|namespace_name|location|container_name)\"?\s*=\s*\"([^\"]+)\"")
 _KIND: Final = re.compile(r"resource\.type\"?\s*=\s*\"([^\"]+)\"")
 _VARIABLE: Final = re.compile(r"\$\{metric\.label\.(\w+)\}")
 _PODS: Final = re.compile(r"pod_name\"?\s*=~\s*\"\^?([a-z0-9-]+)")
-_METHOD: Final = re.compile(r"protoPayload\.methodName\"?\s*[=:]\s*\"([\w.]+)\"")
-_METHODS: Final = (
-    *(f"google.iam.admin.v1.{name}" for name in (
-        "CreateServiceAccountKey", "DeleteServiceAccountKey", "UploadServiceAccountKey", "DisableServiceAccountKey",
-        "EnableServiceAccountKey", "CreateServiceAccount", "DeleteServiceAccount", "DisableServiceAccount",
-        "EnableServiceAccount", "PatchServiceAccount", "SetIAMPolicy", "CreateRole", "UpdateRole", "DeleteRole",
-        "UndeleteRole", "UndeleteServiceAccount",
-    )),
-    *(f"google.logging.v2.ConfigServiceV2.{name}" for name in (
-        "CreateSink", "UpdateSink", "DeleteSink", "CreateBucket", "UpdateBucket", "DeleteBucket", "UndeleteBucket",
-        "CreateExclusion", "UpdateExclusion", "DeleteExclusion", "UpdateCmekSettings", "UpdateSettings",
-        "CreateView", "UpdateView", "DeleteView",
-    )),
-    "SetIamPolicy", "google.iam.v1.IAMPolicy.SetIamPolicy", "storage.setIamPermissions", "storage.buckets.update",
-    "storage.buckets.delete", "storage.objects.delete", "cloudsql.instances.update", "cloudsql.instances.delete",
-    "google.container.v1.ClusterManager.UpdateCluster", "google.container.v1.ClusterManager.DeleteCluster",
-    "google.container.v1.ClusterManager.CreateCluster", "google.cloud.kms.v1.KeyManagementService.UpdateCryptoKey",
-    "DestroyCryptoKeyVersion", "UpdateCryptoKey", "google.api.serviceusage.v1.ServiceUsage.DisableService",
-    "v1.compute.firewalls.insert", "v1.compute.firewalls.patch", "v1.compute.firewalls.delete",
-    "google.cloud.secretmanager.v1.SecretManagerService.AccessSecretVersion",
-    "google.cloud.secretmanager.v1.SecretManagerService.DestroySecretVersion",
-)  # fmt: skip
-"""Calls that alerts on audit logs watch, as they stand in entries (Cloud Audit Logs documentation of each service, as
-generally known, 2026-11); there are more, so only a slip of the pen is told."""
-_SLIP: Final = 0.93
-"""How like a call a name has to be."""
 _SYSTEM_LOGS: Final = re.compile(r"namespace_name\"?\s*=\s*\"(?:kube-system|gke-|gmp-)")
 _SYSTEM: Final = ("kube-", "gke-", "gmp-", "default", "config-management-system", "istio-")
 
@@ -73,9 +50,11 @@ def check(stack: Stack) -> None:
             if path.endswith("filter"):
                 _never(alert, path.removesuffix(".filter"))
                 _labels(alert, path, text, stack)
-                _methods(alert, path, text)
+                audit_logs.check(alert, path, text)
         _kinds(alert, stack)
+        _sparse(alert, stack)
         _channels(alert, stack)
+    _contradicted(stack)
     clusters = stack.of_type(GKE_CLUSTER)
     unsaid = [one for one in clusters if _keeps_no_logs(one)]
     for metric in stack.of_type(_METRIC) if clusters and len(unsaid) == len(clusters) else ():
@@ -87,7 +66,7 @@ def check(stack: Stack) -> None:
             )  # fmt: skip
     for metric in stack.of_type(_METRIC):
         _labels(metric, "filter", metric.text("filter") or "", stack)
-        _methods(metric, "filter", metric.text("filter") or "")
+        audit_logs.check(metric, "filter", metric.text("filter") or "")
 
 
 def _keeps_no_logs(cluster: View) -> bool:
@@ -108,6 +87,49 @@ def _never(alert: View, path: str) -> None:
         )  # fmt: skip
 
 
+def _contradicted(stack: Stack) -> None:
+    """Where any line of a metric is bad news, its silence is none: one of the two alerts always fires."""
+    bad: dict[str, str] = {}
+    for alert in stack.of_type(_ALERT):
+        for path, _ in alert.items("conditions"):
+            base = f"{path}.conditionThreshold"
+            if alert.text(f"{base}.comparison") == "COMPARISON_GT" and not alert.number(f"{base}.thresholdValue"):
+                bad |= dict.fromkeys(_USER.findall(alert.text(f"{base}.filter") or ""), alert.name)
+    for alert in stack.of_type(_ALERT):
+        for path, _ in alert.items("conditions"):
+            where = f"{path}.conditionAbsent.filter"
+            for name in _USER.findall(alert.text(where) or ""):
+                if name in bad:
+                    alert.error(
+                        "programs-alert", where,
+                        f"tells when {name} has no line, and {bad[name]} tells of every line: one of both always does",
+                        allowed="a metric of lines that come while all is well",
+                    )  # fmt: skip
+
+
+def _sparse(alert: View, stack: Stack) -> None:
+    """Lines that are told apart by labels come now and then: a series that has one in every period has none."""
+    told_apart = {view.text("name") for view in stack.of_type(_METRIC) if view.mapping("labelExtractors")}
+    for path, _ in alert.items("conditions"):
+        base = f"{path}.conditionThreshold"
+        names = _USER.findall(alert.text(f"{base}.filter") or "")
+        if not told_apart.intersection(names) or alert.number(f"{base}.thresholdValue") not in (None, 0):
+            continue
+        holds = _seconds(alert.text(f"{base}.duration"))
+        periods = [_seconds(alert.text(f"{at}.alignmentPeriod")) for at, _ in alert.items(f"{base}.aggregations")]
+        longest = max((one for one in periods if one is not None), default=60)
+        if alert.text(f"{base}.comparison") == "COMPARISON_GT" and holds is not None and holds > _MANY * longest:
+            alert.error(
+                "programs-alert", f"{base}.duration",
+                f"waits for a line of {names[0]} in each of {holds / longest:g} periods on end, by the same labels: a "
+                "line that is written once is never told", allowed="0s",
+            )  # fmt: skip
+
+
+def _seconds(text: str | None) -> float | None:
+    return as_number(text.removesuffix("s")) if text is not None and text.endswith("s") else None
+
+
 def _channels(alert: View, stack: Stack) -> None:
     """A channel that is nearly one of the stack's: the policy is taken back, or tells nobody."""
     made = {str(view.resource.outputs.get("name") or view.resource.id) for view in stack.of_type(_CHANNEL)}
@@ -119,14 +141,6 @@ def _channels(alert: View, stack: Stack) -> None:
                 f"the stack makes no channel {show(name)}",
                 hint=hint,
             )
-
-
-def _methods(view: View, path: str, text: str) -> None:
-    """Calls of Google's services by their name in audit logs."""
-    for name in _METHOD.findall(text):
-        hint = "" if name in _METHODS else nearest(name, _METHODS, cutoff=_SLIP)
-        if hint:
-            view.error("programs-filter", path, f"no call is named {show(name)}: no entry is meant", hint=hint)
 
 
 def _kinds(alert: View, stack: Stack) -> None:

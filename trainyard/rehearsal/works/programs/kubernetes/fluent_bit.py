@@ -19,7 +19,7 @@ from trainyard.problems import nearest
 from trainyard.recorded.read import follow
 from trainyard.rehearsal.context import View, listed, show
 from trainyard.rehearsal.near import nearest_of
-from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
+from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster, Pod
 
 _SECTIONS: Final = frozenset(
     {
@@ -177,16 +177,33 @@ def _tailed(view: View, path: str, text: str, cluster: Cluster) -> None:
                         f"line {section.line}: keeps its place in {held}, and {pod.title} mounts nothing there: with "
                         "each restart every log is sent again", allowed=f"below one of {', '.join(folders)}",
                     )  # fmt: skip
-                for space in _SPACES.findall(given):
+                spaces = _SPACES.findall(given)
+                for space in spaces:
                     known = set(cluster.labels_of_namespaces)
                     near = "" if space in known or "*" in space else nearest_of(space, known)
-                    if near:
+                    alone = space not in known and known & set(spaces) and cluster.makes_everything
+                    if near or alone:
                         view.warning(
                             "programs-fluent-bit", path,
                             f"line {section.line}: reads logs of namespace {show(space)}, which is not there",
-                            hint=f"did you mean {near}?",
+                            hint=f"did you mean {near}?" if near else "",
                         )  # fmt: skip
+                _grouped(view, path, section)
+                hosts = {
+                    str(one.get("mountPath")).rstrip("/"): str(source)
+                    for one in mounts
+                    if isinstance(source := _host_path(pod, one), str)
+                }
                 for one in filter(None, (part.strip() for part in given.split(","))):
+                    below = next((at for at in hosts if one.startswith(f"{at}/")), "")
+                    at_host = hosts[below].rstrip("/") + one.removeprefix(below) if below else ""
+                    if _LOGS in one and at_host and not at_host.startswith("/var/log/"):
+                        view.error(
+                            "programs-fluent-bit", path,
+                            f"line {section.line}: reads {one}, which {pod.title} mounts from {hosts[below]} of the "
+                            "node: the kubelet writes no logs there", allowed="/var/log of the node",
+                        )  # fmt: skip
+                        break
                     if one.startswith("/") and not any(one.startswith(folder) for folder in folders):
                         view.error(
                             "programs-fluent-bit", path,
@@ -194,6 +211,30 @@ def _tailed(view: View, path: str, text: str, cluster: Cluster) -> None:
                             allowed=f"below one of {', '.join(folders)}",
                         )  # fmt: skip
                         break
+
+
+_LOGS: Final = "/containers/"
+_PLACE: Final = re.compile(r"<(\w+)>")
+
+
+def _host_path(pod: Pod, mount: Mapping[str, Any]) -> Any:
+    volumes = (one for one in listed(pod.spec.get("volumes")) if isinstance(one, Mapping))
+    held = next((one for one in volumes if one.get("name") == mount.get("name")), {})
+    return follow(held, "hostPath", "path")
+
+
+def _grouped(view: View, path: str, section: _Section) -> None:
+    """A tag's parts in angle brackets are groups of the expression beside it."""
+    tag, expression = section.keys.get("tag", ""), section.keys.get("tag_regex", "")
+    if section.title != "INPUT" or not expression:
+        return
+    for name in _PLACE.findall(tag):
+        if f"(?<{name}>" not in expression:
+            view.error(
+                "programs-fluent-bit", path,
+                f"line {section.line}: Tag has <{name}>, which Tag_Regex finds nothing for: the tag is not made of the "
+                "file's name", allowed=f"one of {', '.join(re.findall(r'[(][?]<(.+?)>', expression))}",
+            )  # fmt: skip
 
 
 def _plugin(view: View, path: str, where: str, section: _Section) -> None:

@@ -132,7 +132,10 @@ def _variables(pod: Pod, container: Container) -> None:
 def _fabric(pod: Pod, container: Container) -> None:
     """Libfabric is told to take EFA alone, and the container has no adapter."""
     limits = follow(container.body, "resources", "limits")
-    if not isinstance(limits, Mapping) or not quantity(limits.get(_GPU)) or quantity(limits.get(_EFA)):
+    if not isinstance(limits, Mapping) or not quantity(limits.get(_GPU)):
+        return
+    if quantity(limits.get(_EFA)):
+        _provider(pod, container)
         return
     for index, one in enumerate(listed(container.body.get("env"))):
         if isinstance(one, Mapping) and one.get("name") == "FI_PROVIDER" and one.get("value") == "efa":
@@ -140,6 +143,21 @@ def _fabric(pod: Pod, container: Container) -> None:
                 "programs-interface", f"{container.path}.env[{index}].value",
                 f"FI_PROVIDER is efa, and the container asks for no {_EFA}: libfabric finds no adapter, and NCCL ends",
                 allowed=f"{_EFA} among its limits",
+            )  # fmt: skip
+
+
+_OTHER_PROVIDERS: Final = frozenset({"tcp", "sockets", "udp", "verbs", "psm3", "shm"})
+"""Providers of libfabric that are no EFA adapter (its man page fi_provider)."""
+
+
+def _provider(pod: Pod, container: Container) -> None:
+    """A container that asks for adapters has libfabric take something else."""
+    for index, one in enumerate(listed(container.body.get("env"))):
+        if isinstance(one, Mapping) and one.get("name") == "FI_PROVIDER" and one.get("value") in _OTHER_PROVIDERS:
+            pod.view.error(
+                "programs-interface", f"{container.path}.env[{index}].value",
+                f"FI_PROVIDER is {one['value']}, and the container asks for {_EFA}: libfabric passes the adapters by",
+                allowed="efa",
             )  # fmt: skip
 
 

@@ -35,6 +35,7 @@ def check(stack: Stack, cluster: Cluster) -> None:
     for pod in cluster.pods:
         _shared(pod)
         _gang(pod)
+    _unshared(cluster)
 
 
 def _connections(stack: Stack, cluster: Cluster) -> None:
@@ -140,6 +141,31 @@ def _shared(pod: Pod) -> None:
                     "'Bus error'",
                     allowed="1Gi or more",
                 )
+
+
+def _unshared(cluster: Cluster) -> None:
+    """A pod of several GPUs without a volume of shared memory, where others of the stack have one: it gets the 64 MiB
+    of its container runtime. What somebody leaves out everywhere may be meant so."""
+    without: list[tuple[Pod, Container, float]] = []
+    practised = False
+    for pod in cluster.pods:
+        for container in pod.containers:
+            limits = follow(container.body, "resources", "limits")
+            gpus = quantity(limits.get("nvidia.com/gpu")) if isinstance(limits, Mapping) else None
+            if container.is_init or gpus is None or gpus < 2:
+                continue
+            mounts = [str(follow(one, "mountPath")) for one in listed(container.body.get("volumeMounts"))]
+            if any(path.rstrip("/") == "/dev/shm" for path in mounts):  # noqa: S108 (what it is)
+                practised = True
+            elif not pod.spec.get("hostIPC"):
+                without.append((pod, container, gpus))
+    for pod, container, gpus in without if practised else ():
+        pod.view.error(
+            "programs-shared-memory", f"{container.path}.volumeMounts",
+            f"has no /dev/shm, which other pods of this stack have: {gpus:g} GPUs share the 64 MiB of the container "
+            "runtime, and NCCL and loaders of data end with 'Bus error'",
+            allowed="an emptyDir with medium Memory at /dev/shm",
+        )  # fmt: skip
 
 
 def _gang(pod: Pod) -> None:

@@ -155,6 +155,14 @@ def _names(view: View, path: str, lines: list[tuple[int, list[str]]]) -> None:
             )  # fmt: skip
 
 
+def _in_ports(port: int, text: str) -> bool:
+    for part in text.split():
+        low, _, high = part.partition("-")
+        if low.isdigit() and int(low) <= port <= int(high if high.isdigit() else low):
+            return True
+    return not re.fullmatch(r"[\d\s-]+", text)  # of a file, or nothing that is understood
+
+
 def _lets(allowed: set[str], host: str) -> bool:
     return any(host == name or (name.startswith(".") and f".{host}".endswith(name)) for name in allowed)
 
@@ -172,6 +180,15 @@ def _shadowed(view: View, path: str, lines: list[tuple[int, list[str]]]) -> None
                 allowed="as the last http_access",
             )
             return
+    ports = {words[1]: " ".join(words[3:]) for _, words in lines if words[0] == "acl" and words[2:3] == ["port"]}
+    others = [words[2] for _, words in rules if words[1] == "deny" and len(words) == 3]
+    for name in (one[1:] for one in others if one.startswith("!") and one[1:] in ports):
+        if not any(_in_ports(port, ports[name]) for port in (80, 443)):
+            view.error(
+                "programs-squid", path,
+                f"lets requests to no port but {ports[name]} by: what programs ask of the outside is at 443",
+                allowed="443 among them",
+            )  # fmt: skip
     # Without a list of names to let by, a proxy that refuses all is meant so, as in a network without a way out.
     names = any(words[0] == "acl" and words[2:3] == ["dstdomain"] for _, words in lines)
     if rules and names and not any(words[1:2] == ["allow"] for _, words in rules):

@@ -38,6 +38,11 @@ def check(cluster: Cluster) -> None:
             _proxy(pod, container, env, cluster)
             _image(pod, container)
             _interface(pod, container, env)
+    for view in cluster.of("ConfigMap"):
+        data = view.mapping("data")
+        if any(key.upper() == "HTTPS_PROXY" for key in data):
+            texts = {key: (f"data.{key}", text) for key, text in data.items() if isinstance(text, str)}
+            _direct(view, texts)
 
 
 def _env(container: Container) -> dict[str, tuple[int, str]] | None:
@@ -120,22 +125,27 @@ def _is_plain(service: View, cluster: Cluster) -> bool:
     return False
 
 
-def _proxy(pod: Pod, container: Container, env: Mapping[str, tuple[int, str]], cluster: Cluster) -> None:
-    """Behind a proxy of the cluster's own, services of the cluster are asked directly, in both spellings alike."""
+def _direct(view: View, env: Mapping[str, tuple[str, str]]) -> None:
+    """What asks a proxy within the cluster asks the cluster's other services directly."""
     for proxy, without in (("HTTPS_PROXY", "NO_PROXY"), ("https_proxy", "no_proxy")):
         if proxy not in env or ".svc" not in env[proxy][1]:
             continue
-        index, given = env.get(without, (env[proxy][0], ""))
+        path, given = env.get(without, (env[proxy][0], ""))
         parts = [one.strip().removeprefix("*") for one in given.split(",")]
         if "*" not in given.split(",") and not any(
             one.lstrip(".") in ("svc", "svc.cluster.local", "cluster.local") for one in parts
         ):
-            pod.view.error(
+            view.error(
                 "programs-proxy",
-                f"{container.path}.env[{index}].value",
+                path,
                 f"{without} leaves out services of the cluster: the proxy is asked for them, and it leads outside only",
                 allowed=", ".join(_INSIDE),
             )
+
+
+def _proxy(pod: Pod, container: Container, env: Mapping[str, tuple[int, str]], cluster: Cluster) -> None:
+    """Behind a proxy of the cluster's own, services of the cluster are asked directly, in both spellings alike."""
+    _direct(pod.view, {name: (f"{container.path}.env[{index}].value", text) for name, (index, text) in env.items()})
     for proxy in ("HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"):
         index, given = env.get(proxy, (0, ""))
         found = _PROXY.match(given)

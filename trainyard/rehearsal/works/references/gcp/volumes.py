@@ -13,11 +13,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from trainyard.conventions import TEAM_LABEL
 from trainyard.conventions.gcp import FILESTORE_DRIVER, LUSTRE_DRIVER
 from trainyard.recorded.read import follow
 from trainyard.recorded.types import FILESTORE, GCP_LUSTRE, GKE_CLUSTER
-from trainyard.rehearsal.context import Stack, View, show
+from trainyard.rehearsal.context import Stack, View, listed, show
 from trainyard.rehearsal.near import nearest_of
+from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,17 +41,68 @@ _MOUNT_POINT: Final = "mountpoint"
 """What Lustre takes in place of both attributes."""
 
 
-def check(stack: Stack) -> None:
+def check(cluster: Cluster) -> None:
     """Every check of a volume or a class of a driver of GKE's."""
+    stack = cluster.stack
     clusters = [view for view in stack.of_type(GKE_CLUSTER) if not view.resource.read]
     for view in stack.views:
         if not view.type.startswith("kubernetes:"):
             continue
         if view.type.endswith(":PersistentVolume"):
             _driver(view, "spec.csi.driver", clusters)
-            _volume(view, stack)
+            _volume(view, cluster)
         elif view.type.endswith(":StorageClass"):
             _driver(view, "provisioner", clusters)
+    _folders(cluster)
+
+
+def _folders(cluster: Cluster) -> None:
+    """Whose folder a team's volume is, and whether anybody puts data where one reads them."""
+    teams = {
+        name: str(labels[TEAM_LABEL]) for name, labels in cluster.labels_of_namespaces.items() if TEAM_LABEL in labels
+    }
+    writes: dict[str, set[str]] = {}
+    reads: dict[str, list[tuple[View, str, str]]] = {}
+    for view in cluster.of("PersistentVolume"):
+        path, folder = _folder(view)
+        if folder is None:
+            continue
+        where = f"{view.text('spec.csi.driver')} {view.text('spec.csi.volumeHandle')}"
+        place = view.text("spec.claimRef.namespace") or ""
+        only_read = view.flag("spec.csi.readOnly") is True or view.texts("spec.accessModes") == ["ReadOnlyMany"]
+        if only_read:
+            reads.setdefault(where, []).append((view, path, folder))
+        else:
+            writes.setdefault(where, set()).add(folder)
+        last = folder.rpartition("/")[2]
+        own = teams.get(place)
+        if not only_read and own is not None and last != own and last in teams.values():
+            words = f"is mounted by team {own}, to write, and the folder is that of team {last}"
+            view.error("reference-team-folder", path, words, allowed=f"the folder of {own}")
+    for where, volumes in reads.items():
+        filled = writes.get(where, set())
+        empty = [one for one in volumes if not any(_overlap(one[2], other) for other in filled)]
+        # One volume apart from all others is a slip; a folder of which several know is filled by somebody else.
+        if filled and len(empty) == 1 < len(volumes):
+            view, path, folder = empty[0]
+            words = f"reads {show(folder)}, and what is mounted to write is {', '.join(sorted(filled))}: it stays empty"
+            view.error("reference-team-folder", path, words, allowed=f"a folder of {', '.join(sorted(filled))}")
+
+
+def _overlap(one: str, other: str) -> bool:
+    return f"{one}/".startswith(f"{other}/") or f"{other}/".startswith(f"{one}/")
+
+
+def _folder(view: View) -> tuple[str, str | None]:
+    """Which folder a volume mounts, and what input says so."""
+    for index, option in enumerate(view.texts("spec.mountOptions")):
+        if option.startswith("only-dir="):
+            return f"spec.mountOptions[{index}]", option.partition("=")[2].strip("/")
+    for key in ("filesystem", "volume"):
+        text = view.text(f"{_ATTRIBUTES}.{key}")
+        if text is not None and "/" in text:
+            return f"{_ATTRIBUTES}.{key}", text.partition("/")[2].strip("/")
+    return "", None
 
 
 def _driver(view: View, path: str, clusters: list[View]) -> None:
@@ -71,7 +124,7 @@ def _driver(view: View, path: str, clusters: list[View]) -> None:
         view.error("reference-driver", path, words, allowed=f"{where} on the cluster")
 
 
-def _volume(view: View, stack: Stack) -> None:
+def _volume(view: View, cluster: Cluster) -> None:
     driver = view.text("spec.csi.driver") or ""
     known, given = _DRIVERS.get(driver), view.mapping(_ATTRIBUTES)
     if known is None or view.is_unknown(_ATTRIBUTES):
@@ -86,12 +139,51 @@ def _volume(view: View, stack: Stack) -> None:
                 hint=f"did you mean {key} by {near}?" if near else "",
             )
     if driver == LUSTRE_DRIVER:
-        _lustre(view, given, stack)
+        system = _lustre(view, given, cluster.stack)
+        if system is not None and _lustre_squashes(system):
+            _owned_by_group(view, system, cluster)
     if driver == FILESTORE_DRIVER:
-        _filestore(view, given, stack)
+        system = _filestore(view, given, cluster.stack)
+        # Of a volume of many nodes the kubelet changes no owner (gcp-filestore-csi-driver, docs/kubernetes/fsgroup.md).
+        if system is not None and _filestore_squashes(system) and view.texts("spec.accessModes") == ["ReadWriteOnce"]:
+            _owned_by_group(view, system, cluster)
 
 
-def _lustre(view: View, given: Mapping[str, object], stack: Stack) -> None:
+def _lustre_squashes(system: View) -> bool:
+    """Whether root of every client is somebody else on the file system."""
+    base = "accessRulesOptions"
+    if system.is_unknown(base) or system.blurred(f"{base}.accessRules") or not system.has(base):
+        return False
+    modes = [rule.get("squashMode") for _, rule in system.items(f"{base}.accessRules")]
+    return "ROOT_SQUASH" in (*modes, system.text(f"{base}.defaultSquashMode")) and "NO_SQUASH" not in modes
+
+
+def _filestore_squashes(system: View) -> bool:
+    path = "fileShares.nfsExportOptions"
+    modes = [option.get("squashMode") for _, option in system.items(path)]
+    return bool(modes) and not system.blurred(path) and set(modes) == {"ROOT_SQUASH"}
+
+
+def _owned_by_group(view: View, system: View, cluster: Cluster) -> None:
+    """A pod whose group gets the top, which is root's in a new file system: the node changes its owner as root, who may
+    not where root is squashed. Folders below it may have their owner already."""
+    if _folder(view)[1] is not None:
+        return
+    place, claim = view.text("spec.claimRef.namespace"), view.text("spec.claimRef.name")
+    for pod in cluster.pods_by_namespace.get(place or "", ()) if claim is not None else ():
+        claims = [follow(volume, "persistentVolumeClaim", "claimName") for volume in listed(pod.spec.get("volumes"))]
+        if claim in claims and follow(pod.spec, "securityContext", "fsGroup") is not None:
+            system.error(
+                "reference-file-system",
+                "accessRulesOptions" if system.type == GCP_LUSTRE else "fileShares.nfsExportOptions",
+                f"squashes root of every client, and {pod.title} gives the volume {view.text('metadata.name')} to its "
+                "group, which the node does as root: the folder stays root's",
+                allowed="NO_SQUASH for the nodes" if system.type == GCP_LUSTRE else "NO_ROOT_SQUASH for the nodes",
+            )
+            return
+
+
+def _lustre(view: View, given: Mapping[str, object], stack: Stack) -> View | None:
     """Address and name of a file system of the stack."""
     made = {
         str(point).partition("@")[0]: system
@@ -103,7 +195,7 @@ def _lustre(view: View, given: Mapping[str, object], stack: Stack) -> None:
     system = made.get(ip) if isinstance(ip, str) else None
     if system is None:
         _nowhere(view, ip, list(made))
-        return
+        return None
     own = system.text("filesystem")
     if isinstance(name, str) and own is not None and name.partition("/")[0] != own:
         view.error(
@@ -112,9 +204,10 @@ def _lustre(view: View, given: Mapping[str, object], stack: Stack) -> None:
             f"got {show(name)}, and {system.name} is called {own}",
             allowed=f"{own}, or a folder below it",
         )
+    return system
 
 
-def _filestore(view: View, given: Mapping[str, object], stack: Stack) -> None:
+def _filestore(view: View, given: Mapping[str, object], stack: Stack) -> View | None:
     """Address and share of an instance of the stack."""
     made: dict[str, View] = {}
     for system in stack.of_type(FILESTORE):
@@ -126,7 +219,7 @@ def _filestore(view: View, given: Mapping[str, object], stack: Stack) -> None:
     system_ = made.get(ip) if isinstance(ip, str) else None
     if system_ is None:
         _nowhere(view, ip, list(made))
-        return
+        return None
     own = system_.text("fileShares.name")
     if isinstance(share, str) and own is not None and share.lstrip("/").partition("/")[0] != own:
         view.error(
@@ -135,6 +228,7 @@ def _filestore(view: View, given: Mapping[str, object], stack: Stack) -> None:
             f"got {show(share)}, and the share of {system_.name} is called {own}",
             allowed=f"{own}, or a directory below it",
         )
+    return system_
 
 
 def _nowhere(view: View, ip: object, made: list[str]) -> None:

@@ -7,7 +7,7 @@ it waits for a queue or not.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any, Final
 
@@ -17,7 +17,7 @@ from trainyard.recorded.read import follow
 from trainyard.recorded.selectors import selects
 from trainyard.rehearsal.context import View, listed
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
-from trainyard.rehearsal.works.rights.kubernetes.admission import CREATE, Judge, Request
+from trainyard.rehearsal.works.rights.kubernetes.admission import CREATE, Judge, Request, scope_of
 
 _KINDS: Final = {
     "Job": ("batch", "jobs"), "JobSet": ("jobset.x-k8s.io", "jobsets"), "Pod": ("", "pods"),
@@ -39,10 +39,11 @@ def check(cluster: Cluster) -> None:
             labels = cluster.labels_of_namespaces.get(view.text("metadata.namespace") or "")
             if labels is None or has_unknown(view.inputs):
                 continue
+            scopes = _Kept(scope_of(request) for request in _requests(view, labels))
             for policy in _bound(bindings, policies, labels, group, resource):
                 digests = (policy.content, view.content)
                 key = None if None in digests else content(*digests, labels)
-                if _DENIED.of(key, partial(_denies, judges, policy, view, labels)):
+                if _DENIED.of(key, partial(_denies, judges, policy, scopes)):
                     view.error(
                         "reference-admission-refuses", "spec",
                         f"admission policy {policy.text('metadata.name')} of the same stack refuses it",
@@ -50,11 +51,25 @@ def check(cluster: Cluster) -> None:
                     )  # fmt: skip
 
 
-def _denies(judges: dict[str, Judge], policy: View, view: View, labels: Mapping[str, Any]) -> bool:
+class _Kept:
+    """What an iterator gives, as far as somebody asked, for whoever asks next."""
+
+    def __init__(self, source: Iterator[Any]) -> None:
+        self._source = source
+        self._found: list[Any] = []
+
+    def __iter__(self) -> Iterator[Any]:
+        yield from self._found
+        for item in self._source:
+            self._found.append(item)
+            yield item
+
+
+def _denies(judges: dict[str, Judge], policy: View, scopes: Iterable[Any]) -> bool:
     urn = policy.resource.urn
     if urn not in judges:
         judges[urn] = Judge(policy.inputs.get("spec"))
-    return all(judges[urn].denies(request) for request in _requests(view, labels))
+    return all(judges[urn].denies(scope) for scope in scopes)
 
 
 def _message(policy: View) -> str:

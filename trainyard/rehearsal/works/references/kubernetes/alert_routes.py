@@ -68,6 +68,8 @@ def check(cluster: Cluster) -> None:
         if chart in _AT and not release.has("valueYamlFiles"):
             path, default = _AT[chart]
             _routes(release, path, release.value(path), default)
+            if chart == "kube-prometheus-stack":
+                _remembered(release, release.value(f"{path}.route"), f"{path}.route")
     for view in cluster.of("Secret", "ConfigMap"):
         for part in ("data", "stringData"):
             for key, text in view.mapping(part).items():
@@ -173,6 +175,31 @@ def _heard(view: View, path: str, config: Mapping[str, Any], root: Any, receiver
             view.error(
                 "reference-alert-route", f"{path}.inhibit_rules[{index}].source_matchers",
                 "means the alert Watchdog, which always fires: the targets are never told",
+            )  # fmt: skip
+
+
+_SPAN: Final = re.compile(r"(\d+)(ms|s|m|h|d|w)")
+_SECONDS: Final = {"ms": 0.001, "s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
+
+
+def _span(text: Any) -> float | None:
+    """Seconds of a span such as `1h30m`; None where it is none."""
+    if not isinstance(text, str) or not re.fullmatch(f"(?:{_SPAN.pattern})+", text):
+        return None
+    return sum(int(count) * _SECONDS[unit] for count, unit in _SPAN.findall(text))
+
+
+def _remembered(release: View, root: Any, path: str) -> None:
+    """What was told is forgotten after the retention: an alert that is to be told more seldom is told that often."""
+    kept = _span(release.text("values.alertmanager.alertmanagerSpec.retention") or "120h")
+    for here, route in _all(root, path):
+        every = _span(route.get("repeat_interval"))
+        if kept is not None and every is not None and every > kept:
+            release.warning(
+                "reference-alert-route", f"{here}.repeat_interval",
+                f"is {route['repeat_interval']}, and Alertmanager forgets what it told after "
+                f"{kept / 3600:g} hours (alertmanagerSpec.retention): it tells it again then",
+                allowed="less than the retention",
             )  # fmt: skip
 
 

@@ -18,7 +18,7 @@ from trainyard.recorded.model import UNKNOWN
 from trainyard.recorded.read import known_texts
 from trainyard.rehearsal.context import View, listed, show
 from trainyard.rehearsal.works.references.kubernetes.addresses import check_text
-from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
+from trainyard.rehearsal.works.references.kubernetes.cluster import BUILT_IN_NAMESPACES, Cluster
 from trainyard.rehearsal.works.references.kubernetes.keys import keys_of
 
 _GIVEN: Final = {
@@ -59,6 +59,14 @@ def check(cluster: Cluster) -> None:
         values = release.mapping("values")
         for named in _named(values, "values", chart):
             _object(release, named, cluster)
+        for path, name in _spaces(values, "values"):
+            if cluster.makes_everything and cluster.find("Namespace", "", name) is None:
+                release.error(
+                    "reference-missing", path,
+                    f"no Namespace {show(name)} is made, and the chart is told not to make it: its pods are refused",
+                    allowed=", ".join(cluster.names("Namespace", "")[:12]),
+                    hint=nearest(name, cluster.names("Namespace", "")),
+                )  # fmt: skip
         for path, name in _classes(values, "values"):
             tell_class(release, path, name, cluster)
         for below, text in known_texts(values):
@@ -109,6 +117,16 @@ def _named(values: Any, path: str, chart: str) -> Iterator[_Named]:
                 yield _Named(f"{here}.name", "ServiceAccount", value["name"], is_others=True)
         else:
             yield from _named(value, here, key if isinstance(value, Mapping) and key == "grafana" else chart)
+
+
+def _spaces(values: Any, path: str) -> Iterator[tuple[str, str]]:
+    """Namespaces that a chart uses and is told not to make."""
+    for key, value in values.items() if isinstance(values, Mapping) else ():
+        if key == "namespace" and values.get("createNamespace") is False and _is_name(value):
+            if value not in BUILT_IN_NAMESPACES:
+                yield f"{path}.{key}", value
+        else:
+            yield from _spaces(value, f"{path}.{key}")
 
 
 def _of_volume(values: Mapping[str, Any], path: str) -> Iterator[_Named]:

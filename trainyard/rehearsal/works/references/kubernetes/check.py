@@ -19,12 +19,14 @@ from trainyard.rehearsal.works.references.kubernetes import (
     inits,
     keys,
     limits,
+    notebook_hub,
     pod_security,
     probes,
     roles,
     selectors,
     services,
     times,
+    told_paths,
     training,
     volumes,
 )
@@ -40,6 +42,7 @@ _CHECKS: Final[tuple[Callable[[Cluster], None], ...]] = (
     chart_monitoring.check,
     alert_routes.check,
     files.check,
+    told_paths.check,
     volumes.check,
     classes.check,
     times.check,
@@ -51,6 +54,7 @@ _CHECKS: Final[tuple[Callable[[Cluster], None], ...]] = (
     training.check,
     inits.check,
     customs.check,
+    notebook_hub.check,
 )
 
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from trainyard.conventions import FILLED_WITH_ANNOTATION
 from trainyard.problems import nearest
 from trainyard.recorded.model import UNKNOWN
 from trainyard.recorded.read import follow, steps
@@ -115,8 +116,9 @@ def keys_of(view: View) -> set[str] | None:
         found |= set(at) if isinstance(at, Mapping) else set()
     if view.text("type") == "kubernetes.io/service-account-token":
         return None
-    # An empty one is there to be filled in by somebody.
-    return found or None
+    # An empty one is there to be filled in by somebody, with what it says itself.
+    promised = view.mapping("metadata.annotations").get(FILLED_WITH_ANNOTATION)
+    return found or (set(promised.split(",")) if isinstance(promised, str) and promised else None)
 
 
 def _source(pod: Pod, source: Source, cluster: Cluster) -> None:

@@ -39,6 +39,8 @@ def check(cluster: Cluster) -> None:
     ranges, quotas = _by_namespace(cluster, "LimitRange"), _by_namespace(cluster, "ResourceQuota")
     if not ranges and not quotas:
         return
+    if cluster.stack.context.ours:
+        _defaults([view for found in ranges.values() for view in found])
     views = {view.resource.urn: view for view in cluster.views}
     for workload in workloads(cluster.stack.resources):
         view = views.get(workload.resource.urn)
@@ -63,6 +65,26 @@ def _by_namespace(cluster: Cluster, kind: str) -> dict[str, list[View]]:
         if view.type.endswith(f":{kind}") and (name := view.text("metadata.namespace")) is not None:
             found[name].append(view)
     return found
+
+
+_LEAST: Final = {"cpu": (0.005, "cores"), "memory": (4 * 2**20, "bytes")}
+"""Below these no container of a program runs: a unit is mistaken (`m` is a thousandth, no unit is cores and bytes)."""
+
+
+def _defaults(ranges: list[View]) -> None:
+    """What a container that says nothing is given."""
+    for view in ranges:
+        for path, entry in view.items("spec.limits"):
+            for key in ("default", "defaultRequest"):
+                for name, (least, unit) in _LEAST.items():
+                    given = _of(entry, key).get(name)
+                    number = quantity(given) if given is not None else None
+                    if entry.get("type") == "Container" and number is not None and number < least:
+                        view.error(
+                            "reference-limit-range", f"{path}.{key}.{name}",
+                            f"gives a container that says nothing {show(given)}, which is {number:g} {unit}",
+                            allowed="500m or 1 for cores, 512Mi or 4Gi for memory",
+                        )  # fmt: skip
 
 
 def _entries(ranges: list[View], kind: str) -> Iterator[tuple[View, Mapping[str, Any]]]:

@@ -42,9 +42,12 @@ def check(cluster: Cluster) -> None:
     views = {view.resource.urn: view for view in cluster.views}
     for workload in workloads(cluster.stack.resources):
         level, view = levels.get(workload.namespace), views.get(workload.resource.urn)
-        if level is None or view is None or workload.is_template or workload.origin != "object":
+        if level is None or view is None or workload.is_template:
             continue
-        broken = next(iter([*_baseline(workload), *(_restricted(workload) if level == "restricted" else ())]), None)
+        if workload.origin != "object":  # of a chart's pods only what their table says is known
+            broken = next(_of_host(workload), None)
+        else:
+            broken = next(iter([*_baseline(workload), *(_restricted(workload) if level == "restricted" else ())]), None)
         if broken is not None:
             view.error(
                 "reference-pod-security",
@@ -54,11 +57,15 @@ def check(cluster: Cluster) -> None:
             )
 
 
+def _of_host(workload: Workload) -> Iterator[Broken]:
+    for key in _HOST:
+        if workload.spec.get(key) is True:
+            yield key, f"no {key}"
+
+
 def _baseline(workload: Workload) -> Iterator[Broken]:
     spec = workload.spec
-    for key in _HOST:
-        if spec.get(key) is True:
-            yield key, f"no {key}"
+    yield from _of_host(workload)
     for index, volume in enumerate(listed(spec.get("volumes"))):
         if follow(volume, "hostPath") not in (None, UNKNOWN):
             yield f"volumes[{index}].hostPath", "no hostPath"

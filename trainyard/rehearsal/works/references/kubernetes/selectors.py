@@ -44,7 +44,7 @@ def check(cluster: Cluster) -> None:
     for view in cluster.of("ClusterQueue.kueue.x-k8s.io"):
         _namespaces(view, "spec.namespaceSelector", cluster)
     for pod in cluster.pods:
-        _spread(pod)
+        _spread(pod, cluster)
         _affinity(pod, cluster)
 
 
@@ -260,7 +260,7 @@ def _pod_ports(view: View, endpoints: str, selector: Mapping[str, Any], namespac
             )
 
 
-def _spread(pod: Pod) -> None:
+def _spread(pod: Pod, cluster: Cluster) -> None:
     """A constraint that does not mean the pod itself spreads others, so the pods all land where there is room first."""
     for path, entry in pod.view.items(f"{pod.path}.topologySpreadConstraints"):
         selector = entry.get("labelSelector")
@@ -275,6 +275,15 @@ def _spread(pod: Pod) -> None:
                 f"counts pods with {wrong}, and these pods have {right}: they are not spread",
                 hint=f"did you mean {right}?",
             )
+        elif isinstance(wanted, Mapping) and wanted and set(selector) == {"matchLabels"}:
+            others = (pod, *cluster.pods_by_namespace.get(pod.namespace or "", ()))
+            if pod.namespace is None or any(one.labels is None or selects(selector, one.labels) for one in others):
+                continue
+            pod.view.error(
+                "reference-spread-selects-others", f"{path}.labelSelector",
+                f"counts pods with {', '.join(f'{key}={value}' for key, value in wanted.items())}, and no recorded pod "
+                "of the namespace is one: these are not spread", allowed="labels of these pods",
+            )  # fmt: skip
 
 
 def _affinity(pod: Pod, cluster: Cluster) -> None:

@@ -41,11 +41,43 @@ def check(cluster: Cluster) -> None:
             if _TRAINER in kind:
                 _framework(view)
                 _runtime(view, path)
+    _of_teams(cluster)
     for view in cluster.of(f"TrainJob.{_TRAINER}"):
         _train_job(view, cluster)
     for pod in cluster.pods:
         _failure_policy(pod)
         _classes(pod, cluster)
+
+
+def _of_teams(cluster: Cluster) -> None:
+    """What the pods of a runtime ask of the namespace that a job is in: each team has it, or its people make it."""
+    spaces = [str(view.value("metadata.name")) for view in cluster.of("Namespace") if cluster.is_teams(_name(view))]
+    for pod in cluster.pods if spaces else ():
+        if not (pod.view.text("kind") or "").startswith("ClusterTraining"):
+            continue
+        asked = [("ServiceAccount", f"{pod.path}.serviceAccountName", pod.spec.get("serviceAccountName"))]
+        asked += [
+            ("PersistentVolumeClaim", f"{path}.persistentVolumeClaim.claimName", follow(one, *_CLAIM))
+            for path, one in pod.view.items(f"{pod.path}.volumes")
+        ]
+        for kind, path, name in asked:
+            made = {one for space in spaces for one in cluster.names(kind, space)}
+            if not isinstance(name, str) or name in made | {"default"} or not made:
+                continue
+            near = nearest_of(name, made)
+            if near or cluster.stack.context.ours:
+                pod.view.error(
+                    "reference-missing", path,
+                    f"no team's namespace has a {kind} {show(name)}: pods of jobs with this runtime do not start",
+                    allowed=f"one of {', '.join(sorted(made)[:8])}", hint=f"did you mean {near}?" if near else "",
+                )  # fmt: skip
+
+
+_CLAIM: Final = ("persistentVolumeClaim", "claimName")
+
+
+def _name(view: View) -> str:
+    return view.text("metadata.name") or ""
 
 
 def _jobs(view: View, path: str) -> list[str] | None:

@@ -9,9 +9,10 @@ from typing import Final
 from trainyard.recorded.model import Finding
 from trainyard.recorded.types import ROLE
 from trainyard.rehearsal.context import Stack
-from trainyard.rehearsal.works.rights.aws import statements, trusts
+from trainyard.rehearsal.works.rights.aws import never_met, statements, trusts, unreached
 from trainyard.rehearsal.works.rights.aws.account import Account
 from trainyard.rehearsal.works.rights.aws.needs import (
+    brakes,
     figures,
     functions,
     images,
@@ -41,6 +42,8 @@ MOST_ACCOUNTS: Final = 3
 def check(stack: Stack, made: Sequence[Workload]) -> None:
     """Notes what is refused for sure. `made`: everything that runs pods."""
     statements.check(stack)
+    unreached.check(stack)
+    never_met.check(stack)
     if not stack.of_type(ROLE):
         return
     account = Account(stack.resources)
@@ -88,6 +91,7 @@ def needs(places: Places, bindings: Bindings, made: Sequence[Workload]) -> Itera
     """Everything that somebody has to be allowed, each once."""
     users = recorded(places.stack, made)
     yield from services.needs(places)
+    yield from brakes.needs(places)
     yield from programs.needs(places, bindings)
     yield from volumes.needs(places, bindings, users)
     yield from pods.needs(places, bindings, users)

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from trainyard.recorded.types import GKE_CLUSTER
 from trainyard.rehearsal.context import Stack
-from trainyard.rehearsal.works.rights.gcp import scopes
-from trainyard.rehearsal.works.rights.gcp.needs import access_logs, bindings, keys, managed, nodes, pods, profiles
+from trainyard.rehearsal.works.rights.gcp import order, scopes
+from trainyard.rehearsal.works.rights.gcp.grants import home_of
+from trainyard.rehearsal.works.rights.gcp.needs import access_logs, bindings, keys, managed, nodes, pods, profiles, run
 from trainyard.rehearsal.works.rights.gcp.needs.model import Need, judge
 from trainyard.rehearsal.works.rights.gcp.project import Project
 from trainyard.rehearsal.works.rights.recorded_pods import recorded
@@ -17,10 +18,11 @@ from trainyard.rehearsal.works.workloads.model import Workload
 def check(stack: Stack, made: Sequence[Workload]) -> None:
     """Notes what is refused for sure. `made`: everything that runs pods."""
     scopes.check(stack)
-    project = Project(stack.resources)
+    project = Project(stack.resources, home_of(stack.providers))
     if project.grants or stack.of_type(GKE_CLUSTER):
         bindings.check(stack, project)
         judge(project, needs(stack, project, made))
+        order.check(stack, project)
 
 
 def needs(stack: Stack, project: Project, made: Sequence[Workload]) -> Iterator[Need]:
@@ -29,5 +31,6 @@ def needs(stack: Stack, project: Project, made: Sequence[Workload]) -> Iterator[
     yield from keys.needs(stack)
     yield from access_logs.needs(stack, project)
     yield from managed.needs(stack, project)
+    yield from run.needs(stack, project)
     yield from profiles.needs(stack, project)
     yield from pods.needs(stack, project, recorded(stack, made))

@@ -11,13 +11,22 @@ from typing import Any, Final, Literal
 from trainyard.recorded.model import UNKNOWN, RecordedResource
 from trainyard.recorded.read import follow, known_texts, value_at
 from trainyard.recorded.resources import Resources
-from trainyard.recorded.types import GCP_BUCKET, GCP_CRYPTO_KEY, GCP_REGIONAL_SECRET, GCP_SECRET, GCP_TOPIC
+from trainyard.recorded.types import (
+    GCP_BUCKET,
+    GCP_CRYPTO_KEY,
+    GCP_REGIONAL_SECRET,
+    GCP_RUN_SERVICE,
+    GCP_SECRET,
+    GCP_TOPIC,
+    GKE_CLUSTER,
+)
 
 KEY_RING: Final = "gcp:kms/keyRing:KeyRing"
 REGIONAL_SECRET: Final = GCP_REGIONAL_SECRET
 REPOSITORY: Final = "gcp:artifactregistry/repository:Repository"
 ACCOUNT: Final = "gcp:serviceaccount/account:Account"
 
+_PROVIDER: Final = "pulumi:providers:gcp"
 EDITOR_TEMPLATE: Final = "gcp:colab/runtimeTemplate:RuntimeTemplate"
 
 Kind = Literal["Member", "Binding", "Policy"]
@@ -34,6 +43,8 @@ _ON: Final[Mapping[str, tuple[str, str]]] = {
     "serviceaccount/iAM": ("serviceAccountId", ACCOUNT),
     "pubsub/topicIAM": ("topic", GCP_TOPIC),
     "colab/runtimeTemplateIam": ("runtimeTemplate", EDITOR_TEMPLATE),
+    "cloudrunv2/serviceIam": ("name", GCP_RUN_SERVICE),
+    "iap/webCloudRunServiceIam": ("cloudRunServiceName", GCP_RUN_SERVICE),
     "projects/iAM": ("project", ""),
     "folder/iAM": ("folder", ""),
     "organizations/iAM": ("orgId", ""),
@@ -72,20 +83,20 @@ def token(beginning: str, kind: Kind) -> str:
     return f"gcp:{beginning}{kind}:{name[0].upper()}{name[1:]}{kind}"
 
 
-def grants(resources: Resources) -> Iterator[Grant]:
-    """Every recorded grant on something that is recorded too, or on the project."""
+def grants(resources: Resources, home: str = "") -> Iterator[Grant]:
+    """Every recorded grant on something that is recorded too, or on the project: `home`, where that is known."""
     for beginning, (key, type_) in _ON.items():
         for kind in _KINDS:
             for found in resources.of(token(beginning, kind)):
-                on = _on(resources, found, key, type_)
+                on = _on(resources, found, key, type_, home)
                 if on is not None:
                     yield from _read(found, kind, on)
 
 
-def _on(resources: Resources, found: RecordedResource, key: str, type_: str) -> str | None:
+def _on(resources: Resources, found: RecordedResource, key: str, type_: str, home: str) -> str | None:
     """What a grant is on; None for a thing of somebody else's."""
     if not type_:
-        return EVERYWHERE
+        return None if key == "project" and _is_elsewhere(resources, found, home) else EVERYWHERE
     named = value_at(found.inputs, key, unknown=UNKNOWN)
     things = resources.referred(found, key, type_) or [
         # A secret, a repository or a topic may be named by its short name.
@@ -95,6 +106,22 @@ def _on(resources: Resources, found: RecordedResource, key: str, type_: str) -> 
     if len(things) == 1:
         return things[0].urn
     return ANYWHERE if named is UNKNOWN or len(things) > 1 else None
+
+
+def home_of(providers: Resources) -> str:
+    """The project of the one provider that makes everything; empty where there are several, or none says it."""
+    named = {provider.inputs.get("project") for provider in providers.of(_PROVIDER)}
+    home = named.pop() if len(named) == 1 else None
+    return home if isinstance(home, str) else ""
+
+
+def _is_elsewhere(resources: Resources, found: RecordedResource, home: str) -> bool:
+    """Whether a grant is for sure on another project than where things are: named by its id, not its number."""
+    named = value_at(found.inputs, "project", unknown=UNKNOWN)
+    if not home or not isinstance(named, str) or named.removeprefix("projects/").isdigit():
+        return False
+    own = {home, *(value_at(thing.inputs, "project", unknown="") for thing in resources.of(GKE_CLUSTER, ACCOUNT))}
+    return named.removeprefix("projects/") not in own
 
 
 def short(thing: RecordedResource) -> str:

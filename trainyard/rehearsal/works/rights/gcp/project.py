@@ -16,7 +16,15 @@ from typing import Final
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.read import value_at
 from trainyard.recorded.resources import Resources
-from trainyard.recorded.types import GCP_BUCKET, GCP_CRYPTO_KEY, GCP_SECRET, GCP_TOPIC, GKE_CLUSTER, SERVICE_ACCOUNT
+from trainyard.recorded.types import (
+    GCP_BUCKET,
+    GCP_CRYPTO_KEY,
+    GCP_RUN_SERVICE,
+    GCP_SECRET,
+    GCP_TOPIC,
+    GKE_CLUSTER,
+    SERVICE_ACCOUNT,
+)
 from trainyard.rehearsal.works.rights.gcp.conditions import holds
 from trainyard.rehearsal.works.rights.gcp.grants import (
     ACCOUNT,
@@ -49,6 +57,7 @@ _TYPES: Final[Mapping[str, str]] = {
     REPOSITORY: "artifactregistry.googleapis.com/Repository",
     ACCOUNT: "iam.googleapis.com/ServiceAccount",
     EDITOR_TEMPLATE: "aiplatform.googleapis.com/NotebookRuntimeTemplate",
+    GCP_RUN_SERVICE: "run.googleapis.com/Service",
     GCP_TOPIC: "pubsub.googleapis.com/Topic",
 }
 """Types of IAM by those of Pulumi."""
@@ -76,14 +85,16 @@ class Target:
 class Project:
     """What is recorded of the grants in one project."""
 
-    def __init__(self, resources: Resources) -> None:
+    def __init__(self, resources: Resources, home: str = "") -> None:
+        """`home`: the project that everything is in, where that is known."""
         self.resources = resources
+        self._home = home
         self.roles = Roles(resources)
 
     @cached_property
     def grants(self) -> tuple[Grant, ...]:
         """Every recorded grant."""
-        return tuple(grants(self.resources))
+        return tuple(grants(self.resources, self._home))
 
     @cached_property
     def pool(self) -> str:

@@ -83,6 +83,9 @@ PERMISSIONS: Final[Mapping[str, frozenset[str]]] = {
             "iam.serviceAccounts.implicitDelegation", "iam.serviceAccounts.list", "iam.serviceAccounts.signBlob",
             "iam.serviceAccounts.signJwt",
         ),
+        "roles/cloudsql.instanceUser": ("cloudsql.instances.get", "cloudsql.instances.login"),
+        "roles/run.invoker": ("run.jobs.run", "run.routes.invoke"),
+        "roles/iap.httpsResourceAccessor": ("iap.webServiceVersions.accessViaIAP",),
         "roles/cloudsql.client": ("cloudsql.instances.connect", "cloudsql.instances.get"),
     }.items()
 }  # fmt: skip

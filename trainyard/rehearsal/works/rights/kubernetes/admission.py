@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, Final
 
 from trainyard.recorded.read import mappings_at, value_at
@@ -79,7 +79,7 @@ class Judge:
 
     def refuses(self, request: Request, params: Any = None) -> bool | None:
         """Whether it refuses a request; None where that cannot be said. `params` None: none that are known."""
-        asked = _Asked(request, params)
+        asked = _Asked(scope_of(request, params))
         conditions = [asked.outcome(text) for text in self._conditions]
         if False in conditions:
             return False
@@ -92,9 +92,12 @@ class Judge:
         unknown = CannotSay in conditions or (CannotSay in found and not refused)
         return None if unknown else refused
 
-    def denies(self, request: Request) -> bool:
-        """Whether a validation is plainly false; one that ends in an error may read a field that has a default."""
-        asked = _Asked(request, None)
+    def denies(self, told: Any) -> bool:
+        """Whether a validation is plainly false; one that ends in an error may read a field that has a default.
+
+        `told`: what an expression may name of the request (`scope_of`), which serves every policy that is asked.
+        """
+        asked = _Asked(told)
         if not all(asked.outcome(text) is True for text in self._conditions):
             return False
         for name, text in self._variables:
@@ -105,25 +108,30 @@ class Judge:
 Outcome = bool | type[Exception]
 
 
-class _Asked:
-    """One request, and what has been worked out about it."""
+def scope_of(request: Request, params: Any = None) -> Any:
+    """What an expression may name of a request. `params` None: none that are known."""
+    return scope({**request.told(), **({} if params is None else {"params": params})})
 
-    def __init__(self, request: Request, params: Any) -> None:
-        self._context = scope({**request.told(), **({} if params is None else {"params": params}), "variables": {}})
+
+class _Asked:
+    """One request to one policy, and what has been worked out about it."""
+
+    def __init__(self, context: Any) -> None:
+        self._context = context
         self._values: dict[str, Any] = {}
         self._hidden: set[str] = set()  # variables of which nothing can be said
-        self._told = True  # whether the context knows all values
+        self._told: Mapping[str, Any] | None = None  # the variables that the context knows; None: another policy's
 
     def keep(self, name: str, text: str) -> None:
         """Works a variable out. One that ends in an error is not there, which is an error of whoever reads it."""
+        if name in self._values:  # of the same name as one before
+            self._told = None
         try:
             self._values[name] = self._value(text)
         except Fails:
             return
         except CannotSay:
             self._hidden.add(name)
-            return
-        self._told = False
 
     def outcome(self, text: str) -> Outcome:
         """Whether an expression holds, or why it has no value."""
@@ -135,10 +143,25 @@ class _Asked:
     def _value(self, text: str) -> Any:
         if any(re.search(rf"\bvariables\.{re.escape(name)}\b", text) for name in self._hidden):
             raise CannotSay(text)
-        if not self._told and "variables" in text:  # told of them where it names them: all of them go over each time
-            self._context.add_variable("variables", self._values)
-            self._told = True
+        if (
+            "variables" in text
+        ):  # told of those that it names: a pod's whole specification takes longer than to judge it
+            names = _named(text)
+            told = {name: value for name, value in self._values.items() if names is None or name in names}
+            if self._told is None or self._told.keys() != told.keys():
+                self._context.add_variable("variables", told)
+                self._told = told
         return evaluate(text, self._context)
+
+
+_VARIABLE: Final = re.compile(r"\bvariables\b(?:\.([A-Za-z_]\w*))?")
+
+
+@lru_cache(maxsize=4096)
+def _named(text: str) -> frozenset[str] | None:
+    """The variables that an expression names; None where it may read any of them."""
+    found = _VARIABLE.findall(text)
+    return frozenset(found) if all(found) else None
 
 
 def _expressions(spec: Any, key: str) -> list[str]:

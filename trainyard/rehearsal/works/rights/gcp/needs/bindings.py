@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Final
 
 from trainyard.problems import nearest
 from trainyard.recorded.node_groups import GKE_NODE_POOL
-from trainyard.recorded.types import GKE_CLUSTER, HELM_RELEASE, NAMESPACE, SERVICE_ACCOUNT
-from trainyard.rehearsal.context import Stack
-from trainyard.rehearsal.works.rights.gcp.grants import Grant
+from trainyard.recorded.types import GCP_BUCKET, GKE_CLUSTER, HELM_RELEASE, NAMESPACE, SERVICE_ACCOUNT
+from trainyard.rehearsal.context import Stack, View
+from trainyard.rehearsal.works.rights.gcp.grants import EDITOR_TEMPLATE, Grant, token
 from trainyard.rehearsal.works.rights.gcp.members import ACCOUNT_ANNOTATION, pod_of
 from trainyard.rehearsal.works.rights.gcp.project import Project
 from trainyard.rehearsal.works.rights.principals import Pod
 
+_NUMBER: Final = re.compile(r"^serviceAccount:(?:service-)?(\d{6,})[@-]")
+_REMOVED: Final = "gcp:projects/iamMemberRemove:IamMemberRemove"
+_APPLY: Final = "aiplatform.notebookRuntimeTemplates.apply"
 _MADE_BY_KUBERNETES: Final = "default"
 
 
@@ -23,6 +27,9 @@ def check(stack: Stack, project: Project) -> None:
     _accounts_are_taken(stack, project)
     _identities_are_served(stack, project)
     _grants_stay(stack, project)
+    _editors_open(stack, project)
+    _of_this_project(stack, project)
+    _on_buckets(stack)
 
 
 def named(project: Project) -> Iterator[tuple[Grant, str, Pod]]:
@@ -113,6 +120,51 @@ def _identities_are_served(stack: Stack, project: Project) -> None:
                 "pods on its nodes get the account of the node, not what is granted to their service account",
                 allowed="GKE_METADATA",
             )
+
+
+def _of_this_project(stack: Stack, project: Project) -> None:
+    """Accounts of Google's services carry their project's number: one that all but equals the others' is a slip."""
+    found: dict[str, list[tuple[View, str]]] = {}
+    for type_, key in (*((grant.by.type, grant.path) for grant in project.grants), (_REMOVED, "member")):
+        for view in stack.of_type(type_) if (type_, key) not in found else ():
+            text = view.text(key) or ""
+            for number in _NUMBER.findall(text):
+                found.setdefault(number, []).append((view, key))
+    if len(found) < 2:
+        return
+    own = max(found, key=lambda number: len(found[number]))
+    for number, places in found.items():
+        others = len({view.resource.urn for view, _ in found[own]})
+        if number != own and len({view.resource.urn for view, _ in places}) == 1 < others and _is_slip(number, own):
+            view, key = places[0]
+            words = f"is of project {number}, and {others} others are of {own}: it is nobody of this project's"
+            view.error("rights-binding-no-account", key, words, allowed=own)
+
+
+def _is_slip(one: str, other: str) -> bool:
+    """Whether two numbers differ in two places at most."""
+    return len(one) == len(other) and sum(left != right for left, right in zip(one, other, strict=True)) <= 2
+
+
+def _on_buckets(stack: Stack) -> None:
+    """A role on a bucket of a name that is nearly that of one of the stack's."""
+    made = {str(view.resource.outputs.get("name") or view.text("name")) for view in stack.of_type(GCP_BUCKET)}
+    for kind in ("Member", "Binding"):
+        for view in stack.of_type(token("storage/bucketIAM", kind)):
+            name = (view.text("bucket") or "").removeprefix("b/")
+            if name and name not in made and view.resource.id != name and (hint := nearest(name, made, 0.8)):
+                view.error("rights-binding-nothing", "bucket", f"the stack makes no bucket {name}", hint=hint)
+
+
+def _editors_open(stack: Stack, project: Project) -> None:
+    """A template that people have roles on is one that some of them may open an editor of."""
+    for template in stack.of_type(EDITOR_TEMPLATE):
+        given = [grant for grant in project.grants if grant.on == template.resource.urn]
+        held = [project.roles.permissions(grant.role) for grant in given]
+        if given and all(found is not None and _APPLY not in found for found in held):
+            by = stack.view_of(given[0].by)
+            words = f"no role that is given on {template.name} holds {_APPLY}: nobody opens an editor of it"
+            by.error("rights-editor", "role", words, allowed=f"a role with {_APPLY}")
 
 
 def _grants_stay(stack: Stack, project: Project) -> None:

@@ -15,6 +15,8 @@ from trainyard.recorded.types import (
     GCP_BUCKET,
     GCP_CRYPTO_KEY,
     GCP_LOG_BUCKET,
+    GCP_RUN_JOB,
+    GCP_RUN_SERVICE,
     GCP_SECRET,
     GCP_TOPIC,
     GKE_CLUSTER,
@@ -38,6 +40,8 @@ AGENTS: Final[Mapping[str, str]] = {
     "logging": "gcp-sa-logging",
     "aiplatform": "gcp-sa-aiplatform",
     "dataform": "gcp-sa-dataform",
+    "run": "serverless-robot-prod",
+    "iap": "gcp-sa-iap",
 }
 """Domains of the accounts of services, before `.iam.gserviceaccount.com`, by the service."""
 
@@ -61,6 +65,8 @@ _ENCRYPTED: Final[tuple[tuple[str, str, str, str], ...]] = (
     ("gcp:vertex/aiMetadataStore:AiMetadataStore", "encryptionSpec.kmsKeyName", "aiplatform", "keep runs"),
     ("gcp:colab/runtimeTemplate:RuntimeTemplate", "encryptionSpec.kmsKeyName", "aiplatform", "start editors"),
     ("gcp:colab/runtimeTemplate:RuntimeTemplate", "encryptionSpec.kmsKeyName", "compute", "make disks of editors"),
+    (GCP_RUN_SERVICE, "template.encryptionKey", "run", "start instances, whose image is encrypted"),
+    (GCP_RUN_JOB, "template.template.encryptionKey", "run", "start the job, whose image is encrypted"),
     ("gcp:dataform/config:Config", "defaultKmsKeyName", "dataform", "keep notebooks"),
     (STORAGE_CLASS, "parameters.disk-encryption-kms-key", "compute", "make disks of the class"),
 )  # fmt: skip

@@ -1,18 +1,20 @@
-"""Makes the input classes of the provider SDKs when they are first used.
+"""Makes the classes for inputs and outputs in the provider SDKs when they are first used.
 
 A generated module `_inputs` holds two classes for each object that a resource takes: `PodSpecArgs`, and a `TypedDict`
-of the same keys. `pulumi_kubernetes.core.v1` has 750 of them, of which a stack uses forty; making all of those took a
-tenth of a cold rehearsal (2026-11-26). So the body of such a class is kept, and run when something of the class is
-asked for. It is the same object before and after, so that whoever imported it need not know.
+of the same keys; `outputs` holds one for each that it returns; the module of a resource has those for all of its inputs
+and for its state. `pulumi_kubernetes.core.v1` has 1100 of them, of which a stack uses forty; making all took a fifth of
+a cold rehearsal (2026-11-26). So the body of such a class is kept, and run when something of the class is asked for. It
+is the same object before and after, so that whoever imported it need not know.
 
-What a module does besides is done as ever: only its `class` statements come here, by way of `__build_class__`.
+What a module does besides is done as ever: only its `class` statements come here, by way of `__build_class__`, and of
+these the ones that derive from nothing, `dict` or `TypedDict`. Resources are classes from the beginning.
 """
 
 from __future__ import annotations
 
 import builtins
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib.machinery import SourceFileLoader
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
@@ -20,10 +22,15 @@ from typing import Any
 import pulumi
 from pulumi import _types as sdk
 
-INPUT_TYPE = sdk._PULUMI_INPUT_TYPE
+_MARKS: Mapping[str, Callable[[type], type]] = {
+    sdk._PULUMI_INPUT_TYPE: pulumi.input_type,
+    sdk._PULUMI_OUTPUT_TYPE: pulumi.output_type,
+}
+"""By the attribute that tells what a class is to Pulumi: the decorator that makes it so."""
+
 _SAME_BEFORE = frozenset(
     {
-        INPUT_TYPE,
+        *_MARKS,
         "__class__",
         "__module__",
         "__name__",
@@ -37,6 +44,8 @@ _SAME_BEFORE = frozenset(
 )
 """What `typing` and Pulumi ask of everything in an annotation, and what no body of a generated class changes."""
 
+_BASES: tuple[tuple[Any, ...], ...] = ((), (dict,), (typing.TypedDict,))
+
 
 class _Any(typing.TypedDict):
     """Tells of what type every `TypedDict` is."""
@@ -48,16 +57,16 @@ _bodies: dict[type, tuple[CodeType, dict[str, Any]]] = {}
 
 
 def waiting(cls: type) -> bool:
-    """Whether the body of an input class has not been run yet."""
+    """Whether the body of a class has not been run yet."""
     return cls in _bodies
 
 
 class _Made(type):
-    """An input class whose body has been run."""
+    """A class whose body has been run."""
 
 
 class _Waiting(_Made):
-    """An input class whose body waits for its first use."""
+    """A class whose body waits for its first use."""
 
     def __new__(mcs, name: str, bases: tuple[type, ...], names: dict[str, Any], **options: Any) -> Any:
         """A class derived from one that waits: its base is made first."""
@@ -100,18 +109,21 @@ def _make(cls: type) -> None:
     if body is None:  # it is being made, and asks itself
         return
     cls.__class__ = _Made
-    decorated = INPUT_TYPE in vars(cls)
-    if decorated:
-        delattr(cls, INPUT_TYPE)  # it may be decorated once
+    marked = [mark for mark in _MARKS if mark in vars(cls)]
+    for mark in marked:
+        delattr(cls, mark)  # it may be decorated once
     namespace: dict[str, Any] = {}
     exec(*body, namespace)  # noqa: S102 the provider SDK's own code, as its import would run it
+    cell = namespace.pop("__classcell__", None)
+    if cell is not None:
+        cell.cell_contents = cls  # for `super()`
     for name, value in namespace.items():
         setattr(cls, name, value)
         named = getattr(type(value), "__set_name__", None)
         if named is not None:
             named(value, cls, name)
-    if decorated:
-        pulumi.input_type(cls)
+    for mark in marked:
+        _MARKS[mark](cls)
 
 
 def _make_dict(cls: type) -> None:
@@ -129,19 +141,30 @@ class _Marking:
     """Stands for `pulumi` while a module is run: classes that wait are decorated when they are made."""
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(pulumi, name)
+        found = getattr(pulumi, name)
+        vars(self)[name] = found
+        return found
 
     @staticmethod
     def input_type(cls: type) -> type:
         """`pulumi.input_type`, put off; that the class is one is told at once."""
-        if cls not in _bodies:
-            return pulumi.input_type(cls)
-        type.__setattr__(cls, INPUT_TYPE, True)
-        return cls
+        return _marked(cls, sdk._PULUMI_INPUT_TYPE)
+
+    @staticmethod
+    def output_type(cls: type) -> type:
+        """`pulumi.output_type`, put off in the same way."""
+        return _marked(cls, sdk._PULUMI_OUTPUT_TYPE)
 
 
-class InputsLoader(SourceFileLoader):
-    """Loads a module `_inputs` with classes that wait."""
+def _marked(cls: type, mark: str) -> type:
+    if cls not in _bodies:
+        return _MARKS[mark](cls)
+    type.__setattr__(cls, mark, True)
+    return cls
+
+
+class ClassesLoader(SourceFileLoader):
+    """Loads a generated module with classes that wait."""
 
     def exec_module(self, module: ModuleType) -> None:
         """Runs the module with an `import` and a `class` statement of its own."""
@@ -165,9 +188,9 @@ def _build(names: dict[str, Any]) -> Callable[..., Any]:
     def build(body: FunctionType, name: str, *bases: Any, **options: Any) -> Any:
         code = body.__code__
         known = {"__module__": names["__name__"], "__qualname__": name}
-        if options or code.co_freevars or code.co_cellvars or bases not in ((), (typing.TypedDict,)):
+        if options or code.co_freevars or code.co_cellvars not in ((), ("__class__",)) or bases not in _BASES:
             return _BUILD(body, name, *bases, **options)
-        kind: Any = _WaitingDict if bases else _Waiting
+        kind: Any = _WaitingDict if bases == (typing.TypedDict,) else _Waiting
         made: type = type.__new__(kind, name, (dict,) if bases else (), known)
         _bodies[made] = code, names
         return made

@@ -1,0 +1,172 @@
+"""What is put off for a command to begin sooner is the same as ever once it is there."""
+
+import copy
+import dataclasses
+import functools
+import inspect
+import pickle
+import subprocess
+import sys
+import textwrap
+from dataclasses import FrozenInstanceError, field
+from typing import Any
+
+import pytest
+
+from trainyard.cli import main, quick_start
+
+COMPILED = getattr(dataclasses, "_create_fn", None)
+"""What the standard library makes a method with, where it makes each for itself."""
+
+pytestmark = pytest.mark.skipif(COMPILED is None, reason="dataclasses makes all methods of a class at once")
+
+
+def made(**options: Any) -> tuple[type, type]:
+    """A class, and one derived from it, with a default, a factory and a field outside of comparison."""
+
+    class Pool:
+        """A pool."""
+
+        name: str
+        nodes: int = 1
+        tags: dict[str, str] = field(default_factory=dict, compare=False)
+
+    pool: Any = dataclasses.dataclass(**options)(Pool)
+
+    class Spot(pool):  # type: ignore[misc]
+        """A pool that may end."""
+
+        price: float = 0.5
+
+    return pool, dataclasses.dataclass(**options)(Spot)
+
+
+def told(classes: tuple[type, type]) -> list[Any]:
+    """All that two classes made with the same options are asked."""
+    pool, spot = classes
+    one, same, other = pool("train", 2, {"a": "b"}), pool("train", 2), pool("train", nodes=3)
+    derived = spot("night", price=0.25)
+    found = [
+        [str(inspect.signature(cls)) for cls in classes],
+        [str(inspect.signature(cls.__eq__)) for cls in classes],
+        [[name for name in vars(cls) if name != "__qualname__"] for cls in classes],
+        [cls.__init__.__qualname__ for cls in classes],
+        [cls.__eq__.__qualname__ for cls in classes],
+        repr(one),
+        repr(derived),
+        [one == same, one == other, one != other, one == "train", derived == spot("night", price=0.25)],
+        [cls.__hash__ is None or hash(cls("train")) == hash(cls("train")) for cls in classes],
+        dataclasses.asdict(derived),
+        dataclasses.replace(derived, nodes=9).nodes,
+        copy.deepcopy(derived) == derived,
+    ]
+    for attempt in (
+        lambda: pool(),
+        lambda: pool("train", size=3),
+        lambda: setattr(one, "nodes", 4),
+        lambda: delattr(one, "nodes"),
+        lambda: setattr(derived, "price", 4),
+        lambda: setattr(derived, "unknown", 4),
+        lambda: one < other,
+        lambda: sorted([other, one])[0].nodes,
+    ):
+        try:
+            found.append(repr(attempt()))
+        except (TypeError, AttributeError) as error:  # FrozenInstanceError is one
+            found.append([type(error).__name__, str(error)])
+    return found
+
+
+@pytest.fixture
+def methods_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dataclasses, "_create_fn", quick_start._later(COMPILED))
+
+
+OPTIONS = [
+    {},
+    {"frozen": True},
+    {"frozen": True, "slots": True},
+    {"slots": True, "eq": False},
+    {"frozen": True, "order": True},
+    {"unsafe_hash": True},
+]
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=lambda options: " ".join(options) or "plain")
+def test_methods_that_are_compiled_later_are_the_same(options, monkeypatch):
+    whole = told(made(**options))
+    monkeypatch.setattr(dataclasses, "_create_fn", quick_start._later(COMPILED))
+    assert told(made(**options)) == whole
+
+
+def test_a_method_is_compiled_once_and_only_when_it_is_used(methods_later):
+    pool, _ = made(frozen=True, slots=True)
+    assert isinstance(vars(pool)["__init__"], quick_start._Method)
+    one = pool("train")
+    assert inspect.isfunction(vars(pool)["__init__"])
+    assert isinstance(vars(pool)["__eq__"], quick_start._Method)
+    assert one == pool("train")
+    assert inspect.isfunction(vars(pool)["__eq__"])
+    with pytest.raises(FrozenInstanceError, match="cannot assign to field 'name'"):
+        one.name = "other"
+
+
+def test_a_method_of_the_class_itself_stays(methods_later):
+    class Named:
+        name: str = ""
+
+        def __repr__(self) -> str:
+            return "ours"
+
+        @functools.cached_property
+        def long(self) -> int:
+            return len(self.name)
+
+    named: Any = dataclasses.dataclass(Named)
+    assert repr(named("a")) == "ours" and named("abc").long == 3
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Kept:
+    name: str
+
+
+def test_a_record_is_pickled_as_ever(methods_later):
+    assert pickle.loads(pickle.dumps(Kept("a"))) == Kept("a")
+
+
+def test_modules_are_run_when_something_of_them_is_asked_for():
+    program = """
+        import sys, types
+        from trainyard.cli.quick_start import LATER, quick_start
+        quick_start()
+        quick_start()
+        import trainyard.cli.main
+        import pulumi
+        waiting = [name for name in sorted(LATER) if type(sys.modules[name]) is not types.ModuleType]
+        assert waiting == sorted(LATER), waiting
+        assert not {"pydantic", "trainyard.cli.smoke", "trainyard.cli.rehearse"} & sys.modules.keys()
+        import dill
+        assert dill.loads(dill.dumps([1])) == [1]
+        assert pulumi.automation.Stack.__module__.startswith("pulumi.automation")
+        from pulumi.automation import LocalWorkspace
+        import psutil
+        assert psutil.Process().pid
+    """
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["explain", "demo"], ["--debug", "explain"], ["--no-color", "--debug", "explain", "-h"], ["explain", "rehearse"]],
+)
+def test_the_verb_that_is_asked_for_alone_is_imported(words):
+    [verb] = main._asked(words).registered_commands
+    assert verb.name == "explain"
+
+
+@pytest.mark.parametrize("words", [[], ["--help"], ["nope"], ["--version"], ["--help", "explain"], ["--nope", "plan"]])
+def test_all_verbs_are_there_where_none_is_asked_for(words):
+    found = main._asked(words)
+    assert [verb.name for verb in (*found.registered_commands, *found.registered_groups)] == list(main.VERBS)

@@ -1,0 +1,499 @@
+"""The sets of mistakes within the cluster: what tells each, and what is right beside every rule that came of them.
+
+| set | mistakes | told at first sight | told now | what is left |
+| --- | --- | --- | --- | --- |
+| first | 75 | 49 (65 %) | 75 | nothing |
+| second | 55 | 29 (53 %) | 54 | `preempting`: no promise of the stack is broken |
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.rehearsal.works import mistakes_k8s_first as first
+from tests.rehearsal.works import mistakes_k8s_second as second
+from tests.rehearsal.works.mistakes import DROP, added, both, edit, put, told
+from tests.rehearsal.works.mistakes_breadth import installed
+from tests.rehearsal.works.mistakes_k8s_first import (
+    CONFIG_MAP,
+    DEPLOYMENT,
+    JOB,
+    LIMITS,
+    NOTEBOOKS,
+    POD,
+    PROVISIONING,
+    QUEUES,
+    RELEASE,
+    RUNTIME,
+    SERVER,
+    STACK,
+    TRAIN,
+    env,
+    runtime,
+    said,
+    values,
+)
+from tests.shared import ROOT
+from tests.stacks.test_notebooks import GITHUB, POOLS, _pools
+from trainyard.policies.pack import POLICIES
+from trainyard.rehearsal.rehearse import Rehearsal, rehearse
+from trainyard.review.policy_check.check import check_policies
+
+ROOMS = {"reference": "references", "watching": "programs"}
+"""By how a rule begins, where that is not the room's name."""
+OWN = {
+    "notebooks": {"hub": True, "gpus": {"tune": 4}, "signOn": GITHUB},
+    "gpuPools": {**_pools(), **POOLS},
+    "offPeak": {"from": "20:00", "to": "07:00", "timeZone": "Europe/Berlin", "developmentSleeps": True},
+}
+
+
+def with_notebooks() -> Rehearsal:
+    """The demo stack with a hub of notebooks, and hours that teams' work waits for."""
+    return rehearse(ROOT, "demo", config_overrides=OWN)
+
+
+@pytest.fixture
+def of(rehearsed, shared_things):
+    """A stack by its name, or that with notebooks."""
+    return lambda name: shared_things.of(NOTEBOOKS, with_notebooks) if name == NOTEBOOKS else rehearsed(name)
+
+
+EVERY = [
+    pytest.param(one, id=f"{which}-{one.name}")
+    for which, found in (("first", first.MISTAKES), ("second", second.MISTAKES))
+    for one in found
+    if one.rule is not None
+]
+
+
+@pytest.mark.parametrize("mistake", EVERY)
+def test_a_mistake_is_told(of, mistake):
+    stack = of(mistake.stack)
+    kind, _, name = mistake.rule.rpartition(":")
+    if kind == "policy":
+        changed = mistake.change(list(stack.known.resources))
+        rules = [policy for policy in POLICIES if policy.name == name]
+        found = {one.policy for one in check_policies("s", [], changed, stack.settings, policies=rules).violations}
+    else:
+        head = name.partition("-")[0]
+        found = {one.rule for one in told(stack, mistake.change, ROOMS.get(head, head), ours=True)}
+        if name not in found:  # a rule of another room than its name says
+            found = {one.rule for one in told(stack, mistake.change, ours=True)}
+    assert name in found, found
+
+
+def test_what_is_left_is_few_and_says_why():
+    left = [one for one in (*first.MISTAKES, *second.MISTAKES) if one.rule is None]
+    assert len(left) <= 1
+    assert all(one.why for one in left)
+
+
+def program(text: str, *words: str, mount: str = "/app", key: str = "run.py", **more: Any) -> Any:
+    """Adds a Deployment that runs a program of a config map."""
+    body: dict[str, Any] = {
+        "name": "app", "image": "python:3.13", "command": list(words), **more,
+        "volumeMounts": [{"name": "programs", "mountPath": mount}, *more.get("volumeMounts", ())],
+        "securityContext": {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}},
+    }  # fmt: skip
+    volumes = [{"name": "programs", "configMap": {"name": "app"}}, {"name": "state", "emptyDir": {}}]
+    labels = {"app": "app"}
+    context = {"runAsNonRoot": True, "runAsUser": 1000, "seccompProfile": {"type": "RuntimeDefault"}}
+    spec = {"containers": [body], "volumes": volumes, "securityContext": context}
+    pod = {"metadata": {"labels": labels}, "spec": spec}
+    return both(
+        added("core/v1:ConfigMap", "app", {"data": {key: text}}, "mlflow"),
+        added("apps/v1:Deployment", "app",
+              {"spec": {"replicas": 1, "selector": {"matchLabels": labels}, "template": pod}}, "mlflow"),
+    )  # fmt: skip
+
+
+USAGE = '"""Serves.\n\n    run.py serve PORT FOLDER [NAME] [--every SECONDS]\n    run.py check FOLDER\n"""\n'
+JSON = (
+    '"""Keeps.\n\n    python -m app.run CONFIGURATION\n\nCONFIGURATION is JSON: {"teams": {NAME: {"cap": N}}}.\n"""\n'
+)
+PLAIN = "print('no word of itself')\n"
+PORT = [{"containerPort": 8000}]
+STATE = {"name": "state", "mountPath": "/var/lib/app"}
+PYTHONPATH = [{"name": "PYTHONPATH", "value": "/app"}]
+ALERT = {"expr": "sum by (team) (up) > 0", "labels": {"severity": "warning"}, "alert": "A"}
+
+
+def ruled(*rules: Any, **group: Any) -> Any:
+    """Adds a PrometheusRule."""
+    body = {"spec": {"groups": [{"name": "g", **group, "rules": list(rules)}]}}
+    return added("monitoring.coreos.com/v1:PrometheusRule", "own", body, "monitoring")
+
+
+def login(name: str, word: str) -> Any:
+    """Adds a Secret with a login of the tracking server."""
+    data = {"MLFLOW_TRACKING_USERNAME": name, "MLFLOW_TRACKING_PASSWORD": word}
+    return added("core/v1:Secret", "own-login", {"stringData": data}, "team-vision")
+
+
+SOUND = {
+    "a program that is told all that it may": (
+        "demo",
+        "programs",
+        program(USAGE, "python3", "/app/run.py", "serve", "8000", "/data", "x", "--every", "5", ports=PORT),
+    ),
+    "an option with its value, and nothing that may be left out": (
+        "demo",
+        "programs",
+        program(USAGE, "python3", "-u", "/app/run.py", "serve", "8000", "/data", "--every=5", ports=PORT),
+    ),
+    "the other way of a program": ("demo", "programs", program(USAGE, "python3", "/app/run.py", "check", "/data")),
+    "a program that says nothing of itself": (
+        "demo",
+        "programs",
+        program(PLAIN, "python3", "/app/run.py", "--any", "9000", "{}", ports=PORT),
+    ),
+    "a port of a program without ports declared": (
+        "demo",
+        "programs",
+        program(USAGE, "python3", "/app/run.py", "serve", "9000", "/data"),
+    ),
+    "JSON with inner keys": (
+        "demo",
+        "programs",
+        program(
+            JSON,
+            "python3",
+            "-m",
+            "app.run",
+            json.dumps({"teams": {"a": {"cap": 3, "more": 1}}}),
+            mount="/programs/app",
+            env=[{"name": "PYTHONPATH", "value": "/programs"}],
+        ),
+    ),
+    "a module of the image beside programs of one's own": (
+        "demo",
+        "programs",
+        program(PLAIN, "python3", "-m", "torch.distributed.run", "x.py", env=PYTHONPATH),
+    ),
+    "a package of the image, extended": (
+        "demo",
+        "programs",
+        program(PLAIN, "python3", "-m", "mlflow.server", mount="/app/plugins", env=PYTHONPATH),
+    ),
+    "a folder of the image beside a mount that is used": (
+        "demo",
+        "references",
+        program(PLAIN, "python3", "/app/run.py", "--to=/var/lib/app/x", "--from=/var/lib/base", volumeMounts=[STATE]),
+    ),
+    "a configuration of the image beside a mount": (
+        "demo",
+        "references",
+        program(
+            PLAIN,
+            "nginx",
+            "-c",
+            "/etc/nginx/nginx.conf",
+            volumeMounts=[{"name": "state", "mountPath": "/etc/nginx/conf.d"}],
+        ),
+    ),
+    "a probe that looks at another file of the program's folder": (
+        "demo",
+        "programs",
+        program(
+            PLAIN,
+            "python3",
+            "/app/run.py",
+            "--state",
+            "/var/lib/app",
+            volumeMounts=[STATE],
+            livenessProbe={"exec": {"command": ["python3", "/app/run.py", "ask", "/var/lib/app/alive"]}},
+        ),
+    ),
+    "a login of a person": ("demo", "programs", login("vision+ada", "her-own")),
+    "a password of somebody else's server": (
+        "demo",
+        "programs",
+        added("core/v1:Secret", "own", {"stringData": {"MLFLOW_TRACKING_USERNAME": "x"}}, "mlflow"),
+    ),
+    "shared memory of the node": (
+        "demo",
+        "programs",
+        edit(RUNTIME, TRAIN, runtime(lambda s: (first.no_shared_memory(s), s.update(hostIPC=True)))),
+    ),
+    "one GPU without a volume of shared memory": (
+        "demo",
+        "programs",
+        edit(
+            RUNTIME,
+            TRAIN,
+            runtime(first.no_shared_memory),
+            runtime(lambda s: s["containers"][0]["resources"]["limits"].update({"nvidia.com/gpu": "1"})),
+        ),
+    ),
+    "EFA's own provider, and one that falls back": (
+        "demo",
+        "programs",
+        edit(RUNTIME, TRAIN, runtime(lambda s: env("FI_PROVIDER", "efa;ofi_rxm")(s["containers"][0]))),
+    ),
+    "everything asked directly": (
+        "demo",
+        "programs",
+        edit(CONFIG_MAP, "egress-clients-vision", put("data.NO_PROXY", "*"), put("data.no_proxy", "*")),
+    ),
+    "a proxy outside of the cluster": (
+        "demo",
+        "programs",
+        added("core/v1:ConfigMap", "out", {"data": {"HTTPS_PROXY": "http://proxy.acme.example:3128"}}, "team-vision"),
+    ),
+    "a namespace that the chart makes": (
+        "demo",
+        "references",
+        both(
+            values("drivers-s3", "mountpointPod.createNamespace", True),
+            values("drivers-s3", "mountpointPod.namespace", "s3-mounts"),
+        ),
+    ),
+    "a small request that somebody means": (
+        "demo",
+        "references",
+        edit(LIMITS, "teams-vision-defaults", put("spec.limits[0].defaultRequest.cpu", "10m")),
+    ),
+    "nodes for ten minutes": (
+        "large-gcp",
+        "queues",
+        edit(PROVISIONING, "kueue-provisioning-train-flex-start", put("spec.parameters.maxRunDurationSeconds", "600")),
+    ),
+    "nodes for as long as the class has them": (
+        "large-gcp",
+        "queues",
+        edit(PROVISIONING, "kueue-provisioning-train-flex-start", put("spec.parameters.maxRunDurationSeconds", DROP)),
+    ),
+    "a hub below a path, an hour and a half": (
+        NOTEBOOKS,
+        "references",
+        both(
+            values("notebooks-release", "cull.timeout", 5400),
+            values(
+                "notebooks-release",
+                "hub.config.GitHubOAuthenticator.oauth_callback_url",
+                "https://ml.acme.example/jupyter/hub/oauth_callback",
+            ),
+        ),
+    ),
+    "a hub that ends nobody": (NOTEBOOKS, "references", values("notebooks-release", "cull.enabled", False)),
+    "a setting of the authenticator that no list has": (
+        NOTEBOOKS,
+        "references",
+        values("notebooks-release", "hub.config.GitHubOAuthenticator.enterprise_slug", "acme"),
+    ),
+    "memory with a fraction": (
+        NOTEBOOKS,
+        "references",
+        values("notebooks-release", "singleuser.profileList[0].kubespawner_override.mem_limit", "7.5G"),
+    ),
+    "another extension of the image": (
+        NOTEBOOKS,
+        "references",
+        edit(
+            RELEASE,
+            "notebooks-release",
+            lambda i: i["values"]["singleuser"]["extraFiles"]["server"].update(
+                stringData=json.dumps(
+                    {"ServerApp": {"jpserver_extensions": {"ends_when_idle": True, "nbgitpuller": True}}}
+                )
+            ),
+        ),
+    ),
+    "a label that is dropped on the way to another figure": (
+        "demo",
+        "programs",
+        ruled(
+            {"record": "own:a", "expr": "sum by (team) (max by (team, pod) (up)) / 60"},
+            {"record": "own:b", "expr": "max by (team) (own:a)"},
+        ),
+    ),
+    "a label that an expression may have": (
+        "demo",
+        "programs",
+        ruled(
+            {
+                **ALERT,
+                "expr": "up * on (pod) group_left (rack) own_rack > 0",
+                "annotations": {"s": "{{ $labels.rack }}"},
+            }
+        ),
+    ),
+    "a value that is shown": (
+        "demo",
+        "programs",
+        ruled({**ALERT, "annotations": {"s": "{{ $labels.team }} {{ $value }}"}}),
+    ),
+    "a constant of something else": (
+        "demo",
+        "programs",
+        ruled({"record": "own_price", "expr": "vector(3)", "labels": {"storageclass": "gp2"}}),
+    ),
+    "a sum as often as it says": (
+        "demo",
+        "programs",
+        ruled(
+            {"record": "own:usd", "expr": "vector(1)"},
+            {"record": "own:spent", "expr": "sum_over_time(own:usd[1d]) * 10 / 60"},
+            interval="10m",
+        ),
+    ),
+    "an alert of objects that may be there": (
+        "demo",
+        "programs",
+        ruled({**ALERT, "expr": 'kube_deployment_spec_replicas{deployment=~"budget-keeper|later-keeper"} == 0'}),
+    ),
+    "alerts that are told again before they are forgotten": (
+        "demo",
+        "references",
+        both(
+            values(STACK, "alertmanager.alertmanagerSpec.retention", DROP),
+            values(STACK, "alertmanager.config.route.routes[3].repeat_interval", "5d"),
+        ),
+    ),
+    "a slice of a GPU": (
+        "demo",
+        "programs",
+        edit(JOB, "smoke-train-reserved-job", said("spec", '"expect_memory_gib": 40.0', '"expect_memory_gib": 5.0')),
+    ),
+    "a machine that no catalogue has": (
+        "demo",
+        "programs",
+        edit(JOB, "smoke-train-reserved-job", said("spec", '"instance": "p4d.24xlarge"', '"instance": "p9.48xlarge"')),
+    ),
+    "a proxy for other ports as well": (
+        "demo",
+        "programs",
+        edit(CONFIG_MAP, "egress-configuration", said("data", "acl secure port 443", "acl secure port 443 1025-65535")),
+    ),
+    "a proxy that refuses a port": (
+        "demo",
+        "programs",
+        edit(
+            CONFIG_MAP,
+            "egress-configuration",
+            said(
+                "data",
+                "http_access deny !tunnel\n",
+                "acl mail port 25\nhttp_access deny mail\nhttp_access deny !tunnel\n",
+            ),
+        ),
+    ),
+    "a folder of logs with a slash at its end": (
+        "demo",
+        "programs",
+        edit("kubernetes:apps/v1:DaemonSet", "team-logs", put(f"{POD}.volumes[1].hostPath.path", "/var/log/")),
+    ),
+    "spread against pods that are there": (
+        "demo",
+        "references",
+        both(
+            program(PLAIN, "python3", "/app/run.py"),
+            edit(
+                DEPLOYMENT, SERVER, put(f"{POD}.topologySpreadConstraints[1].labelSelector.matchLabels", {"app": "app"})
+            ),
+        ),
+    ),
+    "Kueue by its chart's own configuration": (
+        "demo",
+        "programs",
+        edit(RELEASE, QUEUES, lambda i: i["values"].pop("managerConfig")),
+    ),
+    "the GPU operator without a driver": (
+        "demo",
+        "charts",
+        installed(
+            "gpu-operator",
+            "gpu-operator",
+            driver={"enabled": False},
+            toolkit={"enabled": False},
+            devicePlugin={"enabled": False},
+            dcgmExporter={"enabled": False},
+        ),
+    ),
+    "a balancer's controller on the nodes' own network": (
+        "demo",
+        "charts",
+        installed("balancers", "aws-load-balancer-controller", clusterName="acme-demo", hostNetwork=True),
+    ),
+}
+MEANT = {
+    "a route of somebody else's alerts": values(
+        STACK, "alertmanager.config.route.routes[2].matchers", ['severity="page"']
+    ),
+    "a label of somebody else's": values(STACK, "prometheus.prometheusSpec.externalLabels", {"cluster_name": "x"}),
+    "profiling that the nodes' driver lets everybody do": values(
+        "gpu-dcgm-exporter", "securityContext.capabilities.add", []
+    ),
+    "a claim that people make": next(one for one in second.MISTAKES if one.name == "data-claim").change,
+    "a thousandth of a core": edit(LIMITS, "teams-vision-defaults", put("spec.limits[0].defaultRequest.cpu", "1m")),
+}
+"""Right in a program that is not ours, whose people bring the other half."""
+DRIVER = ("gpu-operator", "gpu-operator", {"devicePlugin": {"enabled": False}, "dcgmExporter": {"enabled": False}})
+FOREIGN_VPC = {"clusterName": "acme-demo", "region": "us-east-1", "vpcId": "vpc-00000000000000000"}
+CHARTS = {
+    "a driver on images that have one": (installed(DRIVER[0], DRIVER[1], **DRIVER[2]), "charts-driver"),
+    "a network of somebody else": (installed("b", "aws-load-balancer-controller", **FOREIGN_VPC), "charts-network"),
+    "no network, and no metadata": (
+        installed("b", "aws-load-balancer-controller", clusterName="acme-demo"),
+        "charts-network",
+    ),
+    "a program that lacks a word": (program(USAGE, "python3", "/app/run.py", "serve", "8000"), "programs-usage"),
+    "an option that it has not": (
+        program(USAGE, "python3", "/app/run.py", "check", "/data", "--often=3"),
+        "programs-usage",
+    ),
+    "a way that it has not": (program(USAGE, "python3", "/app/run.py", "look", "/data"), "programs-usage"),
+    "JSON without what it reads": (
+        program(
+            JSON,
+            "python3",
+            "-m",
+            "app.run",
+            '{"team": {}}',
+            mount="/programs/app",
+            env=[{"name": "PYTHONPATH", "value": "/programs"}],
+        ),
+        "programs-usage",
+    ),
+    "a login with another's password": (login("vision", "guessed"), "programs-login"),
+    "a window of one sample more than none": (
+        edit(
+            DEPLOYMENT,
+            "kueue-idle-deployment",
+            said("spec/template/spec/containers/0/args", '"grace_seconds": 900', '"grace_seconds": 30'),
+        ),
+        "programs-window",
+    ),
+    "a figure whose name says another interval": (
+        ruled({"record": "own:jobs:increase5m", "expr": "sum(increase(up[5m]))"}, interval="1m"),
+        "watching-constant",
+    ),
+}
+"""Further breaks of the same rules, which no set has."""
+
+
+@pytest.mark.parametrize("sound", SOUND)
+def test_what_is_right_is_believed(of, sound):
+    stack, room, change = SOUND[sound]
+    assert told(of(stack), change, room, ours=stack == NOTEBOOKS) == []
+
+
+@pytest.mark.parametrize("sound", MEANT)
+def test_what_others_may_mean_is_believed(rehearsed, sound):
+    for room in ("programs", "references"):
+        assert told(rehearsed("demo"), MEANT[sound], room) == []
+
+
+@pytest.mark.parametrize("broken", CHARTS)
+def test_further_breaks_are_told(rehearsed, broken):
+    change, rule = CHARTS[broken]
+    head = rule.partition("-")[0]
+    assert rule in {one.rule for one in told(rehearsed("demo"), change, ROOMS.get(head, head))}
+
+
+def test_the_stack_with_notebooks_works(of):
+    assert of(NOTEBOOKS).findings == ()

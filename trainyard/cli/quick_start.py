@@ -1,0 +1,90 @@
+"""What makes a command begin sooner: methods of dataclasses compiled, and some modules run, when they are first used.
+
+Half of a cold rehearsal of a small stack is imports. `dataclasses` writes the source of six methods for each class and
+compiles it at once, which took 0.2 s of those 1.4 (2026-11-26); most are never called. `import pulumi` brings modules
+that a rehearsal has no use for.
+
+Nothing here changes what a class or a module is to whoever uses it. Where the standard library is built otherwise (from
+Python 3.13 on, `dataclasses` compiles all of a class at once), it is left as it is.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib.util
+import inspect
+import sys
+from collections.abc import Callable, Sequence
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec, PathFinder
+from types import FunctionType, ModuleType
+from typing import Any, Final
+
+LATER: Final = frozenset({"dill", "psutil", "pulumi.automation"})
+"""Modules that `import pulumi` brings and no command of ours uses: for dynamic providers, telemetry, the engine."""
+
+_CREATE: Final = "_create_fn"
+_PARAMETERS: Final = ("name", "args", "body", "globals", "locals", "return_type")
+"""What `dataclasses` makes each of its methods with, in Python 3.11 and 3.12."""
+
+
+def quick_start() -> None:
+    """Puts off, for the rest of this process, what is described above. Once is enough, and more does nothing."""
+    create = getattr(dataclasses, _CREATE, None)
+    if isinstance(create, FunctionType) and tuple(inspect.signature(create).parameters) == _PARAMETERS:
+        setattr(dataclasses, _CREATE, _later(create))
+    if not any(isinstance(finder, _Later) for finder in sys.meta_path):
+        sys.meta_path.insert(0, _Later())
+
+
+class _Method:
+    """Stands in a class for a method that is compiled, and takes this place, when it is first looked up."""
+
+    __slots__ = ("__name__", "_made", "_make")
+
+    def __init__(self, name: str, make: Callable[[], FunctionType]) -> None:
+        self.__name__ = name
+        self._make = make
+        self._made: FunctionType | None = None
+
+    def __get__(self, instance: object, owner: type) -> Any:
+        """The method, as it would be found if it had been there from the beginning."""
+        made = self._function()
+        for cls in owner.__mro__:  # with slots, `dataclass` puts the method into a second class
+            if vars(cls).get(self.__name__) is self:
+                made.__qualname__ = f"{cls.__qualname__}.{self.__name__}"
+                type.__setattr__(cls, self.__name__, made)
+        return made.__get__(instance, owner)
+
+    def __call__(self, *arguments: Any) -> Any:
+        """For `__repr__`, which `dataclasses` wraps in a function of its own."""
+        return self._function()(*arguments)
+
+    def _function(self) -> FunctionType:
+        if self._made is None:
+            self._made = self._make()
+        return self._made
+
+
+def _later(create: FunctionType) -> Callable[..., _Method]:
+    """`dataclasses._create_fn`, put off."""
+
+    def created(name: str, args: Sequence[str], body: Sequence[str], **scope: Any) -> _Method:
+        return _Method(name, lambda: create(name, args, body, **scope))
+
+    return created
+
+
+class _Later(MetaPathFinder):
+    """Finds the modules that are run when something of them is first asked for."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """A spec with the standard library's own loader for this; None, which means go on, for all other modules."""
+        if fullname not in LATER:
+            return None
+        spec = PathFinder.find_spec(fullname, path, target)
+        if spec is not None and spec.loader is not None:
+            spec.loader = importlib.util.LazyLoader(spec.loader)
+        return spec

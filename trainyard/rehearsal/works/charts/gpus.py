@@ -1,0 +1,48 @@
+"""What charts for GPUs and balancers are told of the nodes and the network that a stack makes.
+
+Sources: Amazon EKS user guide, "Use the NVIDIA GPU Operator" and "EKS-optimized accelerated AMIs" (they hold the driver
+and the container toolkit, so that `driver.enabled` and `toolkit.enabled` are false), and "Install the AWS Load Balancer
+Controller" (nodes whose metadata answers one hop alone, or none: `region` and `vpcId` are given), 2026-11.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from trainyard.recorded.node_groups import EKS_NODE_GROUP
+from trainyard.rehearsal.context import Stack, View
+
+_TEMPLATE: Final = "aws:ec2/launchTemplate:LaunchTemplate"
+_OF_NODES: Final = ("driver", "toolkit")
+
+
+def check_driver(release: View, chart: str, stack: Stack) -> None:
+    """The GPU operator brings a driver to nodes whose image has one."""
+    if chart != "gpu-operator" or release.is_unknown("values") or release.has("valueYamlFiles"):
+        return
+    types = {group.text("amiType") or "" for group in stack.of_type(EKS_NODE_GROUP)}
+    with_driver = sorted(one for one in types if one.endswith("_NVIDIA"))
+    if not with_driver or "CUSTOM" in types:
+        return
+    for part in _OF_NODES:
+        if release.flag(f"values.{part}.enabled") is not False and not release.is_unknown(f"values.{part}.enabled"):
+            release.warning(
+                "charts-driver", f"values.{part}.enabled",
+                f"brings a {part} to nodes whose image ({with_driver[0]}) has one: Amazon's guide has "
+                "it switched off there", allowed="false",
+            )  # fmt: skip
+
+
+def check_network(release: View, chart: str, stack: Stack) -> None:
+    """The network of a balancer's controller is told where it cannot be asked for (which it is: `identifiers`)."""
+    if chart != "aws-load-balancer-controller" or release.is_unknown("values"):
+        return
+    hops = [view.number("metadataOptions.httpPutResponseHopLimit") for view in stack.of_type(_TEMPLATE)]
+    if hops and all(one == 1 for one in hops) and release.flag("values.hostNetwork") is not True:
+        for key in ("region", "vpcId"):
+            if release.lacks(f"values.{key}"):
+                release.error(
+                    "charts-network", f"values.{key}",
+                    "is missing, and the nodes' metadata answers no pod (httpPutResponseHopLimit 1): it ends",
+                    allowed="the stack's own",
+                )  # fmt: skip

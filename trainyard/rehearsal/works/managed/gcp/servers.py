@@ -1,0 +1,142 @@
+"""A tracking server on Cloud Run: does it listen where it is asked, under its own name, with a database that it
+reaches?
+
+Source: Cloud Run, "Configure container health checks", "Direct VPC egress" and "Deterministic URLs"; MLflow 3.17.2
+(`--allowed-hosts`, its paths without a check of the host); Cloud SQL, "IAM database authentication"; as read and
+generally known in 2026-11.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+from urllib.parse import unquote, urlsplit
+
+from trainyard.recorded.types import CLOUD_SQL, GCP_RUN_JOB, GCP_RUN_SERVICE
+from trainyard.rehearsal.context import Stack, View
+
+ACCOUNT: Final = "gcp:serviceaccount/account:Account"
+USER: Final = "gcp:sql/user:User"
+DOOR: Final = "gcp:iap/webCloudRunServiceIamMember:WebCloudRunServiceIamMember"
+ROOT: Final = "--default-artifact-root="
+HOSTS: Final = "--allowed-hosts="
+HOSTS_VARIABLE: Final = "MLFLOW_SERVER_ALLOWED_HOSTS"
+STORE: Final = "--backend-store-uri="
+
+_UNCHECKED: Final = ("/health", "/version")
+"""Paths that MLflow answers under any host (mlflow.server.security_utils, 3.17.2)."""
+_OF_AN_ACCOUNT: Final = ".iam"
+"""How the name of an account ends, as PostgreSQL knows it."""
+_LARGE: Final = "Cloud Run takes no request above 32 MiB, and a model is larger"
+
+
+def words_of(view: View, at: str) -> list[str]:
+    """The command of the first container."""
+    return [*view.texts(f"{at}containers[0].commands"), *view.texts(f"{at}containers[0].args")]
+
+
+def check(stack: Stack) -> None:
+    """Looks at services, and at jobs that reach a database as they do."""
+    for view in stack.of_type(GCP_RUN_SERVICE):
+        words = words_of(view, "template.")
+        _ports(view, words)
+        _database(stack, view, "template.", words)
+        if "mlflow" in words and "server" in words:
+            _mlflow(view, words)
+    for view in stack.of_type(GCP_RUN_JOB):
+        _database(stack, view, "template.template.", words_of(view, "template.template."))
+    for view in stack.of_type(DOOR):
+        service = view.referred("cloudRunServiceName", GCP_RUN_SERVICE)
+        if service is not None and (service.lacks("iapEnabled") or service.flag("iapEnabled") is False):
+            message = f"lets somebody through IAP, which does not stand before {service.resource.name}: nobody comes in"
+            view.error("run-iap-off", "cloudRunServiceName", message, hint="iapEnabled: true on the service")
+
+
+def _ports(view: View, words: list[str]) -> None:
+    """What listens, what is sent to, and what is probed are one port."""
+    at = "template.containers[0]"
+    port = view.number(f"{at}.ports.containerPort") or 8080  # Cloud Run's default
+    listens = next((word.partition("=")[2] for word in words if word.startswith("--port=")), "")
+    if listens.isdigit() and int(listens) != port:
+        message = f"requests go to {port:g}, and the server listens on {listens}"
+        view.error("run-port", f"{at}.ports.containerPort", message, hint=listens)
+    for probe in ("startupProbe", "livenessProbe"):
+        probed = view.number(f"{at}.{probe}.httpGet.port")
+        if probed is not None and probed != port:
+            message = f"asks port {probed:g}, and requests go to {port:g}: no instance is ever well"
+            view.error("run-probe", f"{at}.{probe}.httpGet.port", message, hint=f"{port:g}")
+
+
+def _mlflow(view: View, words: list[str]) -> None:
+    at = "template.containers[0]"
+    for probe in ("startupProbe", "livenessProbe"):
+        path = view.text(f"{at}.{probe}.httpGet.path")
+        if path is not None and path not in _UNCHECKED:
+            message = f"{path} is answered under the server's own host alone, which no probe names: no instance is well"
+            view.error("run-probe", f"{at}.{probe}.httpGet.path", message, hint=_UNCHECKED[0])
+    name = view.text("name")
+    allowed = next((word.removeprefix(HOSTS) for word in words if word.startswith(HOSTS)), None)
+    if name and allowed is not None and not any(_is_own(host, name) for host in allowed.split(",")):
+        message = (
+            f"answers requests for {allowed}, and is reached as {name}-PROJECTNUMBER.REGION.run.app: all are refused"
+        )
+        view.error("run-hosts", f"{at}.args", message, hint=f"{HOSTS}{name}-….run.app")
+    elif name and allowed is None and HOSTS_VARIABLE not in _variables(view):
+        message = "answers no request for its own name: without --allowed-hosts MLflow knows localhost alone"
+        view.error("run-hosts", f"{at}.args", message, hint=f"{HOSTS}{name}-….run.app")
+    if "--no-serve-artifacts" not in words and not any(word.startswith(f"{ROOT}gs://") for word in words):
+        view.warning(
+            "run-artifacts", f"{at}.args", f"files of runs go through the server: {_LARGE}", hint=f"{ROOT}gs://…"
+        )
+
+
+def _variables(view: View) -> set[str]:
+    return {str(each.get("name")) for _, each in view.items("template.containers[0].envs")}
+
+
+def _is_own(host: str, name: str) -> bool:
+    """Whether a host that is allowed is the service's own, a domain of somebody's before it, or a pattern."""
+    return host.startswith(f"{name}-") or "*" in host or ("." in host and not host.endswith(".run.app"))
+
+
+def _database(stack: Stack, view: View, at: str, words: list[str]) -> None:
+    """A private address is reached by the network that it is in; a login without a password is an account's."""
+    uri = next((word.removeprefix(STORE) for word in words if "postgresql" in word.partition("://")[0]), "")
+    parts = urlsplit(re.sub(r"\+\w+(?=://)", "", uri, count=1)) if uri else None
+    if parts is None or not parts.hostname:
+        return
+    for instance in stack.of_type(CLOUD_SQL):
+        if instance.resource.outputs.get("privateIpAddress") != parts.hostname:
+            continue
+        _reached(view, at, instance)
+        user = unquote(parts.username or "")
+        if user.endswith(_OF_AN_ACCOUNT):
+            _by_token(stack, view, at, instance, user)
+
+
+def _reached(view: View, at: str, instance: View) -> None:
+    if view.blurred(f"{at}vpcAccess"):
+        return
+    network = view.text(f"{at}vpcAccess.networkInterfaces[0].network")
+    theirs = instance.text("settings.ipConfiguration.privateNetwork")
+    if view.lacks(f"{at}vpcAccess"):
+        message = f"has no way into a network, and {instance.resource.name} has a private address alone"
+        view.error("run-network", f"{at}vpcAccess", message, hint="vpcAccess with the network's subnet")
+    elif network and theirs and network.rpartition("/")[2] != theirs.rpartition("/")[2]:
+        message = f"goes into {network}, and {instance.resource.name} is reached from {theirs}"
+        view.error("run-network", f"{at}vpcAccess.networkInterfaces[0].network", message, hint=theirs)
+
+
+def _by_token(stack: Stack, view: View, at: str, instance: View, user: str) -> None:
+    place = f"{at}containers[0].args"
+    flags = {str(each.get("name")): each.get("value") for _, each in instance.items("settings.databaseFlags")}
+    if flags.get("cloudsql.iam_authentication") != "on" and not instance.blurred("settings.databaseFlags"):
+        message = f"{view.resource.name} logs in with a token, which the instance takes with the flag alone"
+        instance.error("run-login", "settings.databaseFlags", message, hint="cloudsql.iam_authentication: on")
+    known = [each.text("name") for each in stack.of_type(USER)]
+    if known and None not in known and user not in known:
+        view.error("run-login", place, f"logs in as {user}, which nobody makes a user", hint=", ".join(map(str, known)))
+    own = view.text(f"{at}serviceAccount")
+    if own and own.removesuffix(".gserviceaccount.com") != user:
+        message = f"logs in as {user} and runs as {own}, whose token it has"
+        view.error("run-login", place, message, hint=own.removesuffix(".gserviceaccount.com"))

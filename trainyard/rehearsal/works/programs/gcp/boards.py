@@ -1,0 +1,66 @@
+"""Figures that dashboards and alerts of Cloud Monitoring ask for, by their names.
+
+Source: Cloud Monitoring, "Google Cloud metrics", the services below, and "Monitored resource types", as generally known
+in 2026-11. What nobody sends is an empty graph. There are more kinds and services than these, so that of others nothing
+is said.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from trainyard.problems import nearest
+from trainyard.recorded.read import known_texts
+from trainyard.rehearsal.context import Stack, View, show
+
+_BOARD: Final = "gcp:monitoring/dashboard:Dashboard"
+_ALERT: Final = "gcp:monitoring/alertPolicy:AlertPolicy"
+_METRIC: Final = "gcp:logging/metric:Metric"
+_TYPE: Final = re.compile(r"metric\.type\\*\"?\s*=\s*\\*\"([^\"\\]+)")
+_KIND: Final = re.compile(r"resource\.type\\*\"?\s*=\s*\\*\"([^\"\\]+)")
+_SENT: Final[Mapping[str, tuple[str, ...]]] = {
+    "ml.googleapis.com/training/": (
+        "accelerator/memory/utilization", "accelerator/utilization", "cpu/utilization", "disk/utilization",
+        "memory/utilization", "network/received_bytes_count", "network/sent_bytes_count",
+    ),
+}  # fmt: skip
+"""All figures of a service below a beginning."""
+_KINDS: Final = (
+    "aiplatform.googleapis.com/Endpoint", "audited_resource", "cloud_run_revision", "cloudml_job", "cloudsql_database",
+    "filestore_instance", "gce_instance", "gce_network", "gce_router", "gce_subnetwork", "gcs_bucket", "gke_cluster",
+    "gke_nodepool", "global", "k8s_cluster", "k8s_container", "k8s_control_plane_component", "k8s_node", "k8s_pod",
+    "logging_bucket", "ml_job", "nat_gateway", "organization", "project", "prometheus_target", "pubsub_topic",
+    "service_account", "tpu_worker",
+)  # fmt: skip
+_SLIP: Final = 0.85
+_SERVICE_SLIP: Final = 0.75
+
+
+def check(stack: Stack) -> None:
+    """Every dashboard, alert and metric of logs."""
+    for view in stack.of_type(_BOARD):
+        _asked(view, "dashboardJson", view.text("dashboardJson") or "")
+    for type_ in (_ALERT, _METRIC):
+        for view in stack.of_type(type_):
+            for path, text in known_texts(view.inputs):
+                if path.endswith("filter"):
+                    _asked(view, path, text)
+
+
+def _asked(view: View, path: str, text: str) -> None:
+    for name in dict.fromkeys(_TYPE.findall(text)):
+        for start, sent in _SENT.items():
+            every = [f"{start}{one}" for one in sent]
+            meant = name.startswith(start) or (
+                name.startswith(start.partition("/")[0]) and "/prediction/" not in name and nearest(name, every, 0.6)
+            )
+            if meant and name not in every:
+                hint = nearest(name, every, _SERVICE_SLIP)
+                words = f"no figure is called {show(name)}: nothing is seen"
+                view.error("programs-figure", path, words, allowed=", ".join(every), hint=hint)
+    for kind in dict.fromkeys(_KIND.findall(text)):
+        hint = "" if kind in _KINDS else nearest(kind, _KINDS, _SLIP)
+        if hint:
+            view.error("programs-figure", path, f"nothing that is monitored is of kind {show(kind)}", hint=hint)

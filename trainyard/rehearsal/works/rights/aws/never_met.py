@@ -1,0 +1,87 @@
+"""Conditions that contradict what their own statement, or its neighbours, are about: no request meets them.
+
+Sources: AWS KMS, "kms:ViaService" (a service uses keys of its own Region); SageMaker AI, "Control access with tags":
+what is made with one tag is found by that one (Service Authorization Reference, 2026-11).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from trainyard.recorded.policy_documents import statements
+from trainyard.recorded.read import UnreadableInput
+from trainyard.recorded.types import IAM_POLICY, ROLE_POLICY
+from trainyard.rehearsal.context import Stack, View, listed
+
+_VIA: Final = re.compile(r"^[a-z0-9-]+\.([a-z]{2}(?:-[a-z]+)+-\d)\.amazonaws\.com(?:\.cn)?$")
+_KEY: Final = re.compile(r"^arn:aws[a-z-]*:kms:([a-z0-9-]+):\d*:key/(?!mrk-)")
+_ASKED, _HELD = "aws:RequestTag/", "aws:ResourceTag/"
+_EQUAL: Final = ("StringEquals", "StringEqualsIgnoreCase")
+
+
+def check(stack: Stack) -> None:
+    """Every policy of identities."""
+    for view in (*stack.of_type(ROLE_POLICY), *stack.of_type(IAM_POLICY)):
+        try:
+            allowed = [
+                (index, one)
+                for index, one in enumerate(statements(view.resource.inputs, "policy"))
+                if one.get("Effect") == "Allow"
+            ]
+        except UnreadableInput:
+            continue
+        for index, statement in allowed:
+            _regions(view, index, statement)
+        _tags(view, allowed)
+
+
+def _regions(view: View, index: int, statement: Mapping[str, Any]) -> None:
+    keys = [found[1] for text in _texts(statement.get("Resource")) if (found := _KEY.match(text))]
+    ways = [found[1] for _, name, value in _conditions(statement) if name == "kms:ViaService"
+            and (found := _VIA.match(value))]  # fmt: skip
+    if keys and ways and len(keys) == len(_texts(statement.get("Resource"))) and set(keys).isdisjoint(ways):
+        view.error(
+            "rights-condition-never", f"policy.Statement[{index}]",
+            f"statement {statement.get('Sid') or index + 1} is on keys of {keys[0]}, by way of a service in {ways[0]}, "
+            "which uses none of them", allowed=keys[0],
+        )  # fmt: skip
+
+
+def _tags(view: View, allowed: list[tuple[int, Mapping[str, Any]]]) -> None:
+    """On one kind of things, what is made has the tag by which it is followed and stopped."""
+    for index, made in allowed:
+        for how, name, value in _conditions(made):
+            if not name.startswith(_ASKED) or how not in _EQUAL or "$" in value:
+                continue
+            key = name.removeprefix(_ASKED)
+            follow = {
+                other
+                for _, one in allowed
+                if set(_texts(one.get("Resource"))) & set(_texts(made.get("Resource")))
+                for kind, asked, other in _conditions(one)
+                if asked == f"{_HELD}{key}" and kind in _EQUAL
+            }
+            own = {one for kind, asked, one in _conditions(made) if asked == name and kind in _EQUAL}
+            if follow and own.isdisjoint(follow):
+                view.error(
+                    "rights-condition-never", f"policy.Statement[{index}]",
+                    f"statement {made.get('Sid') or index + 1} makes things with {key} = {value}, and others of the "
+                    f"policy are on those with {', '.join(sorted(follow))}: nobody follows what he made",
+                    allowed=", ".join(sorted(follow)),
+                )  # fmt: skip
+                return
+
+
+def _conditions(statement: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+    """Operator, key and value of every condition."""
+    given = statement.get("Condition")
+    for how, keys in given.items() if isinstance(given, Mapping) else ():
+        for name, values in keys.items() if isinstance(keys, Mapping) else ():
+            for value in _texts(values):
+                yield str(how), str(name), value
+
+
+def _texts(value: Any) -> list[str]:
+    return [one for one in (listed(value) or [value]) if isinstance(one, str)]

@@ -1,0 +1,119 @@
+"""What a tracking server on Cloud Run needs: its account in its database and its bucket, IAP's own account at its door,
+the migration's at the password, and the jobs' to sign for whom IAP lets in.
+
+Source: Cloud Run, "Configure IAP for Cloud Run"; IAP, "Programmatic authentication"; Cloud SQL, "IAM database
+authentication", as read and generally known in 2026-11.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from trainyard.conventions.gcp import IAP_ACCOUNT
+from trainyard.recorded.types import GCP_RUN_JOB, GCP_RUN_SERVICE
+from trainyard.rehearsal.context import Stack, View
+from trainyard.rehearsal.works.managed.gcp.jobs import Job, jobs
+from trainyard.rehearsal.works.managed.gcp.servers import ACCOUNT, ROOT, words_of
+from trainyard.rehearsal.works.rights.gcp.members import Caller
+from trainyard.rehearsal.works.rights.gcp.needs.keys import AGENTS, agents
+from trainyard.rehearsal.works.rights.gcp.needs.model import Deed, Need
+from trainyard.rehearsal.works.rights.gcp.project import Project, object_name
+
+_BY_TOKEN: Final = re.compile(r"postgresql(\+\w+)?://[^@/:]+(%40|@)[^@/:]+\.iam@")
+"""An address of a database whose user is an account, and which names no password."""
+_SECRET: Final = re.compile(
+    r"https://secretmanager\.[^/]+/v1/(?P<secret>projects/.+/secrets/[^/]+)/versions/[^/]+:access"
+)
+
+
+def needs(stack: Stack, project: Project) -> Iterator[Need]:
+    """What services and jobs of Cloud Run, and jobs that go through IAP, have to be allowed."""
+    for view in stack.of_type(GCP_RUN_SERVICE):
+        yield from _server(view, "template.", project)
+        if view.flag("iapEnabled") and isinstance(view.resource.id, str):
+            yield _door(stack, view)
+    for view in stack.of_type(GCP_RUN_JOB):
+        yield from _server(view, "template.template.", project)
+    for job in jobs(stack):
+        yield from _signs(stack, job, project)
+
+
+def _server(view: View, at: str, project: Project) -> Iterator[Need]:
+    email = view.text(f"{at}serviceAccount")
+    if email is None or project.account(email) is None:
+        return
+    who, path = (Caller(f"account {email}", account=email),), f"{at}serviceAccount"
+    what = "the migration" if view.type == GCP_RUN_JOB else "the server"
+    said = f"{what}, as {email},"
+    for word in words_of(view, at):
+        secret = _SECRET.fullmatch(word)
+        if secret is not None:
+            deeds = (Deed("secretmanager.versions.access", secret["secret"]),)
+            hint = "a RegionalSecretIamMember of the secret that gives it roles/secretmanager.secretAccessor"
+            yield Need(view, path, "rights-run", who, said, "read the password", deeds, hint)
+        elif view.type == GCP_RUN_SERVICE and _BY_TOKEN.search(word):
+            deeds = (Deed("cloudsql.instances.login", "projects/own"),)
+            hint = "an IAMMember of the project that gives it roles/cloudsql.instanceUser"
+            yield Need(view, path, "rights-run", who, said, "log in to its database", deeds, hint)
+        elif word.startswith(f"{ROOT}gs://"):
+            name, _, folder = word.removeprefix(f"{ROOT}gs://").partition("/")
+            bucket = project.bucket(name)
+            if bucket is not None:
+                deeds = (Deed("storage.objects.get", object_name(bucket, f"{folder}/1/artifacts/a")),)
+                hint = "a BucketIAMMember of the bucket that gives it roles/storage.objectViewer"
+                yield Need(view, path, "rights-run", who, said, "show files of runs", deeds, hint)
+
+
+def _door(stack: Stack, view: View) -> Need:
+    domain = f"{AGENTS['iap']}.iam.gserviceaccount.com"
+    words = f"the account of IAP itself (…@{domain})"
+    return Need(
+        view,
+        "iapEnabled",
+        "rights-run",
+        tuple(agents(stack, "iap", domain, words)),
+        words,
+        "call the service for whom it let in",
+        (Deed("run.routes.invoke", str(view.resource.id)),),
+        "a cloudrunv2.ServiceIamMember of the service that gives it roles/run.invoker",
+    )
+
+
+def _signs(stack: Stack, job: Job, project: Project) -> Iterator[Need]:
+    """A job that is told of an account signs in its name, and IAP lets that account in."""
+    email, own = _told(job).get(IAP_ACCOUNT, ""), job.text("jobSpec", "serviceAccount")
+    client = next((each for each in stack.of_type(ACCOUNT) if each.text("accountId") == email.partition("@")[0]), None)
+    if client is None or not isinstance(client.resource.id, str) or project.account(own) is None:
+        return
+    yield Need(
+        job.view,
+        job.place,
+        "rights-run",
+        (Caller(f"account {own}", account=own),),
+        f"the job, as {own},",
+        f"sign for the tracking server in the name of {email}",
+        (Deed("iam.serviceAccounts.signJwt", client.resource.id),),
+        "a serviceaccount.IAMMember of that account with a role that has iam.serviceAccounts.signJwt",
+    )
+    known = str(client.resource.outputs.get("email"))
+    for view in stack.of_type(GCP_RUN_SERVICE):
+        if view.flag("iapEnabled") and isinstance(view.resource.id, str):
+            yield Need(
+                view,
+                "iapEnabled",
+                "rights-run",
+                (Caller(f"account {known}", account=known),),
+                f"jobs, which come in as {known},",
+                "pass IAP",
+                (Deed("iap.webServiceVersions.accessViaIAP", view.resource.id),),
+                "an iap.WebCloudRunServiceIamMember that gives it roles/iap.httpsResourceAccessor",
+            )
+
+
+def _told(job: Job) -> Mapping[str, str]:
+    """Variables of the job's first container."""
+    container = job.pools[0].get("containerSpec") if job.pools else None
+    named = container.get("env") if isinstance(container, Mapping) else None
+    return {str(each.get("name")): str(each.get("value")) for each in named or () if isinstance(each, Mapping)}
