@@ -233,7 +233,8 @@ BESIDE = {
     "nodes on demand that only start inside a reservation": (
         "demo",
         edit(aws.TEMPLATE, "gpu-nodes-train-on-demand-template",
-             put("capacityReservationSpecification", {"capacityReservationPreference": "capacity-reservations-only"})),
+             put("capacityReservationSpecification", {"capacityReservationPreference": "capacity-reservations-only",
+                  "capacityReservationTarget": {"capacityReservationId": "cr-0123456789abcdef0"}})),
         "machines-reservation"),
 }  # fmt: skip
 
