@@ -43,8 +43,6 @@ from trainyard.recorded.model import UNKNOWN, RecordedResource, leaves
 from trainyard.recorded.read import UnknownInput, UnreadableInput
 from trainyard.recorded.resources import Resources, matches
 
-_SCALARS = frozenset((str, int, float, bool, type(None)))
-
 Config = Mapping[str, Any]
 ResourceCheck = Callable[[RecordedResource, Config], Iterator[str]]
 StackViolation = tuple[RecordedResource | None, str]
@@ -172,11 +170,7 @@ def _whole_path(unknown: UnknownInput, looked_at: Iterable[RecordedResource]) ->
 def _config(rule: Rule, given: Mapping[str, Any]) -> dict[str, Any]:
     """The configuration over the defaults of the schema, which a caller other than the engine may not fill in."""
     fields = rule.config_schema.properties if rule.config_schema else {}
-    return {**{key: _own(field["default"]) for key, field in fields.items()}, **given}
-
-
-def _own(value: Any) -> Any:
-    return value if type(value) in _SCALARS else copy.deepcopy(value)
+    return {**{key: copy.deepcopy(field["default"]) for key, field in fields.items()}, **given}
 
 
 def _arguments(about: About) -> dict[str, Any]:

@@ -61,7 +61,10 @@ def privilege_on_any_resource(resources: Resources, _: Config) -> Iterator[Stack
             continue
         yield from ((resource, one) for one in told)
     if unknown is not None:
-        raise unknown
+        try:
+            raise unknown
+        finally:
+            del unknown  # it holds this frame, which would hold it, and all resources
 
 
 def _permissions(role: RecordedResource) -> Iterator[str]:

@@ -47,6 +47,9 @@ TYPES = {
     "gcp:serviceaccount/account:Account": "google_service_account",
     "gcp:artifactregistry/repository:Repository": "google_artifact_registry_repository",
     "gcp:pubsub/topic:Topic": "google_pubsub_topic",
+    "gcp:cloudrunv2/service:Service": "google_cloud_run_v2_service",
+    "gcp:cloudrunv2/job:Job": "google_cloud_run_v2_job",
+    "gcp:cloudrunv2/serviceIamMember:ServiceIamMember": "google_cloud_run_v2_service_iam_member",
     "gcp:vertex/aiMetadataStore:AiMetadataStore": "google_vertex_ai_metadata_store",
     "gcp:vertex/aiTensorboard:AiTensorboard": "google_vertex_ai_tensorboard",
 }

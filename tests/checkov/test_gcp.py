@@ -11,6 +11,7 @@ import json
 import os
 import shutil
 import subprocess
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,10 @@ import pytest
 from tests.checkov.terraform import TYPES, snake, terraform
 from tests.components.gcp.environment import recorded
 from tests.conftest import EXAMPLES, MANAGED_ON_GOOGLE
+from tests.shared import ROOT
+from tests.stacks.tracking_on_run import stack_file
 from trainyard.recorded.model import RecordedResource
+from trainyard.rehearsal.rehearse import rehearse
 
 CHECKOV = os.environ.get("CHECKOV") or shutil.which("checkov")
 needs_checkov = pytest.mark.skipif(CHECKOV is None, reason="checkov is not installed: make checkov")
@@ -42,15 +46,18 @@ EXCEPTIONS = {
         "unless somebody writes it there; admission policies of the cluster hold images to registries and digests"
     ),
 }
-"""Why a finding stays, by check and resource; `{name}` is the environment's name, `{flex}` its node pool of flex-start.
-"""
+"""Why a finding stays, by check and resource; `{name}` is the environment's name, `{flex}` each node pool of
+flex-start."""
 ENVIRONMENTS = {
-    "demo-gcp": ("acme-demo-gcp", ""),
-    "large-gcp": ("northwind-production", "gpu-nodes-train-flex-start"),
-    "eu-gcp": ("lumen-bio-production", ""),
-    "small-gcp": ("hooli-research", ""),
+    "demo-gcp": ("acme-demo-gcp", ()),
+    "large-gcp": (
+        "northwind-production",
+        ("gpu-nodes-train-flex-start", "tpu-slices-v6e-flex-start-1", "tpu-slices-v6e-flex-start-2"),
+    ),
+    "eu-gcp": ("lumen-bio-production", ()),
+    "small-gcp": ("hooli-research", ()),
 }
-"""By example: the environment's name, and its node pool of flex-start."""
+"""By example: the environment's name, and its node pools of flex-start."""
 
 OF_MANAGED = {("CKV2_GCP_18", "google_compute_network.network-vpc")}
 """Findings in managed training alone: its network has no rule of a firewall, since nobody is let in."""
@@ -59,16 +66,17 @@ OF_CLUSTERS = ("google_container_", "google_sql_")
 """Beginnings of the resources that managed training has none of."""
 
 
-def justified(name: str, flex: str, *, clusters: bool = True) -> set[tuple[str, str]]:
+def justified(name: str, flex: Sequence[str], *, clusters: bool = True) -> set[tuple[str, str]]:
     """The findings that an environment has a reason for."""
     return {
-        (check, on.format(name=name, flex=flex))
+        (check, on.format(name=name, flex=pool))
         for check, on in EXCEPTIONS
-        if (flex or "{flex}" not in on) and (clusters or not on.startswith(OF_CLUSTERS))
+        for pool in (flex if "{flex}" in on else ("",))
+        if clusters or not on.startswith(OF_CLUSTERS)
     } | (set() if clusters else OF_MANAGED)
 
 
-JUSTIFIED = justified("acme-demo", "gpu-nodes-train-flex")
+JUSTIFIED = justified("acme-demo", ("gpu-nodes-train-flex",))
 """Those of the components' own environment."""
 
 
@@ -100,6 +108,14 @@ def test_it_finds_nothing_else_in_a_whole_stack(rehearsed: Any, stack: str, tmp_
     # Managed training has neither clusters nor a database, which have most of the checks.
     found = failed(list(rehearsed(stack).known.resources), tmp_path, passed=100 if clusters else 50)
     assert found == justified(*ENVIRONMENTS[stack], clusters=clusters)
+
+
+@needs_checkov
+def test_it_finds_nothing_else_in_a_tracking_server_on_cloud_run(tmp_path: Path) -> None:
+    """What no example has: MLflow on Cloud Run, with the database of a cluster's server."""
+    found = failed(list(rehearse(ROOT, stack_file(tmp_path / "stack")).known.resources), tmp_path, passed=60)
+    database = {("CKV_GCP_6", "google_sql_database_instance.hooli-research-mlflow")}
+    assert found == justified("hooli-research", (), clusters=False) | database
 
 
 def test_every_example_on_google_cloud_is_looked_at() -> None:

@@ -138,7 +138,7 @@ class _Door(BaseHTTPRequestHandler):
             return False
         claims = json.loads(base64.urlsafe_b64decode(parts[1] + "=" * (-len(parts[1]) % 4)))
         now = time.time()
-        return (
+        return bool(
             claims["aud"] == f"https://{self.server.host}/*"
             and claims["iss"] == claims["sub"] == self.server.account
             and claims["iat"] <= now + 1 < claims["exp"] <= claims["iat"] + 3600

@@ -244,6 +244,12 @@ class Stack:
             if theirs is not None and theirs is not view:
                 view.findings += theirs.findings
 
+    def let_go(self) -> None:
+        """Ends its use: it and its views hold each other, and the recording, until somebody looks for garbage."""
+        for view in self.views:
+            vars(view).clear()
+        vars(self).clear()
+
     @property
     def findings(self) -> list[Finding]:
         """What all checks noted, in the order of the resources."""

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Final, TypedDict
+from typing import Final, NotRequired, TypedDict
 
 import pulumi
 import pulumi_gcp.monitoring as monitoring
@@ -26,6 +26,8 @@ class VertexAlarmsArgs(TypedDict):
     """Whose alarms these are, for whoever reads them: the environment's name."""
     job_account_email: pulumi.Input[str]
     """Account that jobs run as."""
+    tracking_service: NotRequired[str]
+    """Service of Cloud Run that tracks runs, by name. Default: none, and nobody is told of one."""
     emails: Sequence[str]
     """Addresses that are written to. May be empty: then incidents are seen in the console alone."""
     labels: Mapping[str, str]
@@ -53,6 +55,12 @@ class VertexAlarms(pulumi.ComponentResource):
                 "Cancel it unless you know whose it is: docs/how-to/train-without-a-cluster.md",
             ),
         }
+        if "tracking_service" in args:
+            alarms["tracking"] = LogAlarm(
+                "the tracking server fails",
+                _failing(args["tracking_service"]),
+                "Its log says why: `gcloud run services logs read`; its database may be full or away.",
+            )
         log_alarms(name, told, alarms, child)
         monitoring.Dashboard(
             f"{name}-dashboard",
@@ -61,6 +69,17 @@ class VertexAlarms(pulumi.ComponentResource):
             opts=child,
         )
         register(self)
+
+
+def _failing(service: str) -> str:
+    """Entries of Cloud Run itself: requests that were answered with 500 and more, and instances that do not start
+    (Cloud Run, "Logging", as generally known)."""
+    logs = ("requests", "varlog/system")
+    written = " OR ".join(f'log_id("run.googleapis.com/{log}")' for log in logs)
+    return (
+        f'resource.type="cloud_run_revision" AND resource.labels.service_name="{service}" AND ({written}) '
+        "AND severity>=ERROR"
+    )
 
 
 def _of_another(email: pulumi.Input[str]) -> pulumi.Output[str]:

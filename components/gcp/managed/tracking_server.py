@@ -207,7 +207,13 @@ class TrackingServer(pulumi.ComponentResource):
             args["database"]["secret_id"],
             "/versions/latest:access",
         )
-        command = ["python", f"{HOME}/{programs.MIGRATION}", self._database(USER), login, secret]
+        command: list[pulumi.Input[str]] = [
+            "python",
+            f"{HOME}/{programs.MIGRATION}",
+            self._database(USER),
+            login,
+            secret,
+        ]
         sent = pulumi.Output.all(
             args["image"], args["database"]["instance"], login, programs.source(programs.MIGRATION)
         )

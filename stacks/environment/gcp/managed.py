@@ -13,7 +13,7 @@ import pulumi_gcp.dataform as dataform
 from trainyard.catalog import gcp as catalog
 from trainyard.components.gcp.database import CloudSqlDatabase
 from trainyard.components.gcp.encryption import ProjectKeys
-from trainyard.components.gcp.managed.alarms import VertexAlarms
+from trainyard.components.gcp.managed.alarms import VertexAlarms, VertexAlarmsArgs
 from trainyard.components.gcp.managed.ceilings import ClosedQuotas
 from trainyard.components.gcp.managed.editors import EditorMachineArgs, EditorTemplates
 from trainyard.components.gcp.managed.identities import CustomCodeAgent, CustomCodeAgentArgs, ManagedIdentities
@@ -148,17 +148,16 @@ def make_managed(
             after(gcp, [*services, *keys.granted["tracking"]]),
         )
         outputs["tensorboard"] = experiments.tensorboard_name
-    VertexAlarms(
-        "managed-jobs",
-        {
-            "project": own.project,
-            "subject": name,
-            "job_account_email": identities.job_account_email,
-            "emails": plan.core.budget.alert_emails,
-            "labels": labels,
-        },
-        first,
-    )
+    told: VertexAlarmsArgs = {
+        "project": own.project,
+        "subject": name,
+        "job_account_email": identities.job_account_email,
+        "emails": plan.core.budget.alert_emails,
+        "labels": labels,
+    }
+    if planned.server is not None:
+        told["tracking_service"] = planned.server.service
+    VertexAlarms("managed-jobs", told, first)
     return Managed(
         identities,
         images.name,

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
+
 import pulumi
 import pulumi_random
 import pytest
@@ -57,3 +60,16 @@ def test_blocks_end_after_a_failure_too() -> None:
         record(lambda: kept.append(Place("place")), preview=False)
         raise RuntimeError("of the caller")
     assert not vars(kept[0])
+
+
+def test_nothing_is_left_for_the_garbage_collector() -> None:
+    """Once the stack of the program and its outputs held each other, and the whole recording with them."""
+    gone: list[weakref.ref[Place]] = []
+    gc.collect()
+    gc.disable()
+    try:
+        with resources_forgotten():
+            record(lambda: gone.append(weakref.ref(Place("place"))), preview=False)
+        assert gone[0]() is None
+    finally:
+        gc.enable()

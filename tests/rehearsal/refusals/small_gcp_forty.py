@@ -77,6 +77,5 @@ WHY: dict[tuple[str, str], str] = {
     (EDITOR, "networkSpec.subnetwork"): "the provider's own word for it is `the name`: whether the last part of it is "
     "enough nobody writes",
     (EDITOR, "displayName"): "the SDK refuses it while the program runs, so that it is in no recording",
-    (PEOPLE, "permissions[0]"): "Google's permissions are not listed here: a newer one would be refused",
 }
 """Rows that nothing tells of a recording, and why."""

@@ -1,6 +1,7 @@
 """A second set of mistakes within the cluster, written when the rules of the first were done.
 
-None is a variation of one of the first set, and they were measured at first sight. `rule` is what tells it now; where it is None, `why` says why nothing does.
+None is a variation of one of the first set, and they were measured at first sight. `rule` is what tells it now; where
+it is None, `why` says why nothing does.
 """
 
 from __future__ import annotations

@@ -216,7 +216,7 @@ def findings(resources: list[RecordedResource], rehearsal: Rehearsal, rule: str 
 
 @pytest.mark.parametrize("name", [*REFUSED, *SILENT])
 def test_a_mistake_is_told_where_anybody_can_know(rehearsed: Any, name: str) -> None:
-    change, stack = (REFUSED | SILENT)[name]
+    change, stack = {**REFUSED, **SILENT}[name]
     rehearsal = rehearsed(stack)
     changed = change(list(rehearsal.known.resources))
     if name in TOLD:

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import OrderedDict, defaultdict
 from dataclasses import replace
 from importlib.resources import files
 from xml.etree import ElementTree
@@ -19,6 +20,7 @@ from trainyard.rehearsal.engine.recorder import Recording
 from trainyard.rehearsal.rehearse import Rehearsal
 from trainyard.review.formats import document, junit, markdown, sarif
 from trainyard.review.formats.markdown import MARKER
+from trainyard.review.formats.names import Format
 from trainyard.review.policy_check.model import PolicyReport
 from trainyard.review.review import Review, failed, unreadable
 
@@ -320,6 +322,7 @@ def test_a_review_tells_the_rehearsal_with_its_verdict():
     [
         {"a": [1, 1.5, True, None, 'é\n"\\'], "empty": [{}, [], ()], "in": {"b": {"c": [["d"]], "": {}}}},
         [{"a": {1: {"b": [2]}, None: []}}, ("x", {"y": 1})],
+        {"kept": OrderedDict(a=[OrderedDict()], b=defaultdict(list)), "of": Format.JSON},
         1e300,
         "plain",
         [],

@@ -85,6 +85,7 @@ def plan_managed_floor(ground: GcpPlan, context: Context) -> IdleFloor:
         items.append(_record(region))
     if ground.database is not None:
         asleep = "it has no instance while nobody asks it; `trainyard cost` has what requests are taken to cost"
+        items.append(_item("alarm on the tracking server", 1, 1, "monitoring.alert-condition", region))
         items += [FloorItem("tracking server on Cloud Run", 0.0, asleep, "managed.trackedBy")]
         items += _database(ground.database, region)
     return _told(items, context)

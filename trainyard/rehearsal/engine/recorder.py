@@ -23,6 +23,7 @@ import pulumi
 from google.protobuf import empty_pb2  # type: ignore[import-untyped]
 from pulumi.runtime import Settings, configure, register_stack_transformation, run_in_stack, set_all_config
 from pulumi.runtime.proto import engine_pb2, resource_pb2
+from pulumi.runtime.settings import get_root_resource
 
 from trainyard.recorded.model import UNKNOWN, Alias, RecordedResource, secret_paths
 from trainyard.rehearsal.engine import light_outputs, outputs, wire
@@ -543,6 +544,9 @@ def _watch(recording: Recording, views: Views | None) -> Callable[[pulumi.Resour
 
     paths: dict[pulumi.Resource, str] = {}
     made = _to_forget.get()
+    root = get_root_resource()
+    if made is not None and root is not None:
+        made.append(root)  # its transformation is this one, which holds the recording
 
     def look(arguments: pulumi.ResourceTransformationArgs) -> None:
         if made is not None:

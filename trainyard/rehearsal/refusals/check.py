@@ -110,4 +110,5 @@ def check_values(resources: Sequence[RecordedResource], context: ValueContext) -
         if place not in seen:
             seen.add(place)
             kept.append(finding)
+    stack.let_go()
     return kept

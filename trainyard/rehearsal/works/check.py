@@ -70,10 +70,12 @@ def _played(resources: Sequence[RecordedResource], context: ValueContext) -> lis
             room(stack)
         except UnreadableInput as unreadable:
             unread.append(Finding("warning", "works-unread", f"{name} could not be judged: {unreadable}"))
-    if not stack.findings and not unread:
+    noted = stack.findings
+    stack.let_go()
+    if not noted and not unread:
         return []
     hidden = secrets_hidden(resources, names_shown(resources))
     return [
         replace(found, message=hidden(found.message), allowed=hidden(found.allowed), hint=hidden(found.hint))
-        for found in dict.fromkeys([*stack.findings, *unread])
+        for found in dict.fromkeys([*noted, *unread])
     ]

@@ -55,7 +55,11 @@ def _written(value: Any, line: str) -> str:
         return f"{{{','.join(items)}{line}}}"
     if kind is list and value:
         return f"[{','.join([inside + _written(item, inside) for item in value])}{line}]"
-    return json.dumps(value, indent=2).replace("\n", line)
+    if isinstance(value, dict):
+        return _written(dict(value), line) if value else "{}"
+    if isinstance(value, list | tuple):
+        return _written(list(value), line) if value else "[]"
+    return json.dumps(value)  # without an indent, for which it would make an encoder each time
 
 
 def whole(parts: Sequence[str]) -> str:

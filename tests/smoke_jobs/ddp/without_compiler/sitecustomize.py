@@ -1,9 +1,10 @@
-"""For ranks of tests, of which there are hundreds: torch without its compiler.
+"""For ranks of tests, of which there are hundreds: torch without its compiler, and ranks that are forks of their agent.
 
-Optimizers, DDP and the switch to deterministic algorithms import it, to say that they want none of it or how it would
-be; that takes more than a second of every process that trains, and decides nothing where nothing is compiled. Whatever
-else is asked of it here is an error. Runs of a whole level, those of the check that reads shards, those that start by
-`trainyard smoke`, and plain torchrun have torch as it is.
+Optimizers, DDP and the switch to deterministic algorithms import the compiler, to say that they want none of it or how
+it would be; that takes more than a second of every process that trains, and decides nothing where nothing is compiled.
+Whatever else is asked of it here is an error. To import the rest of torch takes as long again, which the agent has done
+when it starts a rank (`forked_ranks.py`). Runs of a whole level, those of the check that reads shards, those that start
+by `trainyard smoke`, and plain torchrun have torch and new processes as they are.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 
 ABSENT = ("torch._dynamo", "torch._inductor", "torch._inductor.config")
+STARTS_RANKS = "torch.distributed.elastic.multiprocessing.subprocess_handler.subprocess_handler"
+"""torchrun's module whose `Popen` starts each rank."""
 
 
 class _Absent(Loader):
@@ -31,9 +34,24 @@ class _Absent(Loader):
             module.trace_rules = SimpleNamespace(clear_lru_cache=lambda: None)
 
 
+class _StartsRanks(importlib.machinery.SourceFileLoader):
+    """The module as it is, but that it forks."""
+
+    def exec_module(self, module: Any) -> None:
+        super().exec_module(module)
+        from forked_ranks import ForkedRank  # beside this file
+
+        module.Popen = ForkedRank
+
+
 class _Finder:
     @staticmethod
     def find_spec(name: str, path: Any = None, target: Any = None) -> importlib.machinery.ModuleSpec | None:
+        if name == STARTS_RANKS:
+            found = importlib.machinery.PathFinder.find_spec(name, path)
+            assert found is not None and found.origin is not None
+            found.loader = _StartsRanks(name, found.origin)
+            return found
         if name not in ABSENT:
             return None
         return importlib.machinery.ModuleSpec(name, _Absent(), is_package=name == "torch._inductor")

@@ -175,9 +175,11 @@ def custom_role(view: View) -> None:
         if text.startswith(_ABOVE_PROJECTS) and view.type.startswith("gcp:projects/"):
             view.error("gcp-permission", path, f"{text} is of folders and organizations", allowed="a role of theirs")
         elif known is not None and do not in known.get(what, "").split():
-            near = f"{service}.{what}." if what in known else f"{service}."
-            every = (f"{service}.{kind}.{one}" for kind, many in known.items() for one in many.split())
-            hint = nearest(text, [one for one in every if one.startswith(near)], 0.8)
+            # Only the part that is wrong is compared: a verb with the verbs of its kind, else the kind with others.
+            if what in known:
+                hint = nearest(do, known[what].split(), 0.75)
+            else:
+                hint = nearest(what, [kind for kind, many in known.items() if do in many.split()], 0.8)
             note = view.error if hint else view.warning
             note("gcp-permission", path, f"no permission {show(text)} is known", allowed="one that there is", hint=hint)
 

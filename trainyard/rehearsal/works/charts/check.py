@@ -21,7 +21,7 @@ from trainyard.recorded.quantities import quantity
 from trainyard.recorded.read import follow
 from trainyard.recorded.types import ADD_ON, EKS_CLUSTER, HELM_RELEASE
 from trainyard.rehearsal.context import Stack, View, listed, show
-from trainyard.rehearsal.works.charts.gpus import check_driver, check_network
+from trainyard.rehearsal.works.charts.gpus import check_cloud, check_driver, check_network, check_runtimes
 from trainyard.rehearsal.works.charts.identifiers import check_identifiers
 from trainyard.rehearsal.works.charts.managers import check_leaders, check_ports
 from trainyard.rehearsal.works.charts.values import check_budgets, check_choices
@@ -37,8 +37,11 @@ _PARTS: Final = {
     },
     "kube-prometheus-stack": {"grafana": "grafana", "nodeExporter": "prometheus-node-exporter",
                               "kubeStateMetrics": "kube-state-metrics"},
+    "kubeflow-trainer": {"jobset": "jobset"},
 }  # fmt: skip
 """Parts that a chart brings unless its values say no, and the charts of the same programs (their values files)."""
+_SWITCHES: Final = {"jobset": "install"}
+"""How a part is switched, where it is not by `enabled`."""
 _DURATION: Final = re.compile(r"0|(\d+(\.\d+)?(ns|us|ms|s|m|h))+")
 
 
@@ -64,6 +67,8 @@ def check(stack: Stack) -> None:
         check_choices(release, known.get("choices", {}))
         check_budgets(release, release.mapping("values"))
         check_driver(release, chart, stack)
+        check_cloud(release, chart, stack)
+        check_runtimes(release, chart, stack)
         check_network(release, chart, stack)
         if stack.context.ours:
             _pinned(release, chart)
@@ -84,7 +89,7 @@ def _twice(stack: Stack) -> None:
         if release is None or release.is_unknown("values"):
             continue
         for part, other in parts.items():
-            switch = f"values.{part}.enabled"
+            switch = f"values.{part}.{_SWITCHES.get(part, 'enabled')}"
             if other in charts and release.flag(switch) is not False and not release.is_unknown(switch):
                 release.warning(
                     "charts-twice", switch,

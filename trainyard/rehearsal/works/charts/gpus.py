@@ -10,7 +10,8 @@ from __future__ import annotations
 from typing import Final
 
 from trainyard.recorded.node_groups import EKS_NODE_GROUP
-from trainyard.rehearsal.context import Stack, View
+from trainyard.recorded.types import EKS_CLUSTER
+from trainyard.rehearsal.context import Stack, View, show
 
 _TEMPLATE: Final = "aws:ec2/launchTemplate:LaunchTemplate"
 _OF_NODES: Final = ("driver", "toolkit")
@@ -46,3 +47,34 @@ def check_network(release: View, chart: str, stack: Stack) -> None:
                     "is missing, and the nodes' metadata answers no pod (httpPutResponseHopLimit 1): it ends",
                     allowed="the stack's own",
                 )  # fmt: skip
+
+
+_ON_EKS: Final = ("aws", "clusterapi", "externalgrpc")
+
+
+def check_cloud(release: View, chart: str, stack: Stack) -> None:
+    """The autoscaler is told the cloud whose groups it is to change."""
+    given = release.text("values.cloudProvider")
+    if chart == "cluster-autoscaler" and given is not None and stack.of_type(EKS_CLUSTER) and given not in _ON_EKS:
+        release.error(
+            "charts-cloud", "values.cloudProvider", f"got {show(given)}, and the cluster is EKS: no group is found",
+            allowed="aws",
+        )  # fmt: skip
+
+
+_RUNTIME: Final = "kubernetes:trainer.kubeflow.org/*:ClusterTrainingRuntime"
+_DEFAULTS: Final = ("torch-distributed", "deepspeed-distributed", "mlx-distributed", "jax-distributed")
+"""Runtimes that the trainer's chart makes where `runtimes.defaultEnabled` is true (kubeflow/trainer 2.3)."""
+
+
+def check_runtimes(release: View, chart: str, stack: Stack) -> None:
+    """A runtime that the chart makes is none that the stack makes too."""
+    if chart != "kubeflow-trainer" or release.flag("values.runtimes.defaultEnabled") is not True:
+        return
+    for view in stack.of_type(_RUNTIME):
+        name = view.text("metadata.name")
+        if name in _DEFAULTS:
+            release.error(
+                "charts-twice", "values.runtimes.defaultEnabled",
+                f"makes the runtime {show(name)}, which {view.name} makes too: the second one fails", allowed="false",
+            )  # fmt: skip

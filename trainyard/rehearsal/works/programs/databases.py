@@ -102,7 +102,7 @@ def _of_cloud_sql(stack: Stack) -> Iterator[_Server]:
 
 
 def _logs_in(stack: Stack, server: _Server, texts: Sequence[tuple[View, str, str]]) -> None:
-    """Of those that programs log in to Cloud SQL as, one is made with it: a program may make others then."""
+    """One of the users that programs log in to Cloud SQL as is made with it: a program may make others then."""
     users = [
         user
         for user in stack.of_type(_USER)

@@ -23,6 +23,7 @@ from trainyard.rehearsal.works.queues.kubernetes.jobs import FRAMEWORKS, RUNTIME
 from trainyard.rehearsal.works.queues.kubernetes.model import ClusterQueue
 from trainyard.rehearsal.works.queues.kubernetes.tree import in_circles
 from trainyard.rehearsal.works.queues.nodes import have_no_gpus, have_no_tpus
+from trainyard.rehearsal.works.queues.order import check_order
 from trainyard.rehearsal.works.queues.room import ALWAYS_RESPECTED, Room
 
 
@@ -58,6 +59,7 @@ def check_queues(stack: Stack, room: Room) -> None:
     circular = in_circles(room.configuration)
     for queue in room.configuration.queues.values():
         _queue(view("ClusterQueue", queue.name), room, queue)
+        check_order(view("ClusterQueue", queue.name), room, queue)
     for name in sorted(circular & set(room.configuration.cohorts)):
         view("Cohort", name).error(
             "queues-cohort-circle", "spec.parentName", "is its own ancestor: no queue below it admits anything"

@@ -69,12 +69,12 @@ def _intervals(cluster: Cluster) -> None:
                 if isinstance(rule.get("record"), str) and seconds is not None:
                     every[rule["record"]] = seconds
                     of_groups.append((view, here, rule, seconds))
-    for view, path, rule, seconds in of_groups:
+    for view, path, rule, often in of_groups:
         window = _EVERY.search(rule["record"])
-        if window is not None and int(window[1]) * _UNITS[window[2]] != seconds:
+        if window is not None and int(window[1]) * _UNITS[window[2]] != often:
             view.error(
                 "watching-constant", path,
-                f"{rule['record']} is recorded every {seconds:g} s: sums over it leave out or count twice",
+                f"{rule['record']} is recorded every {often:g} s: sums over it leave out or count twice",
                 allowed=f"an interval of {window[1]}{window[2]}",
             )  # fmt: skip
         for metric, minutes in _SUMMED.findall(str(rule.get("expr"))):

@@ -35,6 +35,8 @@ _CORES: Final = 0.03
 _MLFLOW_MI: Final = 120
 """MiB that each worker of MLflow's server holds with its modules read."""
 _SQUID_MI: Final = 48
+_PYTHON_MI: Final = 16
+"""MiB that CPython holds with the modules of TLS and HTTP read, halved."""
 _UNITS: Final = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 _HEAPS: Final = (
     ("GOMEMLIMIT", re.compile(r"^(\d+)([KMGT]?)(?:iB|B)?$")),
@@ -94,6 +96,8 @@ def _container(pod: Pod, container: Container) -> None:
         least = _MLFLOW_MI * (int(workers[1]) if workers else _DEFAULT_WORKERS)
     elif re.search(r"(^|[/\s])squid(\s|$)", said) or re.search(r"/squid[:@]", str(container.body.get("image"))):
         least = _SQUID_MI
+    elif re.match(r"(\S*/)?python[\d.]*(\s|$)", said):
+        least = _PYTHON_MI
     if limit < least * _MI:
         pod.view.error(
             "programs-memory", path,

@@ -43,6 +43,7 @@ def check(cluster: Cluster) -> None:
         if any(key.upper() == "HTTPS_PROXY" for key in data):
             texts = {key: (f"data.{key}", text) for key, text in data.items() if isinstance(text, str)}
             _direct(view, texts)
+            _spoken(view, texts, cluster)
 
 
 def _env(container: Container) -> dict[str, tuple[int, str]] | None:
@@ -143,19 +144,26 @@ def _direct(view: View, env: Mapping[str, tuple[str, str]]) -> None:
             )
 
 
-def _proxy(pod: Pod, container: Container, env: Mapping[str, tuple[int, str]], cluster: Cluster) -> None:
-    """Behind a proxy of the cluster's own, services of the cluster are asked directly, in both spellings alike."""
-    _direct(pod.view, {name: (f"{container.path}.env[{index}].value", text) for name, (index, text) in env.items()})
+def _spoken(view: View, env: Mapping[str, tuple[str, str]], cluster: Cluster) -> None:
+    """A proxy without TLS of its own is asked without."""
     for proxy in ("HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"):
-        index, given = env.get(proxy, (0, ""))
+        path, given = env.get(proxy, ("", ""))
         found = _PROXY.match(given)
         service = cluster.find("Service", found["space"], found["name"]) if found is not None else None
         if service is not None and _is_plain(service, cluster):
-            pod.view.error(
-                "programs-proxy", f"{container.path}.env[{index}].value",
+            view.error(
+                "programs-proxy", path,
                 f"{proxy} asks with TLS, and Squid has an http_port alone there: no request "
                 "gets there", allowed=f"http:{given.partition(':')[2]}",
             )  # fmt: skip
+
+
+def _proxy(pod: Pod, container: Container, env: Mapping[str, tuple[int, str]], cluster: Cluster) -> None:
+    """Behind a proxy of the cluster's own, services of the cluster are asked directly, in both spellings alike."""
+    _direct(pod.view, {name: (f"{container.path}.env[{index}].value", text) for name, (index, text) in env.items()})
+    _spoken(
+        pod.view, {name: (f"{container.path}.env[{index}].value", text) for name, (index, text) in env.items()}, cluster
+    )
     upper, lower = env.get("HTTPS_PROXY"), env.get("https_proxy")
     if upper is not None and lower is not None and upper[1] != lower[1]:
         pod.view.error(

@@ -51,6 +51,7 @@ def check(cluster: Cluster) -> None:
             files = files_of(pod, container, cluster) if found else None
             if not files:
                 continue
+            _variables(pod, container, files)
             main: Program | None = None
             for start in found:
                 missing = looked_for(start, files, container)
@@ -65,9 +66,11 @@ def check(cluster: Cluster) -> None:
                     continue
                 is_probe = any(f".{probe}." in start.at for probe in PROBES)
                 _told(pod, container, one, is_probe=is_probe)
+                _parsed(pod, one)
                 _configured(pod, one, cluster)
                 if is_probe and main is not None and one.path == main.path:
                     _same_file(pod, container, one, main)
+                    _in_time(pod, one, main)
                 if not is_probe:
                     main = one
 
@@ -102,6 +105,11 @@ def _told(pod: Pod, container: Container, found: Program, *, is_probe: bool) -> 
                     "programs-usage", at, f"{name} has no option {show(option[1])}: it prints its usage and ends",
                     allowed=f"one of {', '.join(line.options)}" if line.options else "",
                     hint=nearest(option[1], line.options),
+                )  # fmt: skip
+            given = word.partition("=")[2] if "=" in word else words[index + 1][1] if index + 1 < len(words) else ""
+            if re.search(rf"{re.escape(option[1])} SECONDS\b", line.line) and as_number(given) is None:
+                pod.view.error(
+                    "programs-usage", at, f"got {show(given)} where {show(line.line)} has SECONDS", allowed="a number",
                 )  # fmt: skip
             index += 1 if "=" in word or not _takes_value(line, option[1]) else 2
             continue
@@ -161,6 +169,76 @@ def _same_file(pod: Pod, container: Container, probe: Program, main: Program) ->
             )  # fmt: skip
 
 
+_INTERVAL: Final = re.compile(r"--interval=(\d+)")
+
+
+def _in_time(pod: Pod, probe: Program, main: Program) -> None:
+    """A probe that asks whether a round is recent gives the program more time than it takes between two."""
+    every = next((float(found[1]) for _, word in main.words if (found := _INTERVAL.fullmatch(word))), None)
+    for line in usages(probe) if every is not None else ():
+        words = [one for one in probe.words if not one[1].startswith("--")]
+        if [word for _, word in words[: len(line.literals)]] != list(line.literals) or "SECONDS" not in line.wanted:
+            continue
+        index = len(line.literals) + line.wanted.index("SECONDS")
+        least = as_number(words[index][1]) if index < len(words) else None
+        # A probe of the start looks at the first round alone.
+        if least is not None and every is not None and least <= every and "startupProbe" not in words[index][0]:
+            pod.view.error(
+                "programs-probe-file", words[index][0],
+                f"wants a round within {least:g} s, and the program takes one every {every:g} s: the probe fails "
+                "between them", allowed=f"more than {every:g}",
+            )  # fmt: skip
+
+
+_MOST_STRANGE: Final = 0.25
+_ARGUMENT: Final = re.compile(r"\.add_argument\(\s*((?:\"-[\w-]+\"\s*,?\s*)+)")
+_WORDS: Final = re.compile(r"\w+")
+
+
+def _parsed(pod: Pod, found: Program) -> None:
+    """Options of a program that reads them with argparse: those of its own text, or the beginning of one."""
+    text = found.text
+    known = {option for group in _ARGUMENT.findall(text) for option in re.findall(r"\"(-[\w-]+)\"", group)}
+    if not known or "parse_known_args" in text or "add_subparsers" in text or "REMAINDER" in text:
+        return
+    known |= {"--help", "-h"}
+    for at, word in found.words:
+        option = _OPTION.fullmatch(word)
+        if option is not None and word != "--" and not any(one.startswith(option[1]) for one in known):
+            pod.view.error(
+                "programs-usage", at,
+                f"{basename(found.path)} has no option {show(option[1])}: it prints its usage and ends",
+                allowed=f"one of {', '.join(sorted(known))}", hint=nearest(option[1], known),
+            )  # fmt: skip
+
+
+@lru_cache(maxsize=64)
+def _vocabulary(texts: tuple[str, ...]) -> frozenset[str]:
+    return frozenset(word for text in texts for word in _WORDS.findall(text))
+
+
+def _variables(pod: Pod, container: Container, files: Mapping[str, str]) -> None:
+    """JSON in a variable that the mounted programs read: each of its keys is a word of theirs."""
+    told = [
+        (f"{container.path}.env[{index}].value", one)
+        for index, one in enumerate(listed(container.body.get("env")))
+        if isinstance(one, Mapping) and isinstance(one.get("value"), str) and one["value"].startswith("{")
+    ]
+    known = _vocabulary(tuple(files.values())) if told else frozenset()
+    for path, one in told:
+        try:
+            keys = json.loads(one["value"]) if one.get("name") in known else {}
+        except ValueError:
+            continue
+        strange = [key for key in keys if key not in known] if isinstance(keys, Mapping) else []
+        # Keys that are most of them no words of the programs are names of things, as people or queues.
+        for key in strange if len(strange) <= len(keys) * _MOST_STRANGE else ():
+            if hint := nearest(key, known - set(keys)):
+                pod.view.error(
+                    "programs-usage", path, f"the programs that read {one['name']} know no {show(key)}", hint=hint,
+                )  # fmt: skip
+
+
 @lru_cache(maxsize=64)
 def _documented(text: str) -> frozenset[str]:
     """The keys of the JSON that a program is told, as its docstring has them."""
@@ -204,7 +282,12 @@ def _configured(pod: Pod, found: Program, cluster: Cluster) -> None:
                 allowed=f"{', '.join(sorted(wanted))}", hint=nearest(key, wanted),
             )  # fmt: skip
         _names(pod.view, at, told, cluster)
+        _labels(pod.view, at, told, cluster)
         _times(pod.view, at, told)
+        for key in re.findall(r"\"(\w+)\": SHARE\b", docstring(found.text)):
+            share = as_number(told.get(key))
+            if share is not None and not 0 <= share <= 1:
+                pod.view.error("programs-usage", at, f"{key} is {share:g}", allowed="a share, 0 to 1")
 
 
 def _names(view: View, at: str, told: Mapping[str, Any], cluster: Cluster) -> None:
@@ -233,6 +316,20 @@ def _names(view: View, at: str, told: Mapping[str, Any], cluster: Cluster) -> No
             )  # fmt: skip
 
 
+def _labels(view: View, at: str, told: Mapping[str, Any], cluster: Cluster) -> None:
+    """A controller that is told of flavors by their nodes' labels is told those that they have."""
+    flavors = told.get("flavors")
+    for name, labels in flavors.items() if isinstance(flavors, Mapping) else ():
+        flavor = cluster.find(_NAMED["flavors"], "", name)
+        own = flavor.mapping("spec.nodeLabels") if flavor is not None else None
+        if isinstance(labels, Mapping) and own and labels and any(own.get(key) != one for key, one in labels.items()):
+            view.error(
+                "programs-names", at,
+                f"knows flavor {show(name)} by labels that it has not: nothing of it is recognised",
+                allowed=", ".join(f"{key}={one}" for key, one in own.items()),
+            )  # fmt: skip
+
+
 def _lacks(kind: str, namespace: str, name: str, cluster: Cluster) -> str | None:
     """Whether an object is missing where the stack makes others of its kind for this controller."""
     made = cluster.names(kind, namespace)
@@ -253,6 +350,8 @@ def _times(view: View, at: str, told: Mapping[str, Any]) -> None:
         given = told.get(key)
         if isinstance(given, str) and not _is_time(given):
             view.error("programs-usage", at, f"{key} is {show(given)}", allowed="a time of day, as 20:00")
+    if isinstance(told.get("from"), str) and told.get("from") == told.get("to"):
+        view.error("programs-usage", at, "from and to are the same: whether it is day or night is never said")
     every = as_number(told.get("sample_seconds"))
     for key, value in told.items():
         seconds = as_number(value)

@@ -25,6 +25,7 @@ from trainyard.rehearsal.works.references.kubernetes import (
     roles,
     selectors,
     services,
+    state_metrics,
     times,
     told_paths,
     training,
@@ -55,6 +56,7 @@ _CHECKS: Final[tuple[Callable[[Cluster], None], ...]] = (
     inits.check,
     customs.check,
     notebook_hub.check,
+    state_metrics.check,
 )
 
 

@@ -17,10 +17,12 @@ from trainyard.problems import nearest
 from trainyard.recorded.quantities import quantity
 from trainyard.recorded.read import as_number
 from trainyard.rehearsal.context import View, show
+from trainyard.rehearsal.works.references.kubernetes.addresses import check_text
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
 
 _ACTIVITY_SECONDS: Final = 300
 _SLIP: Final = 0.85
+_START_SECONDS: Final = 60
 _NUMBERS: Final = ("timeout", "maxAge", "every")
 
 
@@ -31,13 +33,20 @@ def check(cluster: Cluster) -> None:
             _ends(release)
             _extensions(release)
             _spawned(release, release.mapping("values.singleuser"), "values.singleuser")
-            _sign_on(release)
+            _sign_on(release, cluster)
             _disks(release, cluster)
 
 
 def _ends(release: View) -> None:
     if release.value("values.cull.enabled") is False:
         return
+    start = as_number(release.value("values.singleuser.startTimeout"))
+    if start is not None and 0 < start < _START_SECONDS:
+        release.error(
+            "reference-notebooks", "values.singleuser.startTimeout",
+            f"is {start:g} s: an image of some gigabytes is not there in that time, and the notebook is given up",
+            allowed="seconds, 300 by default",
+        )  # fmt: skip
     timeout, oldest, every = (as_number(release.value(f"values.cull.{key}")) for key in _NUMBERS)
     if timeout is not None and 0 < timeout < _ACTIVITY_SECONDS:
         release.error(
@@ -102,7 +111,7 @@ _AUTHENTICATORS: Final = {
 """What authenticators are told (OAuthenticator 17, "API Reference"); of one that is not known only a slip is told."""
 
 
-def _sign_on(release: View) -> None:
+def _sign_on(release: View, cluster: Cluster) -> None:
     """What nobody reads of an authenticator's settings, and where people come back to from their provider."""
     for name, known in _AUTHENTICATORS.items():
         path = f"values.hub.config.{name}"
@@ -114,6 +123,10 @@ def _sign_on(release: View) -> None:
                     "reference-notebooks", f"{path}.{key}", f"{name} reads no {show(key)}: nobody is let in by it",
                     hint=hint,
                 )  # fmt: skip
+        asked = given.get("http_request_kwargs")
+        if isinstance(asked, Mapping) and {"proxy_host", "proxy_port"} <= set(asked):
+            text = f"http://{asked['proxy_host']}:{as_number(asked['proxy_port']) or 0:g}"
+            check_text(release, f"{path}.http_request_kwargs.proxy_port", text, cluster)
         address = given.get("oauth_callback_url")
         if isinstance(address, str) and not address.rstrip("/").endswith(_CALLBACK):
             release.error(

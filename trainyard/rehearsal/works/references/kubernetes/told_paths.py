@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from posixpath import dirname
 from typing import Any, Final
 
+from trainyard.conventions import TEAM_LABEL
 from trainyard.problems import nearest
 from trainyard.recorded.read import known_texts
 from trainyard.rehearsal.context import View, listed
@@ -33,6 +34,30 @@ def check(cluster: Cluster) -> None:
         for container in pod.containers:
             _beside(pod, container)
     _own_files(cluster)
+    _other_teams(cluster)
+
+
+_OF_TEAM: Final = re.compile(r"/teams/([a-z0-9-]+)(?:/|$)")
+
+
+def _other_teams(cluster: Cluster) -> None:
+    """What a team is told of is below its own folder, and no other team's: it may not read that."""
+    teams = {
+        name: str(team)
+        for name, labels in cluster.labels_of_namespaces.items()
+        if (team := labels.get(TEAM_LABEL)) is not None
+    }
+    for view in cluster.of("ConfigMap") if len(set(teams.values())) > 1 else ():
+        own = teams.get(view.text("metadata.namespace") or "")
+        for key, text in view.mapping("data").items() if own is not None else ():
+            if not isinstance(text, str) or "://" not in text or len(text) > _LONGEST:
+                continue
+            for other in _OF_TEAM.findall(text):
+                if other != own and other in teams.values():
+                    view.error(
+                        "reference-other-team", f"data.{key}",
+                        f"tells team {own} of the folder of team {other}, which it may not use", allowed=f"teams/{own}",
+                    )  # fmt: skip
 
 
 def _beside(pod: Pod, container: Container) -> None:

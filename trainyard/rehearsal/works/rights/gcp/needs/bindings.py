@@ -125,8 +125,9 @@ def _identities_are_served(stack: Stack, project: Project) -> None:
 def _of_this_project(stack: Stack, project: Project) -> None:
     """Accounts of Google's services carry their project's number: one that all but equals the others' is a slip."""
     found: dict[str, list[tuple[View, str]]] = {}
-    for type_, key in (*((grant.by.type, grant.path) for grant in project.grants), (_REMOVED, "member")):
-        for view in stack.of_type(type_) if (type_, key) not in found else ():
+    kinds = dict.fromkeys((grant.by.type, grant.path) for grant in project.grants if grant.kind == "Member")
+    for type_, key in (*kinds, (_REMOVED, "member")):
+        for view in stack.of_type(type_):
             text = view.text(key) or ""
             for number in _NUMBER.findall(text):
                 found.setdefault(number, []).append((view, key))
