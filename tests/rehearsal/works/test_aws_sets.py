@@ -167,7 +167,8 @@ SOUND = {
              added("core/v1:ConfigMap", "own", {"data": {"KEY_ID": "signing"}}, "default"))),
     "a controller that is told what is there": ("demo", "charts", controller(region="us-east-1", vpcId=VPC_ID)),
     "a controller in a network of somebody else": (
-        "demo", "charts", both(drop(aws.VPC, "network-vpc"), controller(vpcId="vpc-0000000000000000"))),
+        "demo", "charts",
+        both(drop(aws.VPC, "network-vpc"), controller(region="us-east-1", vpcId="vpc-0000000000000000"))),
     "a driver's account that is renamed on both sides": (LARGE, "rights", both(RENAMED, account("s3-mounts"))),
     "reserved nodes that take any open reservation": (
         "demo", "machines",
