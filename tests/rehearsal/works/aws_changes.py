@@ -1,4 +1,4 @@
-"""Changes of what is recorded of an account on AWS: one resource told of another, policies and user data by their parts."""
+"""Changes of what is recorded of an account on AWS: who is told of whom, policies and user data by their parts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from tests.rehearsal.works.mistakes import Change, Recorded, both, edit, in_json, put
+from tests.rehearsal.works.mistakes import DROP, Change, Recorded, both, edit, in_json, put
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.read import steps
 
@@ -104,6 +104,21 @@ def refer(type_: str, name: str, path: str, to_type: str, to_name: str, attribut
     return change
 
 
+def left_out(type_: str, name: str, key: str) -> Change:
+    """Leaves an input out, and with it what it was made of."""
+
+    def change(resources: Recorded) -> list[RecordedResource]:
+        made = edit(type_, name, put(key, DROP))(resources)
+        return [
+            replace(one, property_dependencies={k: v for k, v in one.property_dependencies.items() if k != key})
+            if (one.type, one.name) == (type_, name)
+            else one
+            for one in made
+        ]
+
+    return change
+
+
 def _named(
     resource: RecordedResource, key: str, other: RecordedResource, by_urn: Mapping[str, RecordedResource]
 ) -> tuple[str, ...]:
@@ -172,3 +187,13 @@ def without(key: str, *members: str) -> Into:
 def each(type_: str, names: Sequence[str], *into: Into) -> Change:
     """The same change of several resources of a type."""
     return both(*(edit(type_, name, *into) for name in names))
+
+
+def in_config(name: str, before: str, after: str) -> Change:
+    """Puts one text in the place of another in what a config map holds."""
+
+    def into(inputs: dict[str, Any]) -> None:
+        assert any(before in text for text in inputs["data"].values()), before
+        inputs["data"] = {key: text.replace(before, after) for key, text in inputs["data"].items()}
+
+    return edit("kubernetes:core/v1:ConfigMap", name, into)

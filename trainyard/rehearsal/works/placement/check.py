@@ -28,7 +28,7 @@ def check(stack: Stack) -> None:
     world = World(stack.resources, stack.context.region, stack.providers, stack.components)
     views = {view.resource.urn: view for view in stack.views}
     check_budgets(world, views)
-    check_tags(stack)
+    check_tags(stack, world.nodes)
     if world.nodes is None:
         return
     told = {id(one) for one in world.verdicts if _place(one, world, views[one.workload.resource.urn])}

@@ -46,7 +46,8 @@ def _bought(group: View, template: View) -> None:
     """Nodes that say of themselves how they are bought, and are not bought so.
 
     A template without a word takes any open reservation of its type (EC2 user guide, "Launch instances into an existing
-    Capacity Reservation", 2026-11); with `none` it takes no reservation at all.
+    Capacity Reservation", 2026-11); with `none` it takes no reservation at all. Nodes that say "on-demand" and
+    only start inside open reservations may be meant so; inside one that is named they are what a pool calls reserved.
     """
     preference = template.text(f"{_CAPACITY}.capacityReservationPreference")
     said = group.mapping("labels").get(CAPACITY_LABEL)
@@ -56,7 +57,8 @@ def _bought(group: View, template: View) -> None:
             f"is none, and nodes of {group.name} say that they are reserved: they start beside the reservation, and "
             "both are paid", allowed="capacity-reservations-only, with the reservation",
         )  # fmt: skip
-    if said in ("on-demand", "spot") and preference == "capacity-reservations-only":
+    only = preference == "capacity-reservations-only" and template.has(_TARGET)
+    if said in ("on-demand", "spot") and only:
         template.error(
             "machines-reservation", f"{_CAPACITY}.capacityReservationPreference",
             f"is capacity-reservations-only, and nodes of {group.name} say that they are bought {said}: none starts "

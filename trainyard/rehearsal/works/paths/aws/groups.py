@@ -105,6 +105,12 @@ class Groups:
             return False
         return not any(rule.opens(port) for group in groups for rule in self.walls.rules.get((group, "egress"), ()))
 
+    def lets_nothing_in(self, groups: frozenset[str] | None) -> bool:
+        """Whether some groups, all of the stack's own making, let nobody in."""
+        if self.walls is None or not groups or not groups <= self.own:
+            return False
+        return not any(self.walls.rules.get((group, "ingress")) for group in groups)
+
     def _of_clusters(self) -> set[str]:
         return {cluster_group(cluster) for cluster in self.network.stack.resources.of(EKS_CLUSTER)}
 

@@ -36,6 +36,7 @@ _NAMED_OTHERWISE: Final = {"ecr.api": "api.ecr", "ecr.dkr": "dkr.ecr"}
 def check(network: Network, groups: Sequence[NodeGroup], services: Sequence[str], registries: Sequence[str]) -> None:
     """Notes rules that keep a name from those who need it."""
     for vpc in {_vpc_of(network, group) for group in groups}:
+        _resolvers(network, vpc)
         rules = _rules(network, vpc) if vpc else None
         if not rules:
             continue
@@ -50,6 +51,32 @@ def check(network: Network, groups: Sequence[NodeGroup], services: Sequence[str]
                     f"answers {host} with nothing, and {who} look it up",
                     allowed="a rule of a lower priority number that allows the name",
                 )
+
+
+def _resolvers(network: Network, vpc: str) -> None:
+    """Hosts that ask resolvers of the internet alone: those know neither the cluster's private name nor an endpoint's.
+
+    A company's own resolvers may well send on to the network's (Amazon VPC User Guide, "DHCP option sets", 2026-11).
+    """
+    for bound in network.stack.of_type(_DHCP_BOUND):
+        options = bound.referred("dhcpOptionsId", _DHCP)
+        if options is None or not vpc or bound.text("vpcId") != vpc or options.blurred("domainNameServers"):
+            continue
+        servers = options.texts("domainNameServers")
+        if servers and set(servers) <= _PUBLIC_RESOLVERS:
+            options.error(
+                "paths-dns-of-vpc", "domainNameServers",
+                f"are {', '.join(servers)}, resolvers of the internet: nodes find neither the private name of their "
+                "cluster nor endpoints in the network", allowed="AmazonProvidedDNS",
+            )  # fmt: skip
+
+
+_DHCP: Final = "aws:ec2/vpcDhcpOptions:VpcDhcpOptions"
+_DHCP_BOUND: Final = "aws:ec2/vpcDhcpOptionsAssociation:VpcDhcpOptionsAssociation"
+_PUBLIC_RESOLVERS: Final = frozenset(
+    {"1.0.0.1", "1.1.1.1", "8.8.4.4", "8.8.8.8", "9.9.9.9", "149.112.112.112", "208.67.220.220", "208.67.222.222"}
+)
+"""Resolvers that everybody may ask (Cloudflare, Google, Quad9, OpenDNS; general knowledge)."""
 
 
 def _vpc_of(network: Network, group: NodeGroup) -> str:

@@ -51,7 +51,16 @@ def _bastions(network: Network, endpoints: Endpoints, walls: Groups) -> None:
     for view in network.stack.of_type(EC2_INSTANCE):
         subnet = view.text("subnetId") or ""
         profile = view.referred("iamInstanceProfile", INSTANCE_PROFILE)
-        if view.resource.read or subnet not in network.subnets or profile is None:
+        if profile is not None and view.text("metadataOptions.httpEndpoint") == "disabled":
+            view.error(
+                "paths-sessions-cut-off", "metadataOptions.httpEndpoint",
+                f"is disabled, and it has profile {profile.name}: nothing on it gets the credentials of its role",
+                allowed="enabled, with httpTokens required",
+            )  # fmt: skip
+        if view.resource.read or subnet not in network.subnets:
+            continue
+        if profile is None:
+            _unreached(view, walls)
             continue
         if not _holds_sessions(network.stack, profile, "role"):
             continue
@@ -74,6 +83,19 @@ def _bastions(network: Network, endpoints: Endpoints, walls: Groups) -> None:
                 "it lets TCP 443 out",
                 allowed="an egress rule for TCP 443",
             )
+
+
+def _unreached(view: View, walls: Groups) -> None:
+    """An instance that nobody gets onto, and that is told nothing to do when it starts."""
+    told = any(
+        view.has(key) for key in ("userData", "userDataBase64", "keyName", "launchTemplate", "iamInstanceProfile")
+    )
+    if not told and walls.lets_nothing_in(walls.of(view, "vpcSecurityGroupIds")):
+        view.warning(
+            "paths-sessions-cut-off", "iamInstanceProfile",
+            "is missing: nobody is let in to the instance, Session Manager does not know it, and it has nothing to do",
+            allowed="a profile whose role may ask for sessions",
+        )  # fmt: skip
 
 
 _HTTPS: Final = Port(443)

@@ -7,6 +7,7 @@ Setup", 2026-11): with wrong ones it starts nodes for pods that they do not take
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from trainyard.catalog import eks_nodes
@@ -17,6 +18,7 @@ from trainyard.recorded.read import follow
 from trainyard.recorded.taints import EFFECTS
 from trainyard.recorded.types import HELM_RELEASE
 from trainyard.rehearsal.context import Stack, View, show
+from trainyard.rehearsal.works.placement.kubernetes.nodes import Nodes
 from trainyard.rehearsal.works.workloads.charts import chart_of
 
 _AUTOSCALER: Final = "cluster-autoscaler"
@@ -28,12 +30,19 @@ _EFA: Final = "vpc.amazonaws.com/efa"
 TAG: Final = "aws:autoscaling/tag:Tag"
 _TEMPLATE: Final = "k8s.io/cluster-autoscaler/node-template/"
 _IN_BYTES: Final = ("ephemeral-storage", "memory")
+_MUCH_MORE: Final = 1.5
+"""How much more than a node has is a mistake, and no other way to count."""
 _LEAST_BYTES: Final = 1e6
 """Fewer bytes of memory or storage no node has: a number that lost its unit."""
 
 
-def check_tags(stack: Stack) -> None:
-    """A label, a taint or a resource in a tag that the nodes of the group will not have."""
+def check_tags(stack: Stack, nodes: Iterable[Nodes] | None) -> None:
+    """A label, taint or resource in a tag that nodes of the group lack. `nodes`: all of a cluster, if known."""
+    disks = {
+        one.name: max(machine.most["ephemeral-storage"] for machine in one.machines)
+        for one in nodes or ()
+        if one.machines and all("ephemeral-storage" in machine.most for machine in one.machines)
+    }
     groups = {name: group for group in stack.of_type(EKS_NODE_GROUP) for name in _names(group)}
     if any(chart_of(release.resource) == _AUTOSCALER for release in stack.of_type(HELM_RELEASE)):
         _adapters(stack)
@@ -49,10 +58,10 @@ def check_tags(stack: Stack) -> None:
         elif kind == "taint":
             _taint(tag, group, name, value)
         elif kind == "resources":
-            _resource(tag, group, name, value)
+            _resource(tag, group, name, value, disks)
 
 
-def _resource(tag: View, group: View, name: str, value: str) -> None:
+def _resource(tag: View, group: View, name: str, value: str, disks: Mapping[str, float]) -> None:
     """How much of something a node to come has: a quantity, of devices what its type and its interfaces give."""
     told = quantity(value)
     if told is None or (name in _IN_BYTES and 0 < told < _LEAST_BYTES):
@@ -60,6 +69,14 @@ def _resource(tag: View, group: View, name: str, value: str) -> None:
             "placement-scaling-tag", "tag.value",
             f"tells the autoscaler of {show(value)} of {name}" + ("" if told is None else ", which is so many bytes")
             + ": it starts no node for a pod that asks for more", allowed="a quantity with its unit, such as 200Gi",
+        )  # fmt: skip
+        return
+    if name == "ephemeral-storage" and (has := disks.get(group.name)) is not None and told > _MUCH_MORE * has:
+        tag.warning(
+            "placement-scaling-tag", "tag.value",
+            f"tells the autoscaler of {show(value)} of storage, and a node of {group.name} has {has / 1e9:.0f} GB for "
+            "pods: its local disks are not joined, or there are none",
+            allowed=f"{has / 1e9:.0f}G, or RAID0 of its disks",
         )  # fmt: skip
         return
     types, template = group.texts("instanceTypes"), group.referred("launchTemplate.id", LAUNCH_TEMPLATE)

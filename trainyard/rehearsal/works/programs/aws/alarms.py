@@ -105,6 +105,17 @@ _KEYS: Final = {
     "AWS/EC2": frozenset({"InstanceId", "AutoScalingGroupName", "ImageId", "InstanceType"}),
     "AWS/S3": frozenset({"BucketName", "StorageType", "FilterId"}),
     "AWS/Billing": frozenset({"Currency", "ServiceName", "LinkedAccount"}),
+    "AWS/SQS": frozenset({"QueueName"}),
+    "AWS/AutoScaling": frozenset({"AutoScalingGroupName"}),
+    "AWS/EKS": frozenset({"ClusterName"}),
+    "AWS/Events": frozenset({"RuleName", "EventBusName", "EventSourceName", "Source", "DetailType"}),
+    "AWS/Lambda": frozenset({"FunctionName", "Resource", "ExecutedVersion", "EventSourceMappingUUID"}),
+    "AWS/Logs": frozenset(
+        {"LogGroupName", "FilterName", "DestinationType", "DestinationARN", "LogGroupClass", "PolicyLevel"}
+    ),
+    "AWS/PrivateLinkEndpoints": frozenset(
+        {"Endpoint Type", "Service Name", "Subnet Id", "VPC Endpoint Id", "VPC Id"}
+    ),
 }  # fmt: skip
 """Dimensions of a namespace."""
 _NAMESPACES: Final = (

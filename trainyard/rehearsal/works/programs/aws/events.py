@@ -179,8 +179,8 @@ def _ways(stack: Stack) -> None:
         )
         if hint and None not in names:
             target.error("programs-event", "rule", f"the stack makes no rule {show(name)}: nothing is sent", hint=hint)
-    for rule in rules:
-        _bus(stack, rule)
+    for one in rules:
+        _bus(stack, one)
     if any(target.is_unknown("rule") or target.referred("rule", EVENT_RULE) is None for target in targets):
         return
     led = {rule.resource.urn for target in targets if (rule := target.referred("rule", EVENT_RULE)) is not None}

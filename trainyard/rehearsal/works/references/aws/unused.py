@@ -9,9 +9,9 @@ is for (2026-11).
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.node_groups import LAUNCH_TEMPLATE
@@ -90,30 +90,30 @@ def check(stack: Stack) -> None:
             )  # fmt: skip
 
 
-def _idle(stack: Stack, kind: _Kind, users: Mapping[str, set[str]]) -> Iterable[View]:
-    made = [view for view in stack.of_type(kind.type) if not view.resource.read]
-    if kind.type == ROLE:
-        made = [view for view in made if _is_handed_over(view)]
-    used = [view for view in made if users.get(view.resource.urn, set()).difference(kind.parts)]
-    return [view for view in made if view not in used] if used else []
+def _idle(stack: Stack, kind: _Kind, users: Mapping[str, set[str]]) -> Iterator[View]:
+    """Those of a kind that nothing names, where another is named; of roles, one that the same services may take."""
+    alike: dict[frozenset[str], list[View]] = {}
+    for view in stack.of_type(kind.type):
+        services = _services(view) if kind.type == ROLE else frozenset()
+        if not view.resource.read and (services or kind.type != ROLE):
+            alike.setdefault(services, []).append(view)
+    for made in alike.values():
+        idle = [view for view in made if not users.get(view.resource.urn, set()).difference(kind.parts)]
+        yield from idle if len(idle) < len(made) else ()
 
 
-def _is_handed_over(view: View) -> bool:
-    """Whether all that may take a role are services to which a resource hands it."""
+def _services(view: View) -> frozenset[str]:
+    """The services that may take a role, where they are all and each is handed its role by a resource; else none."""
+    found: set[str] = set()
     try:
-        principals = [one.get("Principal") for one in statements(view.resource.inputs, "assumeRolePolicy")]
-        services = {
-            str(name)
-            for one in statements(view.resource.inputs, "assumeRolePolicy")
-            for name in (list_at(one, "Principal", "Service") if isinstance(one.get("Principal"), Mapping) else ())
-        }
+        for one in statements(view.resource.inputs, "assumeRolePolicy"):
+            principal = one.get("Principal")
+            if not isinstance(principal, Mapping) or set(principal) != {"Service"}:
+                return frozenset()
+            found |= {str(name) for name in list_at(one, "Principal", "Service")}
     except UnreadableInput:
-        return False
-    return bool(services) and services <= _HANDED_OVER and all(_is_of_services(one) for one in principals)
-
-
-def _is_of_services(principal: Any) -> bool:
-    return isinstance(principal, Mapping) and set(principal) == {"Service"}
+        return frozenset()
+    return frozenset(found) if found <= _HANDED_OVER else frozenset()
 
 
 class _Texts:

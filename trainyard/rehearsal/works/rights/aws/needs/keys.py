@@ -12,7 +12,7 @@ from typing import Final
 
 from trainyard.recorded.policy_documents import statements
 from trainyard.recorded.read import UnreadableInput, known_texts
-from trainyard.recorded.types import DATA_REPOSITORY_ASSOCIATION, KEY, LOG_GROUP, LUSTRE
+from trainyard.recorded.types import DATA_REPOSITORY_ASSOCIATION, EKS_CLUSTER, KEY, LOG_GROUP, LUSTRE
 from trainyard.rehearsal.context import View
 from trainyard.rehearsal.works.rights.aws.callers import Caller, principal, service
 from trainyard.rehearsal.works.rights.aws.needs.bindings import Bindings
@@ -38,6 +38,7 @@ def needs(places: Places, bindings: Bindings) -> Iterator[Need]:
     yield from _of_repositories(places)
     yield from _of_log_groups(places)
     yield from _of_storage_classes(places, bindings)
+    yield from _of_clusters(places)
     yield from _of_buckets(places, bindings)
 
 
@@ -162,6 +163,28 @@ def _of_storage_classes(places: Places, bindings: Bindings) -> Iterator[Need]:
                 who = f"{driver.name}, as {driver.namespace}/{account},"
                 purpose = "encrypt the volumes of the class"
                 yield Need(view, "parameters.kmsKeyId", "rights-key", (identity.caller,), who, purpose, deeds)
+
+
+def _of_clusters(places: Places) -> Iterator[Need]:
+    """The key of a cluster's secrets, where its role is given the use of it: the key has to admit the role as well.
+
+    A role that is given nothing of it goes by the grant that EKS makes (EKS User Guide, "Encrypt Kubernetes secrets
+    with KMS", 2026-11).
+    """
+    for view in places.stack.of_type(EKS_CLUSTER):
+        at = "encryptionConfig.provider.keyArn"
+        key, role = places.key(view.text(at) or ""), places.role(view.text("roleArn") or "")
+        if not key or role is None:
+            continue
+        context = {"kms:ViaService": f"eks.{key.split(':')[3]}.amazonaws.com"}  # of no other service, that is
+        try:
+            given = places.account.resources_named(role[1].arn)
+        except UnreadableInput:
+            continue
+        if key in given:
+            deeds = tuple(Deed(f"kms:{action}", key, context) for action in ("Encrypt", "Decrypt"))
+            by = f"the control plane of {view.name}, with role {role[0].name},"
+            yield Need(view, at, "rights-key", (role[1],), by, "encrypt the cluster's secrets", deeds)
 
 
 def _of_buckets(places: Places, bindings: Bindings) -> Iterator[Need]:
