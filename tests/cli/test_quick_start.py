@@ -79,6 +79,7 @@ def told(classes: tuple[type, type]) -> list[Any]:
 
 @pytest.fixture
 def methods_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(quick_start, "PUT_OFF", quick_start.PUT_OFF | {__name__.partition(".")[0]})
     monkeypatch.setattr(dataclasses, "_create_fn", quick_start._later(COMPILED))
 
 
@@ -93,9 +94,9 @@ OPTIONS = [
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=lambda options: " ".join(options) or "plain")
-def test_methods_that_are_compiled_later_are_the_same(options, monkeypatch):
+def test_methods_that_are_compiled_later_are_the_same(options, request):
     whole = told(made(**options))
-    monkeypatch.setattr(dataclasses, "_create_fn", quick_start._later(COMPILED))
+    request.getfixturevalue("methods_later")
     assert told(made(**options)) == whole
 
 
@@ -133,6 +134,58 @@ class Kept:
 
 def test_a_record_is_pickled_as_ever(methods_later):
     assert pickle.loads(pickle.dumps(Kept("a"))) == Kept("a")
+
+
+PROVIDER = """
+    import dataclasses
+    from pulumi.dynamic import CreateResult, ResourceProvider
+    from pulumi.dynamic.dynamic import serialize_provider
+    from helper import quota
+
+    @dataclasses.dataclass(frozen=True)
+    class Options:
+        region: str = "eu"
+
+    Named = dataclasses.make_dataclass("Named", ["name"])
+
+    class Quotas(ResourceProvider):
+        options = Options()
+
+        def create(self, props):
+            return CreateResult(Named(self.options.region).name, outs={"limit": quota().limit})
+
+    given = Quotas()
+    given.quota = quota()  # of a class that is made in a function, which no name leads to
+    print(serialize_provider(given))
+"""
+
+HELPER = """
+    import dataclasses
+
+    def quota():
+        @dataclasses.dataclass
+        class Quota:
+            limit: int = 3
+        return Quota()
+"""
+
+
+def test_a_provider_of_the_programs_own_is_written_out_as_ever(tmp_path):
+    """`pulumi.dynamic` sends the program's classes whole, as an input: the same one as under `pulumi up`."""
+    (tmp_path / "program.py").write_text(textwrap.dedent(PROVIDER))
+    (tmp_path / "helper.py").write_text(textwrap.dedent(HELPER))
+    run = "import runpy; runpy.run_path('program.py', run_name='__main__')"
+    sent = [
+        subprocess.run(
+            [sys.executable, "-c", f"import sys; sys.path.insert(0, '.'); {before}{run}"],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for before in ("", "from trainyard.cli.quick_start import quick_start; quick_start(); ")
+    ]
+    assert len(sent[0]) > 500 and sent[1] == sent[0]
 
 
 def test_modules_are_run_when_something_of_them_is_asked_for():

@@ -4,7 +4,9 @@ Half of a cold rehearsal of a small stack is imports. `dataclasses` writes the s
 compiles it at once, which took 0.2 s of those 1.4 (2026-11-26); most are never called. `import pulumi` brings modules
 that a rehearsal has no use for.
 
-Nothing here changes what a class or a module is to whoever uses it. Where the standard library is built otherwise (from
+Nothing here changes what a class or a module is to whoever uses it. Classes of a stack's program and of packages not
+named here are compiled at once: `pulumi.dynamic` writes a program's classes out whole, with what stands in for a
+method, and that would be another input than `pulumi up` sends. Where the standard library is built otherwise (from
 Python 3.13 on, `dataclasses` compiles all of a class at once), it is left as it is.
 """
 
@@ -22,6 +24,11 @@ from typing import Any, Final
 
 LATER: Final = frozenset({"dill", "psutil", "pulumi.automation"})
 """Modules that `import pulumi` brings and no command of ours uses: for dynamic providers, telemetry, the engine."""
+
+PUT_OFF: Final = frozenset(
+    {"annotated_types", "opentelemetry", "parver", "pulumi", "pydantic", "rich", "trainyard", "typer"}
+)
+"""Packages that a command imports and whose dataclasses wait: all that there are in a cold rehearsal."""
 
 _CREATE: Final = "_create_fn"
 _PARAMETERS: Final = ("name", "args", "body", "globals", "locals", "return_type")
@@ -66,10 +73,14 @@ class _Method:
         return self._made
 
 
-def _later(create: FunctionType) -> Callable[..., _Method]:
-    """`dataclasses._create_fn`, put off."""
+def _later(create: FunctionType) -> Callable[..., _Method | FunctionType]:
+    """`dataclasses._create_fn`, put off for the packages that are named."""
 
-    def created(name: str, args: Sequence[str], body: Sequence[str], **scope: Any) -> _Method:
+    def created(name: str, args: Sequence[str], body: Sequence[str], **scope: Any) -> _Method | FunctionType:
+        module = (scope.get("globals") or {}).get("__name__", "")
+        if module.partition(".")[0] not in PUT_OFF:
+            made: FunctionType = create(name, args, body, **scope)
+            return made
         return _Method(name, lambda: create(name, args, body, **scope))
 
     return created
