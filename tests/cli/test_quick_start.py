@@ -17,8 +17,10 @@ from trainyard.cli import main, quick_start
 
 COMPILED = getattr(dataclasses, "_create_fn", None)
 """What the standard library makes a method with, where it makes each for itself."""
+WRAPS = getattr(dataclasses, "_recursive_repr", None)
+"""What it wraps `__repr__` in there."""
 
-pytestmark = pytest.mark.skipif(COMPILED is None, reason="dataclasses makes all methods of a class at once")
+of_dataclasses = pytest.mark.skipif(COMPILED is None, reason="dataclasses makes all methods of a class at once")
 
 
 def made(**options: Any) -> tuple[type, type]:
@@ -52,6 +54,8 @@ def told(classes: tuple[type, type]) -> list[Any]:
         [[name for name in vars(cls) if name != "__qualname__"] for cls in classes],
         [cls.__init__.__qualname__ for cls in classes],
         [cls.__eq__.__qualname__ for cls in classes],
+        [[cls.__repr__.__doc__, cls.__repr__.__module__, cls.__repr__.__qualname__] for cls in classes],
+        [str(inspect.signature(cls.__repr__)) for cls in classes],
         repr(one),
         repr(derived),
         [one == same, one == other, one != other, one == "train", derived == spot("night", price=0.25)],
@@ -81,6 +85,7 @@ def told(classes: tuple[type, type]) -> list[Any]:
 def methods_later(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(quick_start, "PUT_OFF", quick_start.PUT_OFF | {__name__.partition(".")[0]})
     monkeypatch.setattr(dataclasses, "_create_fn", quick_start._later(COMPILED))
+    monkeypatch.setattr(dataclasses, "_recursive_repr", quick_start._wrapped_later(WRAPS))
 
 
 OPTIONS = [
@@ -93,6 +98,7 @@ OPTIONS = [
 ]
 
 
+@of_dataclasses
 @pytest.mark.parametrize("options", OPTIONS, ids=lambda options: " ".join(options) or "plain")
 def test_methods_that_are_compiled_later_are_the_same(options, request):
     whole = told(made(**options))
@@ -100,6 +106,7 @@ def test_methods_that_are_compiled_later_are_the_same(options, request):
     assert told(made(**options)) == whole
 
 
+@of_dataclasses
 def test_a_method_is_compiled_once_and_only_when_it_is_used(methods_later):
     pool, _ = made(frozen=True, slots=True)
     assert isinstance(vars(pool)["__init__"], quick_start._Method)
@@ -112,6 +119,26 @@ def test_a_method_is_compiled_once_and_only_when_it_is_used(methods_later):
         one.name = "other"
 
 
+@of_dataclasses
+def test_a_method_is_called_where_the_class_keeps_it(methods_later):
+    """Out of its `__dict__`, and as a descriptor without the class."""
+    pool, _ = made()
+    one = pool.__new__(pool)
+    vars(pool)["__init__"](one, "train", nodes=2)
+    assert (one.name, one.nodes) == ("train", 2)
+    assert vars(pool)["__eq__"].__get__(one)(pool("train", 2))
+    assert vars(pool)["__repr__"](one) == repr(one)
+
+
+@of_dataclasses
+def test_a_record_that_holds_itself_is_shown(methods_later):
+    pool, _ = made()
+    one = pool("train")
+    one.tags = {"own": one}
+    assert repr(one).endswith("tags={'own': ...})")
+
+
+@of_dataclasses
 def test_a_method_of_the_class_itself_stays(methods_later):
     class Named:
         name: str = ""
@@ -132,6 +159,7 @@ class Kept:
     name: str
 
 
+@of_dataclasses
 def test_a_record_is_pickled_as_ever(methods_later):
     assert pickle.loads(pickle.dumps(Kept("a"))) == Kept("a")
 

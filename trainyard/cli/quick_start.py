@@ -31,15 +31,18 @@ PUT_OFF: Final = frozenset(
 """Packages that a command imports and whose dataclasses wait: all that there are in a cold rehearsal."""
 
 _CREATE: Final = "_create_fn"
+_RECURSIVE: Final = "_recursive_repr"
 _PARAMETERS: Final = ("name", "args", "body", "globals", "locals", "return_type")
-"""What `dataclasses` makes each of its methods with, in Python 3.11 and 3.12."""
+"""What `dataclasses` makes each of its methods with, and wraps `__repr__` in, in Python 3.11 and 3.12."""
 
 
 def quick_start() -> None:
     """Puts off, for the rest of this process, what is described above. Once is enough, and more does nothing."""
-    create = getattr(dataclasses, _CREATE, None)
-    if isinstance(create, FunctionType) and tuple(inspect.signature(create).parameters) == _PARAMETERS:
+    create, recursive = (getattr(dataclasses, name, None) for name in (_CREATE, _RECURSIVE))
+    known = isinstance(create, FunctionType) and tuple(inspect.signature(create).parameters) == _PARAMETERS
+    if known and isinstance(recursive, FunctionType):
         setattr(dataclasses, _CREATE, _later(create))
+        setattr(dataclasses, _RECURSIVE, _wrapped_later(recursive))
     if not any(isinstance(finder, _Later) for finder in sys.meta_path):
         sys.meta_path.insert(0, _Later())
 
@@ -54,18 +57,18 @@ class _Method:
         self._make = make
         self._made: FunctionType | None = None
 
-    def __get__(self, instance: object, owner: type) -> Any:
+    def __get__(self, instance: object, owner: type | None = None) -> Any:
         """The method, as it would be found if it had been there from the beginning."""
         made = self._function()
-        for cls in owner.__mro__:  # with slots, `dataclass` puts the method into a second class
+        for cls in (owner or type(instance)).__mro__:  # with slots, `dataclass` puts the method into a second class
             if vars(cls).get(self.__name__) is self:
                 made.__qualname__ = f"{cls.__qualname__}.{self.__name__}"
                 type.__setattr__(cls, self.__name__, made)
         return made.__get__(instance, owner)
 
-    def __call__(self, *arguments: Any) -> Any:
-        """For `__repr__`, which `dataclasses` wraps in a function of its own."""
-        return self._function()(*arguments)
+    def __call__(self, *arguments: Any, **options: Any) -> Any:
+        """For whoever takes it out of the class's `__dict__`, where it is no method yet."""
+        return self._function()(*arguments, **options)
 
     def _function(self) -> FunctionType:
         if self._made is None:
@@ -84,6 +87,18 @@ def _later(create: FunctionType) -> Callable[..., _Method | FunctionType]:
         return _Method(name, lambda: create(name, args, body, **scope))
 
     return created
+
+
+def _wrapped_later(recursive: FunctionType) -> Callable[..., _Method | FunctionType]:
+    """`dataclasses._recursive_repr`, which copies name, module and text of what it wraps, put off with it."""
+
+    def wrapped(method: _Method | FunctionType) -> _Method | FunctionType:
+        if isinstance(method, _Method):
+            return _Method(method.__name__, lambda: recursive(method._function()))
+        made: FunctionType = recursive(method)
+        return made
+
+    return wrapped
 
 
 class _Later(MetaPathFinder):
