@@ -195,3 +195,51 @@ def test_only_inputs_that_are_used_are_made() -> None:
         "plain": {"container_port": 80},
         "derived": [3, True],
     }
+
+
+_DERIVED = """
+    import abc
+    import pulumi_aws.ec2 as ec2
+    found = {}
+
+    class Shown(abc.ABC):
+        @abc.abstractmethod
+        def show(self): ...
+
+    for late in (ec2.InstanceEbsBlockDeviceArgs, ec2.InstanceRootBlockDeviceArgs, ec2.outputs.InstanceEbsBlockDevice):
+        class Abstract(late, Shown):
+            pass
+        class Ours(Shown, late):
+            def show(self):
+                return f"{self.iops} at {self.device_name}"
+        class Plain(late):
+            pass
+        class Both(Plain, Shown):
+            show = Ours.show
+        @Shown.register
+        class Other: pass
+        Ours.register(Other)
+        given = dict(device_name="xvdb", iops=3) if late is not ec2.InstanceRootBlockDeviceArgs else dict(iops=3)
+        if late is ec2.outputs.InstanceEbsBlockDevice:
+            given |= dict(delete_on_termination=True, encrypted=True, kms_key_id="", snapshot_id="", tags={})
+            given |= dict(tags_all={}, throughput=1, volume_id="", volume_size=1, volume_type="gp3")
+        told = found[late.__qualname__] = [
+            [isinstance(cls(**given), of) for cls in (Ours, Plain, Both) for of in (late, Shown, Ours, Plain)],
+            [isinstance(Other(), cls) for cls in (Shown, Ours, Both, late)],
+            [issubclass(cls, of) for cls in (Ours, Both, Plain, late, Other) for of in (Ours, Plain, late, Shown)],
+            [isinstance(cls, abc.ABCMeta) for cls in (Ours, Both)],
+            [sorted(cls.__abstractmethods__) for cls in (Abstract, Ours)],
+            Ours(**given).iops,
+        ]
+        try:
+            Abstract(**given)
+        except TypeError as error:
+            told.append(str(error))
+"""
+
+
+def test_a_program_derives_from_a_class_and_from_an_abstract_one() -> None:
+    waiting = "from trainyard.rehearsal.engine.sdk_imports import piecewise_imports\nimport pulumi_aws\n"
+    found = _run(waiting + "with piecewise_imports():\n" + textwrap.indent(textwrap.dedent(_DERIVED), "    "))
+    assert found == _run(_DERIVED)
+    assert "abstract" in str(found) and len(found) == 3

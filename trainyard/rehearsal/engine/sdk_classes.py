@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import builtins
 import typing
+from abc import ABCMeta
 from collections.abc import Callable, Mapping
 from importlib.machinery import SourceFileLoader
 from types import CodeType, FunctionType, ModuleType
@@ -61,18 +62,37 @@ def waiting(cls: type) -> bool:
     return cls in _bodies
 
 
-class _Made(type):
-    """A class whose body has been run."""
+class _Made(ABCMeta):
+    """A class whose body has been run.
+
+    Its type derives from that of abstract classes, so that a program may derive from one of each. To ask what is an
+    instance of it goes the short way of all other classes.
+    """
+
+    __instancecheck__ = type.__instancecheck__
+    __subclasscheck__ = type.__subclasscheck__
+
+    def __new__(mcs, name: str, bases: tuple[type, ...], names: dict[str, Any], **options: Any) -> Any:
+        """A class derived from one that waits, whose base is made first, or from one that is made."""
+        for base in bases:
+            _make(base)
+        kind = _Made if mcs is _Waiting else mcs
+        if kind is _Made and any(isinstance(base, ABCMeta) and type(base) is not _Made for base in bases):
+            kind = _MadeAbstract
+        if kind is _Made:
+            return type.__new__(_Made, name, bases, names, **options)
+        return super().__new__(kind, name, bases, names, **options)
+
+
+class _MadeAbstract(_Made):
+    """A class derived from one of an SDK and from an abstract one, which asks as abstract ones do."""
+
+    __instancecheck__ = ABCMeta.__instancecheck__
+    __subclasscheck__ = ABCMeta.__subclasscheck__
 
 
 class _Waiting(_Made):
     """A class whose body waits for its first use."""
-
-    def __new__(mcs, name: str, bases: tuple[type, ...], names: dict[str, Any], **options: Any) -> Any:
-        """A class derived from one that waits: its base is made first."""
-        for base in bases:
-            _make(base)
-        return type.__new__(_Made, name, bases, names, **options)
 
     def __getattribute__(cls, name: str) -> Any:
         if name not in _SAME_BEFORE:
