@@ -6,8 +6,15 @@ import json
 import subprocess
 import sys
 import textwrap
+import threading
+from concurrent.futures import ThreadPoolExecutor, wait
+from pathlib import Path
+from types import ModuleType
 
 import pytest
+from pulumi import _types as sdk
+
+from trainyard.rehearsal.engine.sdk_classes import ClassesLoader, waiting
 
 
 def _run(program: str) -> dict[str, object]:
@@ -243,3 +250,68 @@ def test_a_program_derives_from_a_class_and_from_an_abstract_one() -> None:
     found = _run(waiting + "with piecewise_imports():\n" + textwrap.indent(textwrap.dedent(_DERIVED), "    "))
     assert found == _run(_DERIVED)
     assert "abstract" in str(found) and len(found) == 3
+
+
+_LATE = """
+import pulumi
+
+@pulumi.input_type
+class LateArgs:
+    begin()
+    def __init__(__self__, *, size: pulumi.Input[int]):
+        pulumi.set(__self__, "size", size)
+
+    @property
+    @pulumi.getter
+    def size(self) -> pulumi.Input[int]:
+        return pulumi.get(self, "size")
+"""
+
+
+@pytest.fixture
+def late(tmp_path: Path) -> ModuleType:
+    """A generated module whose class calls `begin` of the module when its body is run."""
+    path = tmp_path / "late_inputs.py"
+    path.write_text(_LATE)
+    module = ModuleType("late_inputs")
+    ClassesLoader(module.__name__, str(path)).exec_module(module)
+    assert waiting(module.LateArgs)
+    return module
+
+
+def test_another_thread_waits_for_a_class_that_is_being_made(late: ModuleType) -> None:
+    begun, go_on = threading.Event(), threading.Event()
+
+    def begin() -> None:
+        begun.set()
+        go_on.wait(20)
+
+    late.begin = begin  # type: ignore[attr-defined]
+    cls = late.LateArgs
+    with ThreadPoolExecutor(3) as threads:
+        first = threads.submit(lambda: cls(size=1).size)
+        assert begun.wait(20)
+        second = threads.submit(lambda: cls(size=2).size)
+        third = threads.submit(lambda: sdk.is_input_type(cls))
+        wait([second, third], timeout=0.2)
+        go_on.set()
+        assert [first.result(20), second.result(20), third.result(20)] == [1, 2, True]
+
+
+@pytest.mark.parametrize("fails", ["body", "decorator"])
+def test_a_class_whose_making_failed_is_made_when_it_is_asked_again(
+    late: ModuleType, monkeypatch: pytest.MonkeyPatch, fails: str
+) -> None:
+    def fail(*_: object) -> None:
+        raise RuntimeError("not now")
+
+    late.begin = fail if fails == "body" else lambda: None  # type: ignore[attr-defined]
+    with monkeypatch.context() as once:
+        if fails == "decorator":
+            once.setattr(sdk, "_process_class", lambda *_, **__: fail())
+        for _ in range(2):
+            with pytest.raises(RuntimeError, match="not now"):
+                late.LateArgs(size=1)
+    assert waiting(late.LateArgs) and sdk.is_input_type(late.LateArgs)
+    late.begin = lambda: None  # type: ignore[attr-defined]
+    assert late.LateArgs(size=1).size == 1 and sdk.is_input_type(late.LateArgs)

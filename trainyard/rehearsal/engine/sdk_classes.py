@@ -13,6 +13,7 @@ these the ones that derive from nothing, `dict` or `TypedDict`. Resources are cl
 from __future__ import annotations
 
 import builtins
+import threading
 import typing
 from abc import ABCMeta
 from collections.abc import Callable, Mapping
@@ -55,6 +56,9 @@ class _Any(typing.TypedDict):
 _TypedDictMeta: Any = type(_Any)
 _BUILD: Callable[..., Any] = builtins.__build_class__
 _bodies: dict[type, tuple[CodeType, dict[str, Any]]] = {}
+_in_making: set[type] = set()
+_lock = threading.RLock()
+"""One for all classes, since the body of one may ask for another."""
 
 
 def waiting(cls: type) -> bool:
@@ -95,6 +99,9 @@ class _Waiting(_Made):
     """A class whose body waits for its first use."""
 
     def __getattribute__(cls, name: str) -> Any:
+        if name in _MARKS:
+            with _lock:  # while the class is decorated, it has none
+                return type.__getattribute__(cls, name)
         if name not in _SAME_BEFORE:
             _make(cls)
         return type.__getattribute__(cls, name)
@@ -115,25 +122,34 @@ class _WaitingDict(_TypedDictMeta):
     def __new__(mcs, name: str, bases: tuple[type, ...], names: dict[str, Any], **options: Any) -> Any:
         """A dict derived from one that waits: its base is made first."""
         for base in bases:
-            _make_dict(base)
+            _make(base)
         return _TypedDictMeta(name, bases, names, **options)
 
     def __getattribute__(self, name: str) -> Any:
         if name not in _SAME_BEFORE:
-            _make_dict(self)
+            _make(self)
         return type.__getattribute__(self, name)
 
 
 def _make(cls: type) -> None:
-    body = _bodies.pop(cls, None)
-    if body is None:  # it is being made, and asks itself
-        return
-    cls.__class__ = _Made
-    marked = [mark for mark in _MARKS if mark in vars(cls)]
-    for mark in marked:
-        delattr(cls, mark)  # it may be decorated once
+    """Runs the body of a class that waits; another thread that asks for the class waits for its end.
+
+    The class counts as waiting until all of it is there, so that a body that fails is run, and fails, once more.
+    """
+    with _lock:
+        if cls in _in_making or cls not in _bodies:  # it asks itself, or another thread was first
+            return
+        _in_making.add(cls)
+        try:
+            (_fill_dict if type(cls) is _WaitingDict else _fill)(cls, *_bodies[cls])
+            del _bodies[cls]
+        finally:
+            _in_making.discard(cls)
+
+
+def _fill(cls: type, code: CodeType, names: dict[str, Any]) -> None:
     namespace: dict[str, Any] = {}
-    exec(*body, namespace)  # noqa: S102 the provider SDK's own code, as its import would run it
+    exec(code, names, namespace)  # noqa: S102 the provider SDK's own code, as its import would run it
     cell = namespace.pop("__classcell__", None)
     if cell is not None:
         cell.cell_contents = cls  # for `super()`
@@ -142,19 +158,23 @@ def _make(cls: type) -> None:
         named = getattr(type(value), "__set_name__", None)
         if named is not None:
             named(value, cls, name)
-    for mark in marked:
-        _MARKS[mark](cls)
+    marked = [mark for mark in _MARKS if mark in vars(cls)]
+    try:
+        for mark in marked:
+            delattr(cls, mark)  # it may be decorated once
+            _MARKS[mark](cls)
+    finally:
+        for mark in marked:  # what the decorator leaves, and what was there if it failed
+            setattr(cls, mark, True)
+    cls.__class__ = _Made
 
 
-def _make_dict(cls: type) -> None:
-    body = _bodies.pop(cls, None)
-    if body is None:
-        return
-    cls.__class__ = _TypedDictMeta
-    whole = _BUILD(FunctionType(*body), cls.__name__, typing.TypedDict)
+def _fill_dict(cls: type, code: CodeType, names: dict[str, Any]) -> None:
+    whole = _BUILD(FunctionType(code, names), cls.__name__, typing.TypedDict)
     for name, value in vars(whole).items():
         if name not in ("__dict__", "__weakref__"):
             setattr(cls, name, value)
+    cls.__class__ = _TypedDictMeta
 
 
 class _Marking:
