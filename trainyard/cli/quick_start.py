@@ -4,10 +4,11 @@ Half of a cold rehearsal of a small stack is imports. `dataclasses` writes the s
 compiles it at once, which took 0.2 s of those 1.4 (2026-11-26); most are never called. `import pulumi` brings modules
 that a rehearsal has no use for.
 
-Nothing here changes what a class or a module is to whoever uses it. Classes of a stack's program and of packages not
-named here are compiled at once: `pulumi.dynamic` writes a program's classes out whole, with what stands in for a
-method, and that would be another input than `pulumi up` sends. Where the standard library is built otherwise (from
-Python 3.13 on, `dataclasses` compiles all of a class at once), it is left as it is.
+Whoever asks a class for a method, or a module for anything, gets what was always there; only the `__dict__` of such a
+class and the type of such a module show that it waits. Classes of a stack's program and of packages not named here are
+compiled at once: `pulumi.dynamic` writes a program's classes out whole, with what stands in for a method, and that
+would be another input than `pulumi up` sends. Where the standard library is built otherwise (from Python 3.13 on,
+`dataclasses` compiles all of a class at once), it is left as it is.
 """
 
 from __future__ import annotations
