@@ -40,10 +40,13 @@ _PARAMETERS: Final = ("name", "args", "body", "globals", "locals", "return_type"
 def quick_start() -> None:
     """Puts off, for the rest of this process, what is described above. Once is enough, and more does nothing."""
     create, recursive = (getattr(dataclasses, name, None) for name in (_CREATE, _RECURSIVE))
-    if isinstance(create, FunctionType) and isinstance(recursive, FunctionType):
-        if tuple(inspect.signature(create).parameters) == _PARAMETERS:
-            setattr(dataclasses, _CREATE, _later(create))
-            setattr(dataclasses, _RECURSIVE, _wrapped_later(recursive))
+    if (
+        isinstance(create, FunctionType)
+        and isinstance(recursive, FunctionType)
+        and tuple(inspect.signature(create).parameters) == _PARAMETERS
+    ):
+        setattr(dataclasses, _CREATE, _later(create))
+        setattr(dataclasses, _RECURSIVE, _wrapped_later(recursive))
     if not any(isinstance(finder, _Later) for finder in sys.meta_path):
         sys.meta_path.insert(0, _Later())
 
