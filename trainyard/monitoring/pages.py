@@ -8,8 +8,8 @@ from trainyard.conventions.monitoring import PLATFORM_NAMESPACES
 from trainyard.monitoring.alerts import alerts_by_room, all_alerts
 from trainyard.monitoring.dashboards.boards import DASHBOARDS
 from trainyard.monitoring.model import Alert, page_name
-from trainyard.monitoring.recordings import COUNTS, SUCCESS, USAGE, Target
-from trainyard.monitoring.resource_costs import RESOURCES
+from trainyard.monitoring.recordings import CHIPS, COUNTS, SUCCESS, USAGE, Target
+from trainyard.monitoring.resource_costs import IDLE_CHIPS, RESOURCES
 from trainyard.monitoring.thresholds import SOURCES, Thresholds
 
 ROOMS = {"gpu": "GPUs", "jobs": "Jobs", "checkpoints": "Checkpoints", "money": "Money", "platform": "The platform"}
@@ -96,7 +96,10 @@ def monitoring_page() -> str:
         "## Recorded figures",
         _table(
             ("figure", "what"),
-            [(f"`{recording.record}`", recording.what) for recording in (*USAGE, *COUNTS, *RESOURCES)],
+            [
+                (f"`{recording.record}`", recording.what)
+                for recording in (*USAGE, *CHIPS, *COUNTS, *RESOURCES, *IDLE_CHIPS)
+            ],
         ),
     ]
     return "\n\n".join(parts) + "\n"

@@ -52,7 +52,7 @@ def test_what_is_held_by_night_counts_to_the_team_too() -> None:
     teams = [replace(team, queues=(team.name, f"{team.name}-off-peak")) for team in TEAMS[:1]]
     found = account_of("demo", "2026-12", [*teams, TEAMS[1]], FLAVORS, replace(FIGURES, held_hours=held))
     vision, speech = found.accounts
-    assert {line.flavor.name: line.gpu_hours for line in vision.lines} == {"train-spot": 100.0, "train-reserved": 240.0}
+    assert {line.flavor.name: line.hours for line in vision.lines} == {"train-spot": 100.0, "train-reserved": 240.0}
     assert speech.gpu_hours == 200.0, "a queue that the plan does not know is nobody's"
 
 
