@@ -46,6 +46,8 @@ def monitoring(
         "node_selector": ground.system_nodes,
         "service_account_annotations": ground.alertmanager_identity.annotations,
     }
+    if ground.slices:
+        args["chips"] = True
     if ground.block_storage_class is not None:
         args["storage_class"] = ground.block_storage_class
     if METRICS in ground.gpu_add_ons:
