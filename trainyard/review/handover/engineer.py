@@ -105,12 +105,14 @@ def queues(subject: Subject) -> Section:
     blocks: list[Block] = []
     teams = {str(team["name"]): team for team in subject.planned_all("core", "teams")}
     pools = list(dict.fromkeys(quota.pool for team in subject.picture.teams for quota in team.quotas or ()))
+    slices = list(dict.fromkeys(pool for team in subject.picture.teams for pool, _ in team.slices))
     rows = []
     for team in subject.picture.teams:
         owned = dict.fromkeys(pools, 0.0)
         for quota in team.quotas or ():
             owned[quota.pool] += quota.gpus
         told = [f"{owned[pool]:g}" if team.quotas is not None else "not known" for pool in pools]
+        told += [f"{dict(team.slices).get(pool, 0):g}" for pool in slices]
         planned = teams.get(team.name, {})
         budget = planned.get("monthly_budget_usd")
         rows.append(
@@ -122,7 +124,8 @@ def queues(subject: Subject) -> Section:
                 dollars(budget) if budget else "–",
             )
         )
-    columns = ("team", "people", *(f"GPUs of {pool}" for pool in pools), "lends", "USD a month")
+    of = (*(f"GPUs of {pool}" for pool in pools), *(f"chips of {pool}" for pool in slices))
+    columns = ("team", "people", *of, "lends", "USD a month")
     numbers = frozenset({1, *range(2, 2 + len(pools)), 3 + len(pools)})
     blocks.append(Grid(columns, tuple(rows), "What each team owns", numbers=numbers))
     for cluster in subject.clusters:
