@@ -77,8 +77,9 @@ def gaps(found: Chargeback) -> list[str]:
             if line.flavor.usd is None
         )
     rest = found.uncounted_usd
-    kinds: list[Idle] = ["GPU nodes", *(["TPU nodes"] if found.counts_chips else []), "CPU nodes"]
-    lacks = [kind for kind in kinds if kind not in found.idle_usd]
+    kinds: tuple[Idle, ...] = ("GPU nodes", "TPU nodes", "CPU nodes")
+    wanted = [kind for kind in kinds if kind != "TPU nodes" or found.counts_chips]
+    lacks = [kind for kind in wanted if kind not in found.idle_usd]
     if lacks:
         told.append(f"Nothing measured what stood idle of {' and '.join(lacks)}: it is in no sum but the bill's.")
     if rest is None:

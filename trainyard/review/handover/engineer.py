@@ -204,7 +204,8 @@ def alerts(subject: Subject) -> Section:
     recorded = {str(rule["alert"]): rule for rule in _recorded_alerts(subject)}
     blocks: list[Block] = []
     ours: dict[str, Alert] = {}
-    for room, made in alerts_by_room(_thresholds(subject), PLATFORM_NAMESPACES).items():
+    chips = bool(subject.planned_all("ground", "tpu_pools"))
+    for room, made in alerts_by_room(_thresholds(subject), PLATFORM_NAMESPACES, chips=chips).items():
         here = [alert for alert in made if alert.name in recorded]
         ours |= {alert.name: alert for alert in here}
         rows = tuple((alert.name, alert.severity, alert.title, page_name(alert.name)) for alert in here)
