@@ -15,7 +15,7 @@ from trainyard.settings.people import Team
 
 GPU_PRICES: Final = "teamBudgets.gpuHourUsd"
 CHIP_PRICES: Final = "gcp.tpuPools.{}.{}.chipHourUsd"
-"""Of a pool of TPU slices, in a capacity."""
+"""Where the price of a chip is said, of a pool of TPU slices in a capacity."""
 
 
 def plan_ledger(

@@ -574,9 +574,9 @@ def _cost(*, chips: bool) -> Dashboard:
 
 
 def dashboards(*, chips: bool = False) -> tuple[Dashboard, ...]:
-    """All of them; with chips, those of TPU slices stand beside the GPUs."""
+    """The dashboards; with `chips`, panels of TPU chips stand beside those of GPUs."""
     return _success(), _team(chips=chips), _pools(chips=chips), _hardware(), _cost(chips=chips)
 
 
 DASHBOARDS: tuple[Dashboard, ...] = dashboards()
-"""Of a stack without TPU slices."""
+"""The dashboards of a stack without TPU slices."""

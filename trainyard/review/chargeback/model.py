@@ -65,7 +65,7 @@ class Figures:
     held_hours: Mapping[tuple[str, str], float] = field(default_factory=dict)
     """GPU hours by ClusterQueue and flavor."""
     held_chip_hours: Mapping[tuple[str, str], float] = field(default_factory=dict)
-    """Likewise, of TPU chips."""
+    """Hours of TPU chips by ClusterQueue and flavor."""
     active_hours: Mapping[str, float] = field(default_factory=dict)
     """GPU hours computed, by namespace."""
     ended: Mapping[tuple[str, str], int] = field(default_factory=dict)
@@ -96,7 +96,7 @@ class Line:
 
     flavor: Flavor
     hours: float
-    """Of its GPUs, or of its chips."""
+    """Hours held of the GPUs of the flavor, or of its chips."""
 
     @property
     def usd(self) -> float | None:
