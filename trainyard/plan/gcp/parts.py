@@ -235,6 +235,7 @@ class TpuCapacityPlan:
     max_hours: int | None  # after which a slice of flex-start is taken away
     owners: tuple[tuple[str, int], ...]  # slices by team, where it owns some
     proof_team: str | None  # for whom slices are proven; None: nothing proves one
+    chip_hour_usd: float | None  # what an hour of a chip counts as to the team that holds it; None: no price
 
     @property
     def proven(self) -> tuple[str, ...]:
@@ -275,6 +276,11 @@ class TpuPoolPlan:
     def chips_of_slice(self) -> int:
         """Chips of a slice, which a job takes all."""
         return self.hosts * self.chips_of_host
+
+    @property
+    def usd_per_chip_hour(self) -> float | None:
+        """List price of an hour of a chip on demand."""
+        return None if self.usd_per_hour is None else self.usd_per_hour / self.chips_of_host
 
     @property
     def most_machines(self) -> int:
