@@ -161,3 +161,34 @@ CLASS = kubernetes("storage.k8s.io/v1:StorageClass", "gcsfusecsi-training", prov
 def test_who_counts_what_a_profile_mounts(changes, rule):
     """GKE's own account, by whatever role lists a bucket; nobody, for volumes of no profile and of nobody's bucket."""
     assert {found for found in told(stack(**changes)) if found.startswith("rights-")} == rule
+
+
+KMS = "shop-kms"
+KMS_RING = f"projects/{KMS}/locations/europe-west4/keyRings/main"
+KMS_KEY = f"{KMS_RING}/cryptoKeys/data"
+
+
+def keys_apart(of=KMS, **inputs):
+    """Keys in a project of their own, where Cloud Storage of the other may use all of them."""
+    role = {"project": of, "role": "roles/cloudkms.cryptoKeyEncrypterDecrypter", "member": AGENT}
+    encrypted = {"name": "shop-raw", "uniformBucketLevelAccess": True, "encryption": {"defaultKmsKeyName": KMS_KEY}}
+    return {
+        "ring": made("gcp:kms/keyRing:KeyRing", "main", inputs, id=KMS_RING),
+        "key": made("gcp:kms/cryptoKey:CryptoKey", "data", {"keyRing": KMS_RING}, id=KMS_KEY),
+        "agent": made("gcp:projects/iAMMember:IAMMember", "agent", role),
+        "bucket": made("gcp:storage/bucket:Bucket", "raw", encrypted, id="shop-raw"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("changes", "rule"),
+    [
+        (keys_apart(project=KMS), set()),
+        (keys_apart(), set()),
+        (keys_apart(of="shop-kmz", project=KMS), {"rights-key"}),
+    ],
+)
+def test_a_role_on_the_project_that_the_keys_are_in_is_no_other_projects(changes, rule):
+    home = made("pulumi:providers:gcp", "default", {"project": PROJECT})
+    found = check_works([home, *stack(**changes)], ValueContext("1.34", "europe-west4"))
+    assert {finding.rule for finding in found if finding.rule.startswith("rights-")} == rule
