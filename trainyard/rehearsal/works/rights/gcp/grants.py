@@ -44,7 +44,9 @@ _ON: Final[Mapping[str, tuple[str, str]]] = {
     "pubsub/topicIAM": ("topic", GCP_TOPIC),
     "colab/runtimeTemplateIam": ("runtimeTemplate", EDITOR_TEMPLATE),
     "cloudrunv2/serviceIam": ("name", GCP_RUN_SERVICE),
+    "cloudrun/iam": ("service", GCP_RUN_SERVICE),
     "iap/webCloudRunServiceIam": ("cloudRunServiceName", GCP_RUN_SERVICE),
+    "iap/webIam": ("project", ""),
     "projects/iAM": ("project", ""),
     "folder/iAM": ("folder", ""),
     "organizations/iAM": ("orgId", ""),
@@ -74,6 +76,15 @@ class Grant:
     folder: str  # of a bucket, with a slash at its end; empty for all of it
     condition: str | None  # empty where there is none, None where it is not known
     path: str  # of the members in the inputs
+
+    @property
+    def in_list(self) -> tuple[object, ...]:
+        """Which list of members it is in: two of one list may be at odds. What holds everywhere in a project may be the
+        project's own, that of IAP in it, or that of what the project is in."""
+        if self.on != EVERYWHERE:
+            return self.on, self.folder
+        beginning = self.by.type.rpartition(":")[0].removesuffix(self.kind)
+        return beginning, *(str(self.by.inputs.get(key)) for key in ("project", "folder", "orgId"))
 
     def __str__(self) -> str:
         """The grant in words."""

@@ -175,9 +175,8 @@ def _grants_stay(stack: Stack, project: Project) -> None:
         if grant.kind != "Member" or grant.some_unknown:
             continue
         for owner in owners:
-            same = (owner.on, owner.folder) == (grant.on, grant.folder)
             of_role = (owner.role, owner.condition) == (grant.role, grant.condition)
-            if not same or not of_role or set(grant.members) <= set(owner.members):
+            if owner.in_list != grant.in_list or not of_role or set(grant.members) <= set(owner.members):
                 continue
             stack.view_of(grant.by).error(
                 "rights-binding-replaced",

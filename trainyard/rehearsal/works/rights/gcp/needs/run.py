@@ -32,7 +32,9 @@ def needs(stack: Stack, project: Project) -> Iterator[Need]:
     """What services and jobs of Cloud Run, and jobs that go through IAP, have to be allowed."""
     for view in stack.of_type(GCP_RUN_SERVICE):
         yield from _server(view, "template.", project)
-        if view.flag("iapEnabled") and isinstance(view.resource.id, str):
+        # Where the service does not ask who calls, IAP needs no right to.
+        open_inside = view.flag("invokerIamDisabled") or view.is_unknown("invokerIamDisabled")
+        if view.flag("iapEnabled") and not open_inside and isinstance(view.resource.id, str):
             yield _door(stack, view)
     for view in stack.of_type(GCP_RUN_JOB):
         yield from _server(view, "template.template.", project)
