@@ -145,6 +145,9 @@ UNUSUAL = {
     "people of the project's IAP by one list, programs by another": make(
         "gcp:iap/webIamBinding:WebIamBinding", "all", {
             "project": "hooli-research", "role": "roles/cloudsql.instanceUser", "members": ["user:ann@hooli.example"]}),
+    "another service behind IAP, for people": make(GCP_RUN_SERVICE, "hooli-research", {
+        "location": "us-central1", "name": "hooli-research", "iapEnabled": True, "invokerIamDisabled": True,
+        "template": {"containers": [{"image": "board"}]}}),
     "by an address that is not known": edit(GCP_RUN_SERVICE, SERVICE, into("template", None)),
 }  # fmt: skip
 
