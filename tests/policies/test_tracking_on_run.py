@@ -89,6 +89,11 @@ def word(beginning: str, instead: str | None) -> Change:
     return edit(GCP_RUN_SERVICE, SERVICE, change)
 
 
+def on_instance(name: str) -> dict[str, str]:
+    named = f"resource.name == 'projects/hooli-research/instances/{name}'"
+    return {"title": "one", "expression": f"{named} && resource.type == 'sqladmin.googleapis.com/Instance'"}
+
+
 STORE, OWN = "--backend-store-uri=", "postgresql+psycopg2://hooli-research-mlflow%40rehearsal.iam@"
 MISTAKES = {
     "probed where nobody listens": (server(f"{CONTAINER}.startupProbe.httpGet.port", 5000), "run-probe"),
@@ -148,6 +153,11 @@ UNUSUAL = {
     "another service behind IAP, for people": make(GCP_RUN_SERVICE, "hooli-research", {
         "location": "us-central1", "name": "hooli-research", "iapEnabled": True, "invokerIamDisabled": True,
         "template": {"containers": [{"image": "board"}]}}),
+    "may log in to this instance alone": edit(
+        MEMBER, "tracking-server-logs-in", into("condition", on_instance(DATABASE))),
+    "may log in somewhere, by a condition on an instance that nobody recorded": both(
+        word(STORE, f"{STORE}{OWN}10.9.9.9:5432/mlflow"), without("gcp:sql/user:User", "tracking-server-login"),
+        edit(MEMBER, "tracking-server-logs-in", into("condition", on_instance("of-another")))),
     "by an address that is not known": edit(GCP_RUN_SERVICE, SERVICE, into("template", None)),
 }  # fmt: skip
 
