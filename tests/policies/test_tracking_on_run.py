@@ -95,12 +95,24 @@ def on_instance(name: str) -> dict[str, str]:
 
 
 STORE, OWN = "--backend-store-uri=", "postgresql+psycopg2://hooli-research-mlflow%40rehearsal.iam@"
+IMAGE = "burakince/mlflow:{}"
+
+
+def words_apart(inputs: dict[str, Any]) -> None:
+    """Each option and its value as two words."""
+    words = inputs["template"]["containers"][0]["args"]
+    words[:] = [part for one in words for part in (str(one).split("=", 1) if str(one).startswith("--") else [one])]
+
+
 MISTAKES = {
     "probed where nobody listens": (server(f"{CONTAINER}.startupProbe.httpGet.port", 5000), "run-probe"),
     "probed at the page": (server(f"{CONTAINER}.livenessProbe.httpGet.path", "/"), "run-probe"),
     "sent where nobody listens": (server(f"{CONTAINER}.ports.containerPort", 5000), "run-port run-probe"),
     "under another's name": (word("--allowed-hosts", "--allowed-hosts=mlflow-1.us-central1.run.app"), "run-hosts"),
     "under no name": (word("--allowed-hosts", None), "run-hosts"),
+    "under another's name, in two words": (both(
+        word("--allowed-hosts", "--allowed-hosts=mlflow-1.us-central1.run.app"),
+        edit(GCP_RUN_SERVICE, SERVICE, words_apart)), "run-hosts"),
     "models through the server": (word("--no-serve-artifacts", "--serve-artifacts"), ""),
     "files on its own disk": (both(word("--no-serve-artifacts", "--serve-artifacts"),
                                    word("--default-artifact-root", None)), "run-artifacts"),
@@ -132,6 +144,16 @@ LETS_IN = "roles/iap.httpsResourceAccessor"
 UNUSUAL = {
     "a domain of its own before it": word("--allowed-hosts", "--allowed-hosts=mlflow.hooli.example"),
     "under a pattern": word("--allowed-hosts", "--allowed-hosts=*.run.app"),
+    "in two words": edit(GCP_RUN_SERVICE, SERVICE, words_apart),
+    "whatever it is called": both(word("--allowed-hosts", None), word("--workers", "--disable-security-middleware")),
+    "whatever it is called, by a variable": both(word("--allowed-hosts", None), server(f"{CONTAINER}.envs[0]", {
+        "name": "MLFLOW_SERVER_DISABLE_SECURITY_MIDDLEWARE", "value": "true"})),
+    "under no name, of a version that asks for none": both(
+        word("--allowed-hosts", None), server(f"{CONTAINER}.image", IMAGE.format("v2.22.1"))),
+    "under no name, of the last version that asks for none": both(
+        word("--allowed-hosts", None), server(f"{CONTAINER}.image", IMAGE.format("3.4.0"))),
+    "under no name, by an image of its own": both(
+        word("--allowed-hosts", None), server(f"{CONTAINER}.image", "acme/mlflow:2026")),
     "told by a variable": both(word("--allowed-hosts", None), server(f"{CONTAINER}.envs[0]", {
         "name": "MLFLOW_SERVER_ALLOWED_HOSTS", "value": "mlflow.hooli.example"})),
     "with a password of its own": word(STORE, f"{STORE}postgresql://mlflow@10.9.9.9:5432/mlflow"),

@@ -22,6 +22,13 @@ ROOT: Final = "--default-artifact-root="
 HOSTS: Final = "--allowed-hosts="
 HOSTS_VARIABLE: Final = "MLFLOW_SERVER_ALLOWED_HOSTS"
 STORE: Final = "--backend-store-uri="
+PORT: Final = "--port="
+_TAKE_A_VALUE: Final = (ROOT, HOSTS, STORE, PORT)
+_UNGUARDED: Final = ("--disable-security-middleware", "MLFLOW_SERVER_DISABLE_SECURITY_MIDDLEWARE")
+"""What lets every host by: an option, or its variable."""
+_GUARDED_SINCE: Final = (3, 5)
+"""MLflow knows no allowed hosts before (its release notes, 3.5.0)."""
+_VERSION: Final = re.compile(r"mlflow(?:-[a-z]+)*:v?(\d+)\.(\d+)\b")
 
 _UNCHECKED: Final = ("/health", "/version")
 """Paths that MLflow answers under any host (mlflow.server.security_utils, 3.17.2)."""
@@ -31,8 +38,15 @@ _LARGE: Final = "Cloud Run takes no request above 32 MiB, and a model is larger"
 
 
 def words_of(view: View, at: str) -> list[str]:
-    """The command of the first container."""
-    return [*view.texts(f"{at}containers[0].commands"), *view.texts(f"{at}containers[0].args")]
+    """The command of the first container; an option and its value are one word, as they may be written."""
+    words = [*view.texts(f"{at}containers[0].commands"), *view.texts(f"{at}containers[0].args")]
+    joined: list[str] = []
+    for word in words:
+        if joined and f"{joined[-1]}=" in _TAKE_A_VALUE:
+            joined[-1] += f"={word}"
+        else:
+            joined.append(word)
+    return joined
 
 
 def check(stack: Stack) -> None:
@@ -56,7 +70,7 @@ def _ports(view: View, words: list[str]) -> None:
     """What listens, what is sent to, and what is probed are one port."""
     at = "template.containers[0]"
     port = view.number(f"{at}.ports.containerPort") or 8080  # Cloud Run's default
-    listens = next((word.partition("=")[2] for word in words if word.startswith("--port=")), "")
+    listens = next((word.removeprefix(PORT) for word in words if word.startswith(PORT)), "")
     if listens.isdigit() and int(listens) != port:
         message = f"requests go to {port:g}, and the server listens on {listens}"
         view.error("run-port", f"{at}.ports.containerPort", message, hint=listens)
@@ -68,26 +82,33 @@ def _ports(view: View, words: list[str]) -> None:
 
 
 def _mlflow(view: View, words: list[str]) -> None:
-    at = "template.containers[0]"
-    for probe in ("startupProbe", "livenessProbe"):
+    at, variables = "template.containers[0]", _variables(view)
+    allowed = next((word.removeprefix(HOSTS) for word in words if word.startswith(HOSTS)), None)
+    guarded = _is_guarded(view, at, allowed is not None) and not {*words, *variables}.intersection(_UNGUARDED)
+    for probe in ("startupProbe", "livenessProbe") if guarded and allowed != "*" else ():
         path = view.text(f"{at}.{probe}.httpGet.path")
         if path is not None and path not in _UNCHECKED:
             message = f"{path} is answered under the server's own host alone, which no probe names: no instance is well"
             view.error("run-probe", f"{at}.{probe}.httpGet.path", message, hint=_UNCHECKED[0])
     name = view.text("name")
-    allowed = next((word.removeprefix(HOSTS) for word in words if word.startswith(HOSTS)), None)
-    if name and allowed is not None and not any(_is_own(host, name) for host in allowed.split(",")):
+    if name and guarded and allowed is not None and not any(_is_own(host, name) for host in allowed.split(",")):
         message = (
             f"answers requests for {allowed}, and is reached as {name}-PROJECTNUMBER.REGION.run.app: all are refused"
         )
         view.error("run-hosts", f"{at}.args", message, hint=f"{HOSTS}{name}-….run.app")
-    elif name and allowed is None and HOSTS_VARIABLE not in _variables(view):
+    elif name and guarded and allowed is None and HOSTS_VARIABLE not in variables:
         message = "answers no request for its own name: without --allowed-hosts MLflow knows localhost alone"
         view.error("run-hosts", f"{at}.args", message, hint=f"{HOSTS}{name}-….run.app")
     if "--no-serve-artifacts" not in words and not any(word.startswith(f"{ROOT}gs://") for word in words):
         view.warning(
             "run-artifacts", f"{at}.args", f"files of runs go through the server: {_LARGE}", hint=f"{ROOT}gs://…"
         )
+
+
+def _is_guarded(view: View, at: str, asked_to: bool) -> bool:
+    """Whether MLflow asks by which name it is called: a version that knows how, as its image says or its options do."""
+    version = _VERSION.search(view.text(f"{at}.image") or "")
+    return asked_to or (version is not None and (int(version[1]), int(version[2])) >= _GUARDED_SINCE)
 
 
 def _variables(view: View) -> set[str]:
