@@ -14,6 +14,7 @@ from tests.rehearsal.works.mistakes_managed import make
 from tests.rehearsal.works.mistakes_managed_gcp import without
 from tests.shared import ROOT
 from tests.stacks.tracking_on_run import JOB, SERVICE, STACK, stack_file
+from trainyard.recorded.model import UNKNOWN
 from trainyard.recorded.types import CLOUD_SQL, GCP_RUN_JOB, GCP_RUN_SERVICE
 from trainyard.rehearsal.context import Stack, ValueContext
 from trainyard.rehearsal.rehearse import Rehearsal, rehearse
@@ -96,6 +97,20 @@ def on_instance(name: str) -> dict[str, str]:
 
 STORE, OWN = "--backend-store-uri=", "postgresql+psycopg2://hooli-research-mlflow%40rehearsal.iam@"
 IMAGE = "burakince/mlflow:{}"
+PROXY = {
+    "image": "gcr.io/cloud-sql-connectors/cloud-sql-proxy:2.18",
+    "args": ["--port=5432", "acme:us-central1:mlflow"],
+}
+
+
+def behind_a_proxy(inputs: dict[str, Any]) -> None:
+    """Another container first: which one is the server, its port says."""
+    inputs["template"]["containers"].insert(0, dict(PROXY))
+
+
+def later(path: str, value: Any) -> Change:
+    """A change of the server where a proxy stands before it."""
+    return edit(GCP_RUN_SERVICE, SERVICE, behind_a_proxy, into(path, value))
 
 
 def words_apart(inputs: dict[str, Any]) -> None:
@@ -107,12 +122,16 @@ def words_apart(inputs: dict[str, Any]) -> None:
 MISTAKES = {
     "probed where nobody listens": (server(f"{CONTAINER}.startupProbe.httpGet.port", 5000), "run-probe"),
     "probed at the page": (server(f"{CONTAINER}.livenessProbe.httpGet.path", "/"), "run-probe"),
-    "sent where nobody listens": (server(f"{CONTAINER}.ports.containerPort", 5000), "run-port run-probe"),
+    "sent where nobody listens": (server(f"{CONTAINER}.ports.containerPort", 5000), "run-port"),
     "under another's name": (word("--allowed-hosts", "--allowed-hosts=mlflow-1.us-central1.run.app"), "run-hosts"),
     "under no name": (word("--allowed-hosts", None), "run-hosts"),
     "under another's name, in two words": (both(
         word("--allowed-hosts", "--allowed-hosts=mlflow-1.us-central1.run.app"),
         edit(GCP_RUN_SERVICE, SERVICE, words_apart)), "run-hosts"),
+    "under no name, behind a proxy": (both(
+        word("--allowed-hosts", None), edit(GCP_RUN_SERVICE, SERVICE, behind_a_proxy)), "run-hosts"),
+    "on another port, behind a proxy": (later("template.containers[1].ports.containerPort", 5000),
+                                        "run-port"),
     "models through the server": (word("--no-serve-artifacts", "--serve-artifacts"), ""),
     "files on its own disk": (both(word("--no-serve-artifacts", "--serve-artifacts"),
                                    word("--default-artifact-root", None)), "run-artifacts"),
@@ -154,6 +173,11 @@ UNUSUAL = {
         word("--allowed-hosts", None), server(f"{CONTAINER}.image", IMAGE.format("3.4.0"))),
     "under no name, by an image of its own": both(
         word("--allowed-hosts", None), server(f"{CONTAINER}.image", "acme/mlflow:2026")),
+    "probed on a port of its own, where it is no MLflow": make(GCP_RUN_SERVICE, "api", {
+        "location": "us-central1", "name": "api", "template": {"containers": [{
+            "image": "api", "args": ["--port=8080"], "startupProbe": {"httpGet": {"port": 9090}}}]}}),
+    "on a port that is not known": server(f"{CONTAINER}.ports.containerPort", UNKNOWN),
+    "behind a proxy": edit(GCP_RUN_SERVICE, SERVICE, behind_a_proxy),
     "told by a variable": both(word("--allowed-hosts", None), server(f"{CONTAINER}.envs[0]", {
         "name": "MLFLOW_SERVER_ALLOWED_HOSTS", "value": "mlflow.hooli.example"})),
     "with a password of its own": word(STORE, f"{STORE}postgresql://mlflow@10.9.9.9:5432/mlflow"),

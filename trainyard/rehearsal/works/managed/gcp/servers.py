@@ -37,9 +37,16 @@ _OF_AN_ACCOUNT: Final = ".iam"
 _LARGE: Final = "Cloud Run takes no request above 32 MiB, and a model is larger"
 
 
+def container_of(view: View, at: str) -> str:
+    """Where the container is that requests go to: the one with a port where others run beside it, else the first."""
+    own = (path for path, each in view.items(f"{at}containers") if "ports" in each)
+    return next(own, f"{at}containers[0]")
+
+
 def words_of(view: View, at: str) -> list[str]:
-    """The command of the first container; an option and its value are one word, as they may be written."""
-    words = [*view.texts(f"{at}containers[0].commands"), *view.texts(f"{at}containers[0].args")]
+    """The command of the server; an option and its value are one word, as they may be written."""
+    own = container_of(view, at)
+    words = [*view.texts(f"{own}.commands"), *view.texts(f"{own}.args")]
     joined: list[str] = []
     for word in words:
         if joined and f"{joined[-1]}=" in _TAKE_A_VALUE:
@@ -67,22 +74,23 @@ def check(stack: Stack) -> None:
 
 
 def _ports(view: View, words: list[str]) -> None:
-    """What listens, what is sent to, and what is probed are one port."""
-    at = "template.containers[0]"
+    """What listens and what is sent to are one port."""
+    at = container_of(view, "template.")
+    listens = _listens(words)
+    unknown = any(view.is_unknown(path) for path in (f"{at}.ports", f"{at}.ports.containerPort"))
     port = view.number(f"{at}.ports.containerPort") or 8080  # Cloud Run's default
-    listens = next((word.removeprefix(PORT) for word in words if word.startswith(PORT)), "")
-    if listens.isdigit() and int(listens) != port:
+    if listens.isdigit() and not unknown and int(listens) != port:
         message = f"requests go to {port:g}, and the server listens on {listens}"
         view.error("run-port", f"{at}.ports.containerPort", message, hint=listens)
-    for probe in ("startupProbe", "livenessProbe"):
-        probed = view.number(f"{at}.{probe}.httpGet.port")
-        if probed is not None and probed != port:
-            message = f"asks port {probed:g}, and requests go to {port:g}: no instance is ever well"
-            view.error("run-probe", f"{at}.{probe}.httpGet.port", message, hint=f"{port:g}")
+
+
+def _listens(words: list[str]) -> str:
+    return next((word.removeprefix(PORT) for word in words if word.startswith(PORT)), "")
 
 
 def _mlflow(view: View, words: list[str]) -> None:
-    at, variables = "template.containers[0]", _variables(view)
+    at = container_of(view, "template.")
+    variables = _variables(view, at)
     allowed = next((word.removeprefix(HOSTS) for word in words if word.startswith(HOSTS)), None)
     guarded = _is_guarded(view, at, allowed is not None) and not {*words, *variables}.intersection(_UNGUARDED)
     for probe in ("startupProbe", "livenessProbe") if guarded and allowed != "*" else ():
@@ -90,6 +98,12 @@ def _mlflow(view: View, words: list[str]) -> None:
         if path is not None and path not in _UNCHECKED:
             message = f"{path} is answered under the server's own host alone, which no probe names: no instance is well"
             view.error("run-probe", f"{at}.{probe}.httpGet.path", message, hint=_UNCHECKED[0])
+    listens = _listens(words)
+    for probe in ("startupProbe", "livenessProbe"):  # MLflow has one port alone, for probes too
+        probed = view.number(f"{at}.{probe}.httpGet.port")
+        if probed is not None and listens.isdigit() and probed != int(listens):
+            message = f"asks port {probed:g}, and the server listens on {listens}: no instance is ever well"
+            view.error("run-probe", f"{at}.{probe}.httpGet.port", message, hint=listens)
     name = view.text("name")
     if name and guarded and allowed is not None and not any(_is_own(host, name) for host in allowed.split(",")):
         message = (
@@ -111,8 +125,8 @@ def _is_guarded(view: View, at: str, asked_to: bool) -> bool:
     return asked_to or (version is not None and (int(version[1]), int(version[2])) >= _GUARDED_SINCE)
 
 
-def _variables(view: View) -> set[str]:
-    return {str(each.get("name")) for _, each in view.items("template.containers[0].envs")}
+def _variables(view: View, at: str) -> set[str]:
+    return {str(each.get("name")) for _, each in view.items(f"{at}.envs")}
 
 
 def _is_own(host: str, name: str) -> bool:
@@ -149,7 +163,7 @@ def _reached(view: View, at: str, instance: View) -> None:
 
 
 def _by_token(stack: Stack, view: View, at: str, instance: View, user: str) -> None:
-    place = f"{at}containers[0].args"
+    place = f"{container_of(view, at)}.args"
     flags = {str(each.get("name")): each.get("value") for _, each in instance.items("settings.databaseFlags")}
     if flags.get("cloudsql.iam_authentication") != "on" and not instance.blurred("settings.databaseFlags"):
         message = f"{view.resource.name} logs in with a token, which the instance takes with the flag alone"
