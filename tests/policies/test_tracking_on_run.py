@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -19,7 +20,7 @@ from trainyard.recorded.types import CLOUD_SQL, GCP_RUN_JOB, GCP_RUN_SERVICE
 from trainyard.rehearsal.context import Stack, ValueContext
 from trainyard.rehearsal.rehearse import Rehearsal, rehearse
 from trainyard.rehearsal.works.managed.check import check
-from trainyard.rehearsal.works.managed.gcp.servers import DOOR
+from trainyard.rehearsal.works.managed.gcp.servers import DOOR, USER
 from trainyard.rehearsal.works.rights.gcp.check import check as check_rights
 
 DATABASE, SETTINGS = "hooli-research-mlflow", "settings"
@@ -90,6 +91,15 @@ def word(beginning: str, instead: str | None) -> Change:
     return edit(GCP_RUN_SERVICE, SERVICE, change)
 
 
+def edit_resource(type_: str, name: str, **fields: Any) -> Change:
+    """Other fields of a resource: that it is looked up, say."""
+
+    def change(resources: Any) -> list[Any]:
+        return [replace(each, **fields) if (each.type, each.name) == (type_, name) else each for each in resources]
+
+    return change
+
+
 def on_instance(name: str) -> dict[str, str]:
     named = f"resource.name == 'projects/hooli-research/instances/{name}'"
     return {"title": "one", "expression": f"{named} && resource.type == 'sqladmin.googleapis.com/Instance'"}
@@ -142,7 +152,7 @@ MISTAKES = {
     "IAP was forgotten": (server("iapEnabled", DROP), "run-iap-off"),
     "as somebody else": (server("template.serviceAccount", "hooli-research-jobs@rehearsal.iam.gserviceaccount.com"),
                          "run-login rights-run"),
-    "no login of that name": (edit("gcp:sql/user:User", "tracking-server-login", into("name", "mlflow@p.iam")),
+    "no login of that name": (edit(USER, "tracking-server-login", into("name", "mlflow@p.iam")),
                               "run-login"),
     "no tokens for the database": (edit(CLOUD_SQL, DATABASE, into("settings.databaseFlags", [])), "run-login"),
     "the migration has no way": (edit(GCP_RUN_JOB, JOB, into("template.template.vpcAccess", DROP)), "run-network"),
@@ -196,13 +206,28 @@ UNUSUAL = {
     "people of the project's IAP by one list, programs by another": make(
         "gcp:iap/webIamBinding:WebIamBinding", "all", {
             "project": "hooli-research", "role": "roles/cloudsql.instanceUser", "members": ["user:ann@hooli.example"]}),
+    "an instance that is looked up": edit_resource(CLOUD_SQL, DATABASE, read=True, inputs={}),
+    "no login made here, for an instance that is looked up": both(
+        edit_resource(CLOUD_SQL, DATABASE, read=True, inputs={}),
+        edit(USER, "tracking-server-login", into("name", "of@another.iam"))),
+    "a login that comes by a group": both(
+        without(USER, "tracking-server-login"), make(USER, "group", {
+            "instance": DATABASE, "name": "servers@hooli.example", "type": "CLOUD_IAM_GROUP"})),
+    "nobody's login here, and one of another instance": both(
+        without(USER, "tracking-server-login"), without(USER, "hooli-research-mlflow-mlflow"),
+        make(CLOUD_SQL, "other", {"name": "other", "region": "us-central1"}),
+        make(USER, "of-other", {"instance": "other", "name": "app", "type": "BUILT_IN"})),
+    "let in to a service that is looked up": both(
+        make(GCP_RUN_SERVICE, "elsewhere", {"name": "elsewhere"}),
+        edit_resource(GCP_RUN_SERVICE, "added-elsewhere", read=True),
+        make(DOOR, "elsewhere", {"cloudRunServiceName": "elsewhere", "role": LETS_IN, "member": CLIENT})),
     "another service behind IAP, for people": make(GCP_RUN_SERVICE, "hooli-research", {
         "location": "us-central1", "name": "hooli-research", "iapEnabled": True, "invokerIamDisabled": True,
         "template": {"containers": [{"image": "board"}]}}),
     "may log in to this instance alone": edit(
         MEMBER, "tracking-server-logs-in", into("condition", on_instance(DATABASE))),
     "may log in somewhere, by a condition on an instance that nobody recorded": both(
-        word(STORE, f"{STORE}{OWN}10.9.9.9:5432/mlflow"), without("gcp:sql/user:User", "tracking-server-login"),
+        word(STORE, f"{STORE}{OWN}10.9.9.9:5432/mlflow"), without(USER, "tracking-server-login"),
         edit(MEMBER, "tracking-server-logs-in", into("condition", on_instance("of-another")))),
     "by an address that is not known": edit(GCP_RUN_SERVICE, SERVICE, into("template", None)),
 }  # fmt: skip

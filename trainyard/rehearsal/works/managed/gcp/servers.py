@@ -68,7 +68,9 @@ def check(stack: Stack) -> None:
         _database(stack, view, "template.template.", words_of(view, "template.template."))
     for view in stack.of_type(DOOR):
         service = view.referred("cloudRunServiceName", GCP_RUN_SERVICE)
-        if service is not None and (service.lacks("iapEnabled") or service.flag("iapEnabled") is False):
+        if service is None or service.resource.read:  # of one that is looked up only the name is known
+            continue
+        if service.lacks("iapEnabled") or service.flag("iapEnabled") is False:
             message = f"lets somebody through IAP, which does not stand before {service.resource.name}: nobody comes in"
             view.error("run-iap-off", "cloudRunServiceName", message, hint="iapEnabled: true on the service")
 
@@ -164,14 +166,28 @@ def _reached(view: View, at: str, instance: View) -> None:
 
 def _by_token(stack: Stack, view: View, at: str, instance: View, user: str) -> None:
     place = f"{container_of(view, at)}.args"
-    flags = {str(each.get("name")): each.get("value") for _, each in instance.items("settings.databaseFlags")}
-    if flags.get("cloudsql.iam_authentication") != "on" and not instance.blurred("settings.databaseFlags"):
-        message = f"{view.resource.name} logs in with a token, which the instance takes with the flag alone"
-        instance.error("run-login", "settings.databaseFlags", message, hint="cloudsql.iam_authentication: on")
-    known = [each.text("name") for each in stack.of_type(USER)]
-    if known and None not in known and user not in known:
-        view.error("run-login", place, f"logs in as {user}, which nobody makes a user", hint=", ".join(map(str, known)))
+    if not instance.resource.read:  # else its flags are not said, and its users may be made elsewhere
+        flags = {str(each.get("name")): each.get("value") for _, each in instance.items("settings.databaseFlags")}
+        if flags.get("cloudsql.iam_authentication") != "on" and not instance.blurred("settings.databaseFlags"):
+            message = f"{view.resource.name} logs in with a token, which the instance takes with the flag alone"
+            instance.error("run-login", "settings.databaseFlags", message, hint="cloudsql.iam_authentication: on")
+        known = _users(stack, instance)
+        if known and user not in known:
+            message = f"logs in as {user}, which nobody makes a user"
+            view.error("run-login", place, message, hint=", ".join(known))
     own = view.text(f"{at}serviceAccount")
     if own and own.removesuffix(".gserviceaccount.com") != user:
         message = f"logs in as {user} and runs as {own}, whose token it has"
         view.error("run-login", place, message, hint=own.removesuffix(".gserviceaccount.com"))
+
+
+def _users(stack: Stack, instance: View) -> list[str]:
+    """Who logs in to an instance; nobody where somebody's name or place is not known, or a group's members do."""
+    found: list[str] = []
+    for user in stack.of_type(USER):
+        of, name = user.referred("instance", CLOUD_SQL), user.text("name")
+        if of is None or name is None or (user.text("type") or "").startswith("CLOUD_IAM_GROUP"):
+            return []
+        if of.resource.urn == instance.resource.urn:
+            found.append(name)
+    return found
