@@ -318,3 +318,37 @@ def test_an_event_of_a_job_carries_its_tags(field, found):
     rule = resource("aws:cloudwatch/eventRule:EventRule", "r", {"name": "jobs", "eventPattern": pattern}, "jobs")
     target = resource("aws:cloudwatch/eventTarget:EventTarget", "t", {"rule": "jobs", "arn": "arn:aws:sqs:::q"})
     assert told(rule, target) == found
+
+
+def logged(text: str) -> Any:
+    return resource("gcp:logging/metric:Metric", "calls", {"name": "calls", "filter": text})
+
+
+REAL = [
+    "google.cloud.kms.v1.KeyManagementService.CreateCryptoKey", "google.api.serviceusage.v1.ServiceUsage.EnableService",
+    "google.cloud.secretmanager.v1.SecretManagerService.AddSecretVersion", "GetIamPolicy", "storage.getIamPermissions",
+    "google.logging.v2.ConfigServiceV2.CreateBucketAsync", "google.logging.v2.ConfigServiceV2.DeleteLink",
+    "google.container.v1beta1.ClusterManager.UpdateCluster", "google.iam.v1.IAMPolicy.GetIamPolicy",
+    "beta.compute.firewalls.patch", "google.login.LoginService.loginSuccess",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_a_call_that_no_table_has_is_no_slip(name):
+    assert told(logged(f'protoPayload.methodName="{name}"')) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ('protoPayload.serviceName="login.googleapis.com"', []),
+        ('protoPayload.serviceName="admin.googleapis.com"', []),
+        ('protoPayload.serviceName="loging.googleapis.com"', ["error programs-filter"]),
+        ('protoPayload.methodName:"SetIamPolic"', []),
+        ('protoPayload.methodName="SetIamPolicys"', ["error programs-filter"]),
+        ('protoPayload.methodName="google.container.v1.ClusterManager.UpdateClustre"', ["error programs-filter"]),
+        ('protoPayload.methodName="google.container.v1beta1.ClusterManager.DeleteClusters"', ["error programs-filter"]),
+    ],
+)
+def test_a_slip_in_the_name_of_a_call_is_one(text, found):
+    assert told(logged(text)) == found
