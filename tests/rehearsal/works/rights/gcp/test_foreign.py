@@ -192,3 +192,63 @@ def test_a_role_on_the_project_that_the_keys_are_in_is_no_other_projects(changes
     home = made("pulumi:providers:gcp", "default", {"project": PROJECT})
     found = check_works([home, *stack(**changes)], ValueContext("1.34", "europe-west4"))
     assert {finding.rule for finding in found if finding.rule.startswith("rights-")} == rule
+
+
+TEMPLATE = f"projects/{PROJECT}/locations/europe-west4/notebookRuntimeTemplates/7"
+APPLY, LOOK = "aiplatform.notebookRuntimeTemplates.apply", "aiplatform.notebookRuntimeTemplates.get"
+PEOPLE = "group:vision@shop.example"
+
+
+def role(name, *permissions):
+    place = f"projects/{PROJECT}/roles/{name}"
+    inputs = {"roleId": name, "permissions": list(permissions)}
+    return made("gcp:projects/iAMCustomRole:IAMCustomRole", name, inputs, id=place, outputs={"name": place})
+
+
+def editors(**on_project):
+    looks, opens = role("looks", LOOK), role("opens", APPLY)
+    given = {"runtimeTemplate": TEMPLATE, "role": looks.id, "member": PEOPLE}
+    return {
+        "looks": looks,
+        "opens": opens,
+        "template": made("gcp:colab/runtimeTemplate:RuntimeTemplate", "lab", {"displayName": "lab"}, id=TEMPLATE),
+        "given": made("gcp:colab/runtimeTemplateIamMember:RuntimeTemplateIamMember", "given", given),
+        "more": made("gcp:projects/iAMMember:IAMMember", "more", {"project": PROJECT, **on_project}),
+    }
+
+
+@pytest.mark.parametrize(
+    ("changes", "rule"),
+    [
+        (editors(role=f"projects/{PROJECT}/roles/looks", member=PEOPLE), {"rights-editor"}),
+        (editors(role=f"projects/{PROJECT}/roles/opens", member=PEOPLE), set()),
+        (editors(role="organizations/9/roles/nobody-knows", member=PEOPLE), set()),
+        (editors(role=f"projects/{PROJECT}/roles/opens", member=AGENT), {"rights-editor"}),
+    ],
+)
+def test_whoever_may_open_every_editor_may_open_this_one(changes, rule):
+    assert told(stack(**changes)) == rule
+
+
+def reads(bucket):
+    inputs = {"bucket": bucket, "role": "roles/storage.objectViewer", "member": PEOPLE}
+    return made("gcp:storage/bucketIAMMember:BucketIAMMember", "reads", inputs)
+
+
+OWN = made("gcp:storage/bucket:Bucket", "own", {"name": "shop-dev-data", "uniformBucketLevelAccess": True}, id="s")
+
+
+@pytest.mark.parametrize(
+    ("bucket", "rule"),
+    [
+        ("shop-dev-data", set()),
+        ("shop-prod-data", set()),
+        ("shop-dev-date", {"rights-binding-nothing"}),
+        ("shop-dev-dta", {"rights-binding-nothing"}),
+        ("shop-dev-data-887766554433", set()),
+        ("shop-dev-outputs-0fa7c21", {"rights-binding-nothing"}),
+    ],
+)
+def test_a_bucket_of_another_environment_is_no_slip(bucket, rule):
+    by_chance = made("gcp:storage/bucket:Bucket", "more", {**OWN.inputs, "name": "shop-dev-artifacts-0fa7c21"}, id="m")
+    assert told(stack(own=OWN, more=by_chance, reads=reads(bucket))) == rule
