@@ -76,8 +76,9 @@ def check(view: View, path: str, text: str) -> None:
                 _note(view, path, f"{name} is never in the log {wrong}", allowed=f"cloudaudit.googleapis.com/{right}")
     for name in _SERVICE.findall(text):
         short, domain, _ = name.partition(".googleapis.com")
-        known = () if name in services() or short in _WRITE_ONLY else (each.partition(".")[0] for each in services())
-        if meant := nearest_of(short, known) if domain else "":
+        if not domain or name in services() or short in _WRITE_ONLY:
+            continue
+        if meant := nearest_of(short, (each.partition(".")[0] for each in services())):
             _note(view, path, f"no service is named {show(name)}", hint=f"did you mean {meant}.googleapis.com?")
 
 
