@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -197,9 +198,12 @@ class TrackingServerPlan:
         return f"{self.account('track')}@{project}.iam.gserviceaccount.com"
 
     def account(self, kind: str) -> str:
-        """Id of one of the server's accounts."""
-        name = self.service.removesuffix("-mlflow")
-        return f"{name[: LONGEST_LOGIN - len(kind) - 1].rstrip('-')}-{kind}"
+        """Id of one of the server's accounts. The environment's name is cut to what fits, and told apart then: two of a
+        project may begin alike."""
+        name, room = self.service.removesuffix("-mlflow"), LONGEST_LOGIN - len(kind) - 1
+        if len(name) > room:
+            name = f"{name[: room - 7].rstrip('-')}-{hashlib.sha256(name.encode()).hexdigest()[:6]}"
+        return f"{name}-{kind}"
 
 
 LONGEST_LOGIN = 28
