@@ -271,6 +271,16 @@ SOUND = {
         ),
     ),
     "a login of a person": ("demo", "programs", login("vision+ada", "her-own")),
+    "a login of a person, in base64": (
+        "demo",
+        "programs",
+        added(
+            "core/v1:Secret",
+            "own-login",
+            {"data": {"MLFLOW_TRACKING_USERNAME": "dmlzaW9uK2FkYQ==", "MLFLOW_TRACKING_PASSWORD": "aGVyLW93bg=="}},
+            "team-vision",
+        ),
+    ),
     "a password of somebody else's server": (
         "demo",
         "programs",
@@ -567,6 +577,15 @@ def test_further_breaks_are_told(rehearsed, broken):
     change, rule = CHARTS[broken]
     head = rule.partition("-")[0]
     assert rule in {one.rule for one in told(rehearsed("demo"), change, ROOMS.get(head, head))}
+
+
+def test_a_finding_shows_no_name_that_a_secret_holds(rehearsed):
+    changes = [one.change for one in second.MISTAKES if one.name in ("administrator", "login", "no-account")]
+    found = [one for change in changes for one in told(rehearsed("demo"), change, "programs", ours=True)]
+    said = " ".join(" ".join(one.as_json().values()) for one in found if one.rule == "programs-login")
+    assert said
+    assert "keeper" in said or "administrator" in said
+    assert "one of" not in said and "language" not in said and "admin " not in said
 
 
 def test_the_stack_with_notebooks_works(of):
