@@ -246,6 +246,11 @@ SOUND = {
         "references",
         program(PLAIN, "python3", "/app/run.py", "--to=/var/lib/app/x", "--from=/var/lib/base", volumeMounts=[STATE]),
     ),
+    "a program of the image beside a configuration that it finds itself": (
+        "demo",
+        "references",
+        program(PLAIN, "/opt/app/server", "--state=/var/lib/app/x", mount="/opt/app/config", volumeMounts=[STATE]),
+    ),
     "a configuration of the image beside a mount": (
         "demo",
         "references",
