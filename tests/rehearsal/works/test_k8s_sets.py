@@ -475,6 +475,15 @@ SOUND = {
         "programs",
         edit(CONFIG_MAP, "egress-configuration", said("data", "acl secure port 443", "acl secure port 443 1025-65535")),
     ),
+    "a list of ports over several lines": (
+        "demo",
+        "programs",
+        edit(
+            CONFIG_MAP,
+            "egress-configuration",
+            said("data", "acl secure port 443\n", "acl secure port 443\nacl secure port 70\nacl secure port 777\n"),
+        ),
+    ),
     "a proxy that refuses a port": (
         "demo",
         "programs",
