@@ -163,13 +163,24 @@ def looked_for(start: Start, files: Mapping[str, str], container: Container) -> 
         return f"{wanted[-1]}.py", moved[0]
     for root in places:
         folder = join(root, *parts[:-1])
-        beside = sorted(path for path in files if dirname(path) == folder)
+        if folder not in _whole(container):
+            continue  # files that are mounted one by one lie beside what the image has there
+        beside = sorted(path for path in files if dirname(path) == folder and path.endswith(".py"))
         if beside:
             return f"{folder}/{parts[-1]}.py", ", ".join(basename(path) for path in beside[:8])
     return None
 
 
 @lru_cache(maxsize=256)
+def _whole(container: Container) -> set[str]:
+    """The folders that a mount fills, hiding what the image has there."""
+    return {
+        normpath(one["mountPath"])
+        for one in listed(container.body.get("volumeMounts"))
+        if isinstance(one, Mapping) and isinstance(one.get("mountPath"), str) and not one.get("subPath")
+    }
+
+
 def docstring(text: str) -> str:
     """What a program says of itself; empty where it says nothing, or is no Python."""
     try:
