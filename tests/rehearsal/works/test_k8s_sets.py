@@ -404,11 +404,6 @@ SOUND = {
         "programs",
         ruled({**ALERT, "annotations": {"s": "{{ $labels.team }} {{ $value }}"}}),
     ),
-    "a constant of something else": (
-        "demo",
-        "programs",
-        ruled({"record": "own_price", "expr": "vector(3)", "labels": {"storageclass": "gp2"}}),
-    ),
     "figures of a range that are recorded more often": (
         "demo",
         "programs",
@@ -437,6 +432,11 @@ SOUND = {
             },
             "monitoring",
         ),
+    ),
+    "a constant of something else": (
+        "demo",
+        "programs",
+        ruled({"record": "own_price", "expr": "vector(3)", "labels": {"storageclass": "gp2"}}),
     ),
     "a sum as often as it says": (
         "demo",
@@ -535,7 +535,40 @@ SOUND = {
         installed("balancers", "aws-load-balancer-controller", clusterName="acme-demo", hostNetwork=True),
     ),
 }
+USAGE_BY_EXAMPLE = '"""Serves.\n\n    run.py --model llama --port 8000\n"""\n'
+USAGE_OF_OPTIONS = '"""Serves.\n\n    run.py --port PORT FOLDER\n"""\n'
+SWITCH = """import argparse
+parser = argparse.ArgumentParser()
+parser.add_argument("--compile", action=argparse.BooleanOptionalAction)
+"""
+DEEPSPEED = """import argparse, deepspeed
+parser = argparse.ArgumentParser()
+parser.add_argument("--epochs")
+parser = deepspeed.add_config_arguments(parser)
+"""
+OWN_PROGRAMS = {
+    "the example of a docstring": program(USAGE_BY_EXAMPLE, "python3", "/app/run.py", "--port", "8000", "--seed", "1"),
+    "an option that has to be given, with its value": program(
+        USAGE_OF_OPTIONS, "python3", "/app/run.py", "--port", "8000", "/data"
+    ),
+    "the other way of a switch": program(SWITCH, "python3", "/app/run.py", "--no-compile"),
+    "options that DeepSpeed adds": program(DEEPSPEED, "python3", "/app/run.py", "--deepspeed", "--epochs=3"),
+    "one file in a package of the image": program(
+        "a: 1\n",
+        "python3",
+        "-m",
+        "app.serve",
+        key="settings.yaml",
+        mount="/etc/app",
+        volumeMounts=[{"name": "programs", "mountPath": "/opt/app/settings.yaml", "subPath": "settings.yaml"}],
+        env=[{"name": "PYTHONPATH", "value": "/opt"}],
+    ),
+}
+"""Right in a program of our own too."""
 MEANT = {
+    "an option that a docstring does not have": program(
+        USAGE, "python3", "/app/run.py", "check", "/data", "--often=3", "more"
+    ),
     "a route of somebody else's alerts": values(
         STACK, "alertmanager.config.route.routes[2].matchers", ['severity="page"']
     ),
@@ -613,6 +646,11 @@ def test_what_is_right_is_believed(of, sound):
 def test_what_others_may_mean_is_believed(rehearsed, sound):
     for room in ("programs", "references"):
         assert told(rehearsed("demo"), MEANT[sound], room) == []
+
+
+@pytest.mark.parametrize("sound", OWN_PROGRAMS)
+def test_a_program_of_ones_own_that_is_right_is_believed(rehearsed, sound):
+    assert told(rehearsed("demo"), OWN_PROGRAMS[sound], "programs", ours=True) == []
 
 
 @pytest.mark.parametrize("broken", CHARTS)

@@ -23,6 +23,7 @@ from trainyard.rehearsal.context import listed
 from trainyard.rehearsal.near import is_near
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster, Container, Pod
 
+OPTION: Final = re.compile(r"(--[\w-]+)(?:=.*)?", re.DOTALL)
 PROBES: Final = ("startupProbe", "readinessProbe", "livenessProbe")
 _PYTHON: Final = re.compile(r"python[\d.]*")
 _WITH_A_VALUE: Final = ("-W", "-X")
@@ -171,7 +172,6 @@ def looked_for(start: Start, files: Mapping[str, str], container: Container) -> 
     return None
 
 
-@lru_cache(maxsize=256)
 def _whole(container: Container) -> set[str]:
     """The folders that a mount fills, hiding what the image has there."""
     return {
@@ -181,6 +181,7 @@ def _whole(container: Container) -> set[str]:
     }
 
 
+@lru_cache(maxsize=256)
 def docstring(text: str) -> str:
     """What a program says of itself; empty where it says nothing, or is no Python."""
     try:
@@ -199,6 +200,25 @@ class Usage:
     optional: tuple[str, ...]
     options: tuple[str, ...]
     is_open: bool  # more may come
+
+
+def plain(line: Usage, words: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """What a program is told besides options and their values."""
+    found = []
+    index = 0
+    while index < len(words):
+        option = OPTION.fullmatch(words[index][1])
+        if words[index][1] == "--":
+            break
+        if option is None:
+            found.append(words[index])
+        index += 2 if option is not None and "=" not in words[index][1] and takes_value(line, option[1]) else 1
+    return found
+
+
+def takes_value(line: Usage, option: str) -> bool:
+    """Whether a usage line has an option with the word that comes after it."""
+    return re.search(rf"{re.escape(option)} [A-Z]", line.line) is not None
 
 
 _PART: Final = re.compile(r"\[[^\]]*\]|\S+")
@@ -224,9 +244,14 @@ def _usage(line: str, rest: str) -> Usage:
     wanted: list[str] = []
     optional: list[str] = []
     options: list[str] = []
-    is_open = False
+    is_open = is_told = False
     for part in _PART.findall(rest):
         inner = part.strip("[]").split()
+        if is_told and not part.startswith(("[", "--")):
+            is_told = False
+            is_open |= not part.isupper()  # the value of the option before it, or an example of one
+            continue
+        is_told = part.startswith("--") and part != "--" and "=" not in part
         if part.endswith(("…", "...")) or part == "--" or "=" in part:
             is_open = True
         elif inner and inner[0].startswith("--"):

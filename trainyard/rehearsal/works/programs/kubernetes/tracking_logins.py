@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from trainyard.rehearsal.context import View, listed, show
-from trainyard.rehearsal.works.programs.kubernetes.mounted import files_of, program, starts, usages
+from trainyard.rehearsal.works.programs.kubernetes.mounted import files_of, plain, program, starts, usages
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster, Pod, place
 
 _USERS: Final = "users.json"
@@ -95,7 +95,7 @@ def _administrator(pod: Pod, administrator: str, cluster: Cluster) -> None:
         for start in found if files else ():
             one = program(start, files or {}, container)
             for line in usages(one) if one is not None else ():
-                words = [word for word in start.words if not word[1].startswith("--")]
+                words = plain(line, start.words)
                 literals = [word for _, word in words[: len(line.literals)]]
                 if "ADMIN" not in line.wanted or literals != list(line.literals):
                     continue
