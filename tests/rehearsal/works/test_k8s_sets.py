@@ -42,6 +42,7 @@ from tests.shared import ROOT
 from tests.stacks.test_notebooks import GITHUB, POOLS, _pools
 from trainyard.policies.pack import POLICIES
 from trainyard.rehearsal.rehearse import Rehearsal, rehearse
+from trainyard.rehearsal.works.programs.kubernetes import usage
 from trainyard.review.policy_check.check import check_policies
 
 ROOMS = {"reference": "references", "watching": "programs"}
@@ -658,6 +659,20 @@ def test_further_breaks_are_told(rehearsed, broken):
     change, rule = CHARTS[broken]
     head = rule.partition("-")[0]
     assert rule in {one.rule for one in told(rehearsed("demo"), change, ROOMS.get(head, head), ours=True)}
+
+
+def test_a_machine_without_time_zones_knows_none_that_is_wrong(rehearsed, monkeypatch):
+    zone = edit(
+        DEPLOYMENT,
+        "kueue-idle-deployment",
+        said(
+            "spec/template/spec/containers/0/args",
+            '"grace_seconds": ',
+            '"time_zone": "Europe/Berlin", "grace_seconds": ',
+        ),
+    )
+    monkeypatch.setattr(usage, "_zones", frozenset)
+    assert not [one for one in told(rehearsed("demo"), zone, "programs", ours=True) if "time zone" in one.message]
 
 
 def test_a_finding_shows_no_name_that_a_secret_holds(rehearsed):

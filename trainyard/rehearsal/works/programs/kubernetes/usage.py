@@ -12,7 +12,7 @@ import json
 import re
 from collections.abc import Mapping
 from datetime import time
-from functools import lru_cache
+from functools import cache, lru_cache
 from posixpath import basename, dirname
 from typing import Any, Final
 from zoneinfo import available_timezones
@@ -345,13 +345,20 @@ def _lacks(kind: str, namespace: str, name: str, cluster: Cluster) -> str | None
     return nearest(name, made)
 
 
+@cache
+def _zones() -> frozenset[str]:
+    """The time zones that this machine knows; empty where it has no database of them."""
+    return frozenset(available_timezones())
+
+
 def _times(view: View, at: str, told: Mapping[str, Any]) -> None:
     """A clock is one of the world's, a time of day is one, and a window holds several samples."""
     zone = told.get("time_zone")
-    if isinstance(zone, str) and zone not in available_timezones():
+    known = _zones()
+    if isinstance(zone, str) and known and zone not in known:
         view.error(
             "programs-usage", at, f"there is no time zone {show(zone)}: the program ends",
-            hint=nearest(zone, available_timezones()),
+            hint=nearest(zone, known),
         )  # fmt: skip
     for key in ("from", "to"):
         given = told.get(key)
