@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 
 import pytest
@@ -92,6 +93,9 @@ def all_of(type_):
     return lambda resources: [one for one in resources if one.type != type_]
 
 
+HEARD = {"alarmActions": ["arn:aws:sns:us-east-1:210987654321:on-call"]}
+PARTNER = "aws.partner/example.com/acme/alerts"
+
 SOUND = {
     "a template that a text names": (
         "demo", "references",
@@ -139,6 +143,43 @@ SOUND = {
              lambda all_: [one for one in all_ if one.name != "never"])),
     "a bus of somebody else": (
         "demo", "programs", edit(aws.RULE, "security-record-off", put("eventBusName", "central"))),
+    "a bus of a partner's events": (
+        "demo", "programs",
+        both(beside(BUS, "partner", aws.RULE, {"name": PARTNER, "eventSourceName": PARTNER}),
+             beside(aws.RULE, "of-partner", aws.RULE,
+                    {"name": "of-partner", "eventPattern": json.dumps({"source": [PARTNER]})}),
+             aws.refer(aws.RULE, "of-partner", "eventBusName", BUS, "partner", "name"))),
+    "an event that is sent again": (
+        "small-aws", "programs",
+        edit(aws.TARGET, "managed-jobs-ended", put("inputTransformer.inputPaths.again", "$.replay-name"))),
+    "a replica that lags behind nothing": (
+        "demo", "programs",
+        beside(aws.ALARM, "replicating", aws.ALARM,
+               {**HEARD, "namespace": "AWS/RDS", "metricName": "ReplicaLag", "comparisonOperator": "LessThanThreshold",
+                "threshold": 0})),
+    "a figure of one's own that may be negative": (
+        "demo", "programs",
+        beside(aws.ALARM, "margin", aws.ALARM,
+               {**HEARD, "namespace": "Acme", "metricName": "Margin", "comparisonOperator": "LessThanThreshold",
+                "threshold": -5})),
+    "an alarm that waits for silence": (
+        "demo", "programs", edit(aws.ALARM, "watchdog-silent", put("threshold", 0))),
+    "anomalies of a log": (
+        "demo", "programs",
+        beside(aws.ALARM, "anomalies", aws.ALARM,
+               {**HEARD, "namespace": "AWS/Logs", "metricName": "AnomalyCount", "threshold": 1,
+                "comparisonOperator": "GreaterThanOrEqualToThreshold",
+                "dimensions": {"LogAnomalyDetector": "jobs", "LogAnomalyPriority": "HIGH"}})),
+    "a key that a program signs with": (
+        "demo", "programs",
+        both(beside(aws.KEY, "signing", aws.KEY, {"keyUsage": "SIGN_VERIFY", "customerMasterKeySpec": "ECC_NIST_P256"}),
+             beside("aws:lambda/function:Function", "signs", aws.VPC,
+                    {"name": "signs", "environment": {"variables": {"SIGNING_KEY_ARN": "signing"}}}))),
+    "nodes that may make repositories, by their role": (
+        LARGE, "programs",
+        both(NO_REPOSITORY,
+             edit(aws.ROLE, "cluster-node",
+                  put("managedPolicyArns", ["arn:aws:iam::aws:policy/AmazonEC2ContainerRegistryPowerUser"])))),
     "an access point of the root": (
         LARGE, "programs",
         edit(aws.ACCESS_POINT, "globex-production-shared-home-foundation",
@@ -227,6 +268,8 @@ BESIDE = {
     "a share that was meant as money": (
         "demo",
         edit(aws.BUDGET, "budget-budget", put("notifications[0].threshold", 50000)), "programs-budget"),
+    "a count below nothing": (
+        "small-aws", edit(aws.ALARM, "managed-jobs-gpu-idle", put("threshold", 0)), "programs-alarm"),
     "an empty range": (
         "demo",
         edit(aws.RULE, "security-findings",
@@ -245,6 +288,14 @@ def test_what_is_wrong_beside_it_is_told(rehearsed, what):
     stack, change, rule = BESIDE[what]
     head = rule.partition("-")[0]
     assert rule in {one.rule for one in told(rehearsed(stack), change, ROOMS.get(head, head))}
+
+
+def test_what_another_stack_may_do_is_a_warning(rehearsed):
+    bus = next(one for one in MISTAKES if one.name == "rule-on-a-bus-of-its-own").change
+    assert {one.level for one in told(rehearsed("demo"), bus, "programs")} == {"warning"}
+    foreign = edit(aws.NODES, "cluster-cpu", put("nodeRoleArn", "arn:aws:iam::123456789012:role/central"))
+    images = told(rehearsed(LARGE), both(NO_REPOSITORY, foreign), "programs")
+    assert {one.level for one in images if one.rule == "programs-cached-image"} == {"warning"}
 
 
 def test_what_is_told_of_a_thing_made_for_nothing_names_it(rehearsed):
