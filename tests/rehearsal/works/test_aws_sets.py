@@ -39,7 +39,7 @@ def test_a_mistake_is_told(rehearsed, mistake):
         assert name in {finding.rule for finding in values}
     else:
         head = name.partition("-")[0]
-        rules = {one.rule for one in told(rehearsal, mistake.change, ROOMS.get(head, head))}
+        rules = {one.rule for one in told(rehearsal, mistake.change, ROOMS.get(head, head), ours=True)}
         assert name in rules, rules
 
 
@@ -235,6 +235,17 @@ SOUND = {
     "a collector that sends to somebody else's group": (
         "demo", "references",
         in_config("team-logs-configuration", "log_group_name /trainyard/acme-demo/", "log_group_name /central/")),
+    "a collector beside a group that EKS fills": (
+        "demo", "references",
+        in_config("team-logs-configuration", "log_group_name /trainyard/acme-demo/team-logs",
+                  "log_group_name /aws/eks/acme-demo/pods")),
+    "a collector that sends to another group of the same folder": (
+        "demo", "references", edit(aws.LOGS, "team-log-group", put("name", "/trainyard/acme-demo/of-people"))),
+    "a policy of repositories in two regions": (
+        LARGE, "references",
+        both(*(beside("aws:ecr/lifecyclePolicy:LifecyclePolicy", f"train-{region}", aws.REPOSITORY,
+                      {"repository": "train", "region": region, "policy": '{"rules": []}'})
+               for region in ("us-east-1", "eu-west-1")))),
     "another database's log group": (
         "demo", "references",
         beside(aws.LOGS, "other-log", aws.LOGS, {"name": "/aws/rds/instance/warehouse/postgresql"})),
