@@ -38,8 +38,6 @@ def check(cluster: Cluster) -> None:
 
 
 def _ends(release: View) -> None:
-    if release.value("values.cull.enabled") is False:
-        return
     start = as_number(release.value("values.singleuser.startTimeout"))
     if start is not None and 0 < start < _START_SECONDS:
         release.error(
@@ -47,6 +45,8 @@ def _ends(release: View) -> None:
             f"is {start:g} s: an image of some gigabytes is not there in that time, and the notebook is given up",
             allowed="seconds, 300 by default",
         )  # fmt: skip
+    if release.value("values.cull.enabled") is False:
+        return
     timeout, oldest, every = (as_number(release.value(f"values.cull.{key}")) for key in _NUMBERS)
     if timeout is not None and 0 < timeout < _ACTIVITY_SECONDS:
         release.error(
