@@ -675,6 +675,38 @@ def test_a_machine_without_time_zones_knows_none_that_is_wrong(rehearsed, monkey
     assert not [one for one in told(rehearsed("demo"), zone, "programs", ours=True) if "time zone" in one.message]
 
 
+def test_what_something_unrecorded_may_make_right_is_a_warning(of):
+    rules = {"reference-state-metrics", "reference-spread-selects-others", "reference-quota", "programs-shared-memory"}
+    changes = [
+        ("demo", values(STACK, "kube-state-metrics.rbac.extraRules", [])),
+        (
+            "demo",
+            edit(DEPLOYMENT, SERVER, put(f"{POD}.topologySpreadConstraints[1].labelSelector.matchLabels", {"x": "y"})),
+        ),
+        ("demo", edit(RUNTIME, TRAIN, runtime(first.no_shared_memory))),
+        (
+            NOTEBOOKS,
+            edit("kubernetes:core/v1:ResourceQuota", "notebooks-quota", put("spec.hard.requests~storage", "1Gi")),
+        ),
+    ]
+    found = [one for stack, change in changes for one in told(of(stack), change, ours=True) if one.rule in rules]
+    assert {(one.rule, one.level) for one in found} == {(rule, "warning") for rule in rules}
+
+
+def test_a_notebook_is_given_time_to_start_where_nobody_is_ended(of):
+    change = both(
+        values("notebooks-release", "cull.enabled", False), values("notebooks-release", "singleuser.startTimeout", 5)
+    )
+    assert [one.path for one in told(of(NOTEBOOKS), change, "references", ours=True)] == [
+        "values.singleuser.startTimeout"
+    ]
+
+
+def test_a_machine_of_another_kind_is_no_crash(rehearsed):
+    change = edit(JOB, "smoke-train-reserved-job", said("spec", '"instance": "p4d.24xlarge"', '"instance": ["p4d"]'))
+    assert told(rehearsed("demo"), change, "programs", ours=True) == []
+
+
 def test_a_finding_shows_no_name_that_a_secret_holds(rehearsed):
     changes = [one.change for one in second.MISTAKES if one.name in ("administrator", "login", "no-account")]
     found = [one for change in changes for one in told(rehearsed("demo"), change, "programs", ours=True)]
