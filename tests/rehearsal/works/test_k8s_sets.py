@@ -341,6 +341,23 @@ SOUND = {
         edit(PROVISIONING, "kueue-provisioning-train-flex-start", put("spec.parameters.maxRunDurationSeconds", "600")),
     ),
     "nodes for as long as the class has them": (
+    "nodes for GPUs and TPUs, of which one kind is counted": (
+        "large-gcp",
+        "queues",
+        edit(
+            PROVISIONING,
+            "kueue-provisioning-train-flex-start",
+            put("spec.managedResources", ["nvidia.com/gpu", "acme.example/tpu"]),
+        ),
+    ),
+    "a user that a program makes": (
+        gcp_forty.STACK,
+        "programs",
+        both(
+            renamed_user(),
+            added("core/v1:ConfigMap", "own", {"data": {"make.sql": "CREATE USER mlflow WITH LOGIN;"}}, "mlflow"),
+        ),
+    ),
         "large-gcp",
         "queues",
         edit(PROVISIONING, "kueue-provisioning-train-flex-start", put("spec.parameters.maxRunDurationSeconds", DROP)),
