@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from tests.rehearsal.works import mistakes_gcp_forty as gcp_forty
 from tests.rehearsal.works import mistakes_k8s_first as first
 from tests.rehearsal.works import mistakes_k8s_second as second
 from tests.rehearsal.works import mistakes_k8s_third as third
@@ -129,6 +130,11 @@ def ruled(*rules: Any, **group: Any) -> Any:
     """Adds a PrometheusRule."""
     body = {"spec": {"groups": [{"name": "g", **group, "rules": list(rules)}]}}
     return added("monitoring.coreos.com/v1:PrometheusRule", "own", body, "monitoring")
+
+
+def renamed_user() -> Any:
+    """Calls the user of the tracking server's database otherwise."""
+    return gcp_forty.SILENT["a user that nobody logs in as"][0]
 
 
 def login(name: str, word: str) -> Any:
@@ -335,12 +341,6 @@ SOUND = {
         "references",
         edit(LIMITS, "teams-vision-defaults", put("spec.limits[0].defaultRequest.cpu", "10m")),
     ),
-    "nodes for ten minutes": (
-        "large-gcp",
-        "queues",
-        edit(PROVISIONING, "kueue-provisioning-train-flex-start", put("spec.parameters.maxRunDurationSeconds", "600")),
-    ),
-    "nodes for as long as the class has them": (
     "nodes for GPUs and TPUs, of which one kind is counted": (
         "large-gcp",
         "queues",
@@ -358,6 +358,12 @@ SOUND = {
             added("core/v1:ConfigMap", "own", {"data": {"make.sql": "CREATE USER mlflow WITH LOGIN;"}}, "mlflow"),
         ),
     ),
+    "nodes for ten minutes": (
+        "large-gcp",
+        "queues",
+        edit(PROVISIONING, "kueue-provisioning-train-flex-start", put("spec.parameters.maxRunDurationSeconds", "600")),
+    ),
+    "nodes for as long as the class has them": (
         "large-gcp",
         "queues",
         edit(PROVISIONING, "kueue-provisioning-train-flex-start", put("spec.parameters.maxRunDurationSeconds", DROP)),
