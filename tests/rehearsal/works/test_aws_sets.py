@@ -210,6 +210,12 @@ SOUND = {
     "a controller in a network of somebody else": (
         "demo", "charts",
         both(drop(aws.VPC, "network-vpc"), controller(region="us-east-1", vpcId="vpc-0000000000000000"))),
+    "a controller that is told in a file of values": (
+        "demo", "charts", both(controller(), edit(aws.RELEASE, "lb", put("valueYamlFiles", ["lb.yaml"])))),
+    "a controller that finds its network by tags": (
+        "demo", "charts", controller(region="us-east-1", vpcTags={"Name": "acme-demo"})),
+    "a controller beside nodes of EKS's own template": (
+        "demo", "charts", both(controller(), left_out(aws.NODES, "gpu-nodes-train-on-demand", "launchTemplate"))),
     "a driver's account that is renamed on both sides": (LARGE, "rights", both(RENAMED, account("s3-mounts"))),
     "reserved nodes that take any open reservation": (
         "demo", "machines",
@@ -299,6 +305,45 @@ def test_what_is_wrong_beside_it_is_told(rehearsed, what):
     stack, change, rule = BESIDE[what]
     head = rule.partition("-")[0]
     assert rule in {one.rule for one in told(rehearsed(stack), change, ROOMS.get(head, head))}
+
+
+def test_a_resolver_of_the_internet_leads_by_the_way_out(rehearsed):
+    public = both(beside(DHCP, "names", aws.VPC, {"domainNameServers": ["1.1.1.1"]}), RESOLVERS)
+    found = [one.level for one in told(rehearsed("demo"), public, "paths") if one.rule == "paths-dns-of-vpc"]
+    assert found == ["warning"]
+
+
+def test_rights_on_all_of_sagemaker_reach_everything(rehearsed):
+    change = edit(
+        "aws:sagemaker/modelPackageGroup:ModelPackageGroup", "initech-research-everyone",
+        put("modelPackageGroupName", "research-everyone"),
+    )  # fmt: skip
+    by_aws = beside(
+        aws.ATTACHMENT, "all", aws.VPC, {"role": "x", "policyArn": "arn:aws:iam::aws:policy/AmazonSageMakerFullAccess"}
+    )
+    unreached = "rights-nobody-reaches"
+    assert unreached in {one.rule for one in told(rehearsed("small-aws"), change, "rights")}
+    assert unreached not in {one.rule for one in told(rehearsed("small-aws"), both(change, by_aws), "rights")}
+
+
+def test_a_service_that_a_key_is_not_used_through_may_be_anywhere(rehearsed):
+    inputs = {
+        "role": "x",
+        "policy": json.dumps(
+            {
+                "Statement": [
+                    {
+                        "Effect": "Allow",
+                        "Action": "kms:Decrypt",
+                        "Resource": "arn:aws:kms:us-east-1:123456789012:key/0000",
+                        "Condition": {"StringNotEquals": {"kms:ViaService": "s3.eu-west-1.amazonaws.com"}},
+                    }
+                ]
+            }
+        ),
+    }
+    found = told(rehearsed("demo"), beside(aws.POLICY, "own", aws.VPC, inputs), "rights")
+    assert "rights-condition-never" not in {one.rule for one in found}
 
 
 def test_what_another_stack_may_do_is_a_warning(rehearsed):
