@@ -180,7 +180,8 @@ class View:
 
     def _note(self, level: Level, rule: str, path: str, message: str, allowed: str, hint: str) -> None:
         if self.is_secret(path):
-            message, hint = "the secret value is refused (not shown)", ""
+            # What is allowed may be the right value itself, as another secret has it.
+            message, allowed, hint = "the secret value is refused (not shown)", "", ""
         self.findings.append(
             Finding.of(self.resource, rule, message, path=path, allowed=allowed, hint=hint, level=level)
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 
 import pytest
@@ -38,7 +39,7 @@ def test_a_mistake_is_told(rehearsed, mistake):
         assert name in {finding.rule for finding in values}
     else:
         head = name.partition("-")[0]
-        rules = {one.rule for one in told(rehearsal, mistake.change, ROOMS.get(head, head))}
+        rules = {one.rule for one in told(rehearsal, mistake.change, ROOMS.get(head, head), ours=True)}
         assert name in rules, rules
 
 
@@ -92,6 +93,9 @@ def all_of(type_):
     return lambda resources: [one for one in resources if one.type != type_]
 
 
+HEARD = {"alarmActions": ["arn:aws:sns:us-east-1:210987654321:on-call"]}
+PARTNER = "aws.partner/example.com/acme/alerts"
+
 SOUND = {
     "a template that a text names": (
         "demo", "references",
@@ -139,6 +143,43 @@ SOUND = {
              lambda all_: [one for one in all_ if one.name != "never"])),
     "a bus of somebody else": (
         "demo", "programs", edit(aws.RULE, "security-record-off", put("eventBusName", "central"))),
+    "a bus of a partner's events": (
+        "demo", "programs",
+        both(beside(BUS, "partner", aws.RULE, {"name": PARTNER, "eventSourceName": PARTNER}),
+             beside(aws.RULE, "of-partner", aws.RULE,
+                    {"name": "of-partner", "eventPattern": json.dumps({"source": [PARTNER]})}),
+             aws.refer(aws.RULE, "of-partner", "eventBusName", BUS, "partner", "name"))),
+    "an event that is sent again": (
+        "small-aws", "programs",
+        edit(aws.TARGET, "managed-jobs-ended", put("inputTransformer.inputPaths.again", "$.replay-name"))),
+    "a replica that lags behind nothing": (
+        "demo", "programs",
+        beside(aws.ALARM, "replicating", aws.ALARM,
+               {**HEARD, "namespace": "AWS/RDS", "metricName": "ReplicaLag", "comparisonOperator": "LessThanThreshold",
+                "threshold": 0})),
+    "a figure of one's own that may be negative": (
+        "demo", "programs",
+        beside(aws.ALARM, "margin", aws.ALARM,
+               {**HEARD, "namespace": "Acme", "metricName": "Margin", "comparisonOperator": "LessThanThreshold",
+                "threshold": -5})),
+    "an alarm that waits for silence": (
+        "demo", "programs", edit(aws.ALARM, "watchdog-silent", put("threshold", 0))),
+    "anomalies of a log": (
+        "demo", "programs",
+        beside(aws.ALARM, "anomalies", aws.ALARM,
+               {**HEARD, "namespace": "AWS/Logs", "metricName": "AnomalyCount", "threshold": 1,
+                "comparisonOperator": "GreaterThanOrEqualToThreshold",
+                "dimensions": {"LogAnomalyDetector": "jobs", "LogAnomalyPriority": "HIGH"}})),
+    "a key that a program signs with": (
+        "demo", "programs",
+        both(beside(aws.KEY, "signing", aws.KEY, {"keyUsage": "SIGN_VERIFY", "customerMasterKeySpec": "ECC_NIST_P256"}),
+             beside("aws:lambda/function:Function", "signs", aws.VPC,
+                    {"name": "signs", "environment": {"variables": {"SIGNING_KEY_ARN": "signing"}}}))),
+    "nodes that may make repositories, by their role": (
+        LARGE, "programs",
+        both(NO_REPOSITORY,
+             edit(aws.ROLE, "cluster-node",
+                  put("managedPolicyArns", ["arn:aws:iam::aws:policy/AmazonEC2ContainerRegistryPowerUser"])))),
     "an access point of the root": (
         LARGE, "programs",
         edit(aws.ACCESS_POINT, "globex-production-shared-home-foundation",
@@ -169,6 +210,12 @@ SOUND = {
     "a controller in a network of somebody else": (
         "demo", "charts",
         both(drop(aws.VPC, "network-vpc"), controller(region="us-east-1", vpcId="vpc-0000000000000000"))),
+    "a controller that is told in a file of values": (
+        "demo", "charts", both(controller(), edit(aws.RELEASE, "lb", put("valueYamlFiles", ["lb.yaml"])))),
+    "a controller that finds its network by tags": (
+        "demo", "charts", controller(region="us-east-1", vpcTags={"Name": "acme-demo"})),
+    "a controller beside nodes of EKS's own template": (
+        "demo", "charts", both(controller(), left_out(aws.NODES, "gpu-nodes-train-on-demand", "launchTemplate"))),
     "a driver's account that is renamed on both sides": (LARGE, "rights", both(RENAMED, account("s3-mounts"))),
     "reserved nodes that take any open reservation": (
         "demo", "machines",
@@ -194,6 +241,17 @@ SOUND = {
     "a collector that sends to somebody else's group": (
         "demo", "references",
         in_config("team-logs-configuration", "log_group_name /trainyard/acme-demo/", "log_group_name /central/")),
+    "a collector beside a group that EKS fills": (
+        "demo", "references",
+        in_config("team-logs-configuration", "log_group_name /trainyard/acme-demo/team-logs",
+                  "log_group_name /aws/eks/acme-demo/pods")),
+    "a collector that sends to another group of the same folder": (
+        "demo", "references", edit(aws.LOGS, "team-log-group", put("name", "/trainyard/acme-demo/of-people"))),
+    "a policy of repositories in two regions": (
+        LARGE, "references",
+        both(*(beside("aws:ecr/lifecyclePolicy:LifecyclePolicy", f"train-{region}", aws.REPOSITORY,
+                      {"repository": "train", "region": region, "policy": '{"rules": []}'})
+               for region in ("us-east-1", "eu-west-1")))),
     "another database's log group": (
         "demo", "references",
         beside(aws.LOGS, "other-log", aws.LOGS, {"name": "/aws/rds/instance/warehouse/postgresql"})),
@@ -227,6 +285,8 @@ BESIDE = {
     "a share that was meant as money": (
         "demo",
         edit(aws.BUDGET, "budget-budget", put("notifications[0].threshold", 50000)), "programs-budget"),
+    "a count below nothing": (
+        "small-aws", edit(aws.ALARM, "managed-jobs-gpu-idle", put("threshold", 0)), "programs-alarm"),
     "an empty range": (
         "demo",
         edit(aws.RULE, "security-findings",
@@ -245,6 +305,53 @@ def test_what_is_wrong_beside_it_is_told(rehearsed, what):
     stack, change, rule = BESIDE[what]
     head = rule.partition("-")[0]
     assert rule in {one.rule for one in told(rehearsed(stack), change, ROOMS.get(head, head))}
+
+
+def test_a_resolver_of_the_internet_leads_by_the_way_out(rehearsed):
+    public = both(beside(DHCP, "names", aws.VPC, {"domainNameServers": ["1.1.1.1"]}), RESOLVERS)
+    found = [one.level for one in told(rehearsed("demo"), public, "paths") if one.rule == "paths-dns-of-vpc"]
+    assert found == ["warning"]
+
+
+def test_rights_on_all_of_sagemaker_reach_everything(rehearsed):
+    change = edit(
+        "aws:sagemaker/modelPackageGroup:ModelPackageGroup", "initech-research-everyone",
+        put("modelPackageGroupName", "research-everyone"),
+    )  # fmt: skip
+    by_aws = beside(
+        aws.ATTACHMENT, "all", aws.VPC, {"role": "x", "policyArn": "arn:aws:iam::aws:policy/AmazonSageMakerFullAccess"}
+    )
+    unreached = "rights-nobody-reaches"
+    assert unreached in {one.rule for one in told(rehearsed("small-aws"), change, "rights")}
+    assert unreached not in {one.rule for one in told(rehearsed("small-aws"), both(change, by_aws), "rights")}
+
+
+def test_a_service_that_a_key_is_not_used_through_may_be_anywhere(rehearsed):
+    inputs = {
+        "role": "x",
+        "policy": json.dumps(
+            {
+                "Statement": [
+                    {
+                        "Effect": "Allow",
+                        "Action": "kms:Decrypt",
+                        "Resource": "arn:aws:kms:us-east-1:123456789012:key/0000",
+                        "Condition": {"StringNotEquals": {"kms:ViaService": "s3.eu-west-1.amazonaws.com"}},
+                    }
+                ]
+            }
+        ),
+    }
+    found = told(rehearsed("demo"), beside(aws.POLICY, "own", aws.VPC, inputs), "rights")
+    assert "rights-condition-never" not in {one.rule for one in found}
+
+
+def test_what_another_stack_may_do_is_a_warning(rehearsed):
+    bus = next(one for one in MISTAKES if one.name == "rule-on-a-bus-of-its-own").change
+    assert {one.level for one in told(rehearsed("demo"), bus, "programs")} == {"warning"}
+    foreign = edit(aws.NODES, "cluster-cpu", put("nodeRoleArn", "arn:aws:iam::123456789012:role/central"))
+    images = told(rehearsed(LARGE), both(NO_REPOSITORY, foreign), "programs")
+    assert {one.level for one in images if one.rule == "programs-cached-image"} == {"warning"}
 
 
 def test_what_is_told_of_a_thing_made_for_nothing_names_it(rehearsed):

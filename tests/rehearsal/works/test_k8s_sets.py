@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from tests.rehearsal.works import mistakes_gcp_forty as gcp_forty
 from tests.rehearsal.works import mistakes_k8s_first as first
 from tests.rehearsal.works import mistakes_k8s_second as second
 from tests.rehearsal.works import mistakes_k8s_third as third
@@ -42,6 +43,7 @@ from tests.shared import ROOT
 from tests.stacks.test_notebooks import GITHUB, POOLS, _pools
 from trainyard.policies.pack import POLICIES
 from trainyard.rehearsal.rehearse import Rehearsal, rehearse
+from trainyard.rehearsal.works.programs.kubernetes import usage
 from trainyard.review.policy_check.check import check_policies
 
 ROOMS = {"reference": "references", "watching": "programs"}
@@ -128,6 +130,11 @@ def ruled(*rules: Any, **group: Any) -> Any:
     """Adds a PrometheusRule."""
     body = {"spec": {"groups": [{"name": "g", **group, "rules": list(rules)}]}}
     return added("monitoring.coreos.com/v1:PrometheusRule", "own", body, "monitoring")
+
+
+def renamed_user() -> Any:
+    """Calls the user of the tracking server's database otherwise."""
+    return gcp_forty.SILENT["a user that nobody logs in as"][0]
 
 
 def login(name: str, word: str) -> Any:
@@ -246,6 +253,11 @@ SOUND = {
         "references",
         program(PLAIN, "python3", "/app/run.py", "--to=/var/lib/app/x", "--from=/var/lib/base", volumeMounts=[STATE]),
     ),
+    "a program of the image beside a configuration that it finds itself": (
+        "demo",
+        "references",
+        program(PLAIN, "/opt/app/server", "--state=/var/lib/app/x", mount="/opt/app/config", volumeMounts=[STATE]),
+    ),
     "a configuration of the image beside a mount": (
         "demo",
         "references",
@@ -271,6 +283,16 @@ SOUND = {
         ),
     ),
     "a login of a person": ("demo", "programs", login("vision+ada", "her-own")),
+    "a login of a person, in base64": (
+        "demo",
+        "programs",
+        added(
+            "core/v1:Secret",
+            "own-login",
+            {"data": {"MLFLOW_TRACKING_USERNAME": "dmlzaW9uK2FkYQ==", "MLFLOW_TRACKING_PASSWORD": "aGVyLW93bg=="}},
+            "team-vision",
+        ),
+    ),
     "a password of somebody else's server": (
         "demo",
         "programs",
@@ -318,6 +340,23 @@ SOUND = {
         "demo",
         "references",
         edit(LIMITS, "teams-vision-defaults", put("spec.limits[0].defaultRequest.cpu", "10m")),
+    ),
+    "nodes for GPUs and TPUs, of which one kind is counted": (
+        "large-gcp",
+        "queues",
+        edit(
+            PROVISIONING,
+            "kueue-provisioning-train-flex-start",
+            put("spec.managedResources", ["nvidia.com/gpu", "acme.example/tpu"]),
+        ),
+    ),
+    "a user that a program makes": (
+        gcp_forty.STACK,
+        "programs",
+        both(
+            renamed_user(),
+            added("core/v1:ConfigMap", "own", {"data": {"make.sql": "CREATE USER mlflow WITH LOGIN;"}}, "mlflow"),
+        ),
     ),
     "nodes for ten minutes": (
         "large-gcp",
@@ -389,6 +428,35 @@ SOUND = {
         "programs",
         ruled({**ALERT, "annotations": {"s": "{{ $labels.team }} {{ $value }}"}}),
     ),
+    "figures of a range that are recorded more often": (
+        "demo",
+        "programs",
+        ruled({"record": "code:apiserver_request_total:increase1h", "expr": "sum(increase(up[1h]))"}, interval="3m"),
+    ),
+    "constants of namespaces that the stack does not make": (
+        "demo",
+        "programs",
+        ruled(
+            {"record": "own_kept", "expr": "vector(90)", "labels": {"namespace": "kube-system"}},
+            {"record": "own_spared", "expr": "vector(9)", "labels": {"namespace": "default"}},
+        ),
+    ),
+    "a legend by what a variable of the board says": (
+        "demo",
+        "programs",
+        added(
+            "core/v1:ConfigMap",
+            "own",
+            {
+                "data": {
+                    "own.json": json.dumps(
+                        {"panels": [{"targets": [{"expr": "sum by ($by) (up)", "legendFormat": "{{pod}}"}]}]}
+                    )
+                }
+            },
+            "monitoring",
+        ),
+    ),
     "a constant of something else": (
         "demo",
         "programs",
@@ -430,6 +498,15 @@ SOUND = {
         "demo",
         "programs",
         edit(CONFIG_MAP, "egress-configuration", said("data", "acl secure port 443", "acl secure port 443 1025-65535")),
+    ),
+    "a list of ports over several lines": (
+        "demo",
+        "programs",
+        edit(
+            CONFIG_MAP,
+            "egress-configuration",
+            said("data", "acl secure port 443\n", "acl secure port 443\nacl secure port 70\nacl secure port 777\n"),
+        ),
     ),
     "a proxy that refuses a port": (
         "demo",
@@ -482,7 +559,40 @@ SOUND = {
         installed("balancers", "aws-load-balancer-controller", clusterName="acme-demo", hostNetwork=True),
     ),
 }
+USAGE_BY_EXAMPLE = '"""Serves.\n\n    run.py --model llama --port 8000\n"""\n'
+USAGE_OF_OPTIONS = '"""Serves.\n\n    run.py --port PORT FOLDER\n"""\n'
+SWITCH = """import argparse
+parser = argparse.ArgumentParser()
+parser.add_argument("--compile", action=argparse.BooleanOptionalAction)
+"""
+DEEPSPEED = """import argparse, deepspeed
+parser = argparse.ArgumentParser()
+parser.add_argument("--epochs")
+parser = deepspeed.add_config_arguments(parser)
+"""
+OWN_PROGRAMS = {
+    "the example of a docstring": program(USAGE_BY_EXAMPLE, "python3", "/app/run.py", "--port", "8000", "--seed", "1"),
+    "an option that has to be given, with its value": program(
+        USAGE_OF_OPTIONS, "python3", "/app/run.py", "--port", "8000", "/data"
+    ),
+    "the other way of a switch": program(SWITCH, "python3", "/app/run.py", "--no-compile"),
+    "options that DeepSpeed adds": program(DEEPSPEED, "python3", "/app/run.py", "--deepspeed", "--epochs=3"),
+    "one file in a package of the image": program(
+        "a: 1\n",
+        "python3",
+        "-m",
+        "app.serve",
+        key="settings.yaml",
+        mount="/etc/app",
+        volumeMounts=[{"name": "programs", "mountPath": "/opt/app/settings.yaml", "subPath": "settings.yaml"}],
+        env=[{"name": "PYTHONPATH", "value": "/opt"}],
+    ),
+}
+"""Right in a program of our own too."""
 MEANT = {
+    "an option that a docstring does not have": program(
+        USAGE, "python3", "/app/run.py", "check", "/data", "--often=3", "more"
+    ),
     "a route of somebody else's alerts": values(
         STACK, "alertmanager.config.route.routes[2].matchers", ['severity="page"']
     ),
@@ -562,11 +672,71 @@ def test_what_others_may_mean_is_believed(rehearsed, sound):
         assert told(rehearsed("demo"), MEANT[sound], room) == []
 
 
+@pytest.mark.parametrize("sound", OWN_PROGRAMS)
+def test_a_program_of_ones_own_that_is_right_is_believed(rehearsed, sound):
+    assert told(rehearsed("demo"), OWN_PROGRAMS[sound], "programs", ours=True) == []
+
+
 @pytest.mark.parametrize("broken", CHARTS)
 def test_further_breaks_are_told(rehearsed, broken):
     change, rule = CHARTS[broken]
     head = rule.partition("-")[0]
-    assert rule in {one.rule for one in told(rehearsed("demo"), change, ROOMS.get(head, head))}
+    assert rule in {one.rule for one in told(rehearsed("demo"), change, ROOMS.get(head, head), ours=True)}
+
+
+def test_a_machine_without_time_zones_knows_none_that_is_wrong(rehearsed, monkeypatch):
+    zone = edit(
+        DEPLOYMENT,
+        "kueue-idle-deployment",
+        said(
+            "spec/template/spec/containers/0/args",
+            '"grace_seconds": ',
+            '"time_zone": "Europe/Berlin", "grace_seconds": ',
+        ),
+    )
+    monkeypatch.setattr(usage, "_zones", frozenset)
+    assert not [one for one in told(rehearsed("demo"), zone, "programs", ours=True) if "time zone" in one.message]
+
+
+def test_what_something_unrecorded_may_make_right_is_a_warning(of):
+    rules = {"reference-state-metrics", "reference-spread-selects-others", "reference-quota", "programs-shared-memory"}
+    changes = [
+        ("demo", values(STACK, "kube-state-metrics.rbac.extraRules", [])),
+        (
+            "demo",
+            edit(DEPLOYMENT, SERVER, put(f"{POD}.topologySpreadConstraints[1].labelSelector.matchLabels", {"x": "y"})),
+        ),
+        ("demo", edit(RUNTIME, TRAIN, runtime(first.no_shared_memory))),
+        (
+            NOTEBOOKS,
+            edit("kubernetes:core/v1:ResourceQuota", "notebooks-quota", put("spec.hard.requests~storage", "1Gi")),
+        ),
+    ]
+    found = [one for stack, change in changes for one in told(of(stack), change, ours=True) if one.rule in rules]
+    assert {(one.rule, one.level) for one in found} == {(rule, "warning") for rule in rules}
+
+
+def test_a_notebook_is_given_time_to_start_where_nobody_is_ended(of):
+    change = both(
+        values("notebooks-release", "cull.enabled", False), values("notebooks-release", "singleuser.startTimeout", 5)
+    )
+    assert [one.path for one in told(of(NOTEBOOKS), change, "references", ours=True)] == [
+        "values.singleuser.startTimeout"
+    ]
+
+
+def test_a_machine_of_another_kind_is_no_crash(rehearsed):
+    change = edit(JOB, "smoke-train-reserved-job", said("spec", '"instance": "p4d.24xlarge"', '"instance": ["p4d"]'))
+    assert told(rehearsed("demo"), change, "programs", ours=True) == []
+
+
+def test_a_finding_shows_no_name_that_a_secret_holds(rehearsed):
+    changes = [one.change for one in second.MISTAKES if one.name in ("administrator", "login", "no-account")]
+    found = [one for change in changes for one in told(rehearsed("demo"), change, "programs", ours=True)]
+    said = " ".join(" ".join(one.as_json().values()) for one in found if one.rule == "programs-login")
+    assert said
+    assert "keeper" in said or "administrator" in said
+    assert "one of" not in said and "language" not in said and "admin " not in said
 
 
 def test_the_stack_with_notebooks_works(of):

@@ -36,12 +36,15 @@ def check_driver(release: View, chart: str, stack: Stack) -> None:
 
 def check_network(release: View, chart: str, stack: Stack) -> None:
     """The network of a balancer's controller is told where it cannot be asked for (which it is: `identifiers`)."""
-    if chart != "aws-load-balancer-controller" or release.is_unknown("values"):
+    if chart != "aws-load-balancer-controller" or release.is_unknown("values") or release.has("valueYamlFiles"):
         return
+    if any(not group.has("launchTemplate") for group in stack.of_type(EKS_NODE_GROUP)):
+        return  # nodes of EKS's own template answer pods: two hops
     hops = [view.number("metadataOptions.httpPutResponseHopLimit") for view in stack.of_type(_TEMPLATE)]
     if hops and all(one == 1 for one in hops) and release.flag("values.hostNetwork") is not True:
         for key in ("region", "vpcId"):
-            if release.lacks(f"values.{key}"):
+            by_tags = key == "vpcId" and release.has("values.vpcTags")
+            if release.lacks(f"values.{key}") and not by_tags:
                 release.error(
                     "charts-network", f"values.{key}",
                     "is missing, and the nodes' metadata answers no pod (httpPutResponseHopLimit 1): it ends",

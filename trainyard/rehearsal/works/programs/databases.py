@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from trainyard.problems import nearest
 from trainyard.recorded.read import known_texts
@@ -25,6 +25,8 @@ _URI: Final = re.compile(
 )
 _ALWAYS: Final = frozenset({"postgres", "template0", "template1", "rdsadmin", "cloudsqladmin", "mysql"})
 _MAKES: Final = re.compile(r"create\s+database", re.IGNORECASE)
+_LETS_IN: Final = re.compile(r"create\s+(user|role)", re.IGNORECASE)
+_LOGINS: Final = ("postgresql:index/role:Role", "mysql:index/user:User")
 _PORTS: Final = {"POSTGRES": 5432, "MYSQL": 3306, "SQLSERVER": 1433}
 """Where Cloud SQL listens."""
 _FORCED_SINCE: Final = 15
@@ -54,7 +56,8 @@ def check(stack: Stack, cluster: Cluster) -> None:
                 if found["host"] in server.hosts:
                     _connects(view, path, found, server, cluster)
     for server in servers:
-        _logs_in(stack, server, texts)
+        if not _somebody_lets_in(stack, cluster):
+            _logs_in(stack, server, texts)
 
 
 def _of_rds(stack: Stack) -> Iterator[_Server]:
@@ -116,6 +119,8 @@ def _logs_in(stack: Stack, server: _Server, texts: Sequence[tuple[View, str, str
         if found["host"] in server.hosts and found["user"]
     }
     known = bool(names) and None not in names and all(user.text("type") in (None, "BUILT_IN") for user in users)
+    if (server.view.text("databaseVersion") or "").startswith("MYSQL"):
+        names |= {"root"}  # which each has, with a password of the instance's own
     if known and asked and asked.keys().isdisjoint(names | _ALWAYS) and not any("$" in one for one in asked):
         name, (view, path) = sorted(asked.items())[0]
         made = sorted(map(str, names))
@@ -123,6 +128,15 @@ def _logs_in(stack: Stack, server: _Server, texts: Sequence[tuple[View, str, str
             "programs-database", path, f"logs in as {show(name)} to {server.view.name}, which has no such user",
             allowed=f"one of {', '.join(made)}", hint=nearest(name, made),
         )  # fmt: skip
+
+
+def _somebody_lets_in(stack: Stack, cluster: Cluster) -> bool:
+    """Whether something else than the cloud makes users: another provider, or a program in SQL."""
+    return any(view.type in _LOGINS for view in stack.views) or any(
+        _LETS_IN.search(text)
+        for holder in (*(view.mapping("data") for view in cluster.of("ConfigMap")), *_commands(cluster))
+        for _, text in known_texts(holder)
+    )
 
 
 def _made_by_a_provider(stack: Stack) -> set[str]:
@@ -164,11 +178,13 @@ def _connects(view: View, path: str, found: re.Match[str], server: _Server, clus
 def _somebody_makes(cluster: Cluster) -> bool:
     """Whether a program of the stack makes databases itself."""
     return any(
-        _MAKES.search(text) for view in cluster.of("ConfigMap") for _, text in known_texts(dict(view.mapping("data")))
-    ) or any(
         _MAKES.search(text)
-        for pod in cluster.pods
-        for container in pod.containers
-        for key in ("command", "args")
-        for _, text in known_texts(container.body.get(key))
+        for holder in (*(view.mapping("data") for view in cluster.of("ConfigMap")), *_commands(cluster))
+        for _, text in known_texts(holder)
     )
+
+
+def _commands(cluster: Cluster) -> Iterator[Any]:
+    for pod in cluster.pods:
+        for container in pod.containers:
+            yield from (container.body.get(key) for key in ("command", "args"))

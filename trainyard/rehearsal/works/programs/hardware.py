@@ -30,6 +30,8 @@ def check(cluster: Cluster) -> None:
 
 
 def _machine(type_: Any) -> tuple[str, int, float] | None:
+    if not isinstance(type_, str):
+        return None
     for of in (instance, gcp.instance):
         try:
             found = of(type_)

@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from trainyard.problems import nearest
-from trainyard.recorded.read import as_number, is_set, value_at
+from trainyard.recorded.read import is_set, value_at
 from trainyard.recorded.types import HELM_RELEASE
 from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.works.queues.kubernetes.model import MULTIKUEUE, PROVISIONING
@@ -86,31 +86,6 @@ def check_frameworks(view: View | None, room: Room, *, ours: bool = False) -> No
             "queues-framework", "values.managerConfig.controllerManagerConfigYaml",
             f"integrations.frameworks leaves TrainJobs out: a JobSet that is made of one of {runtimes[0].name} names "
             "no queue, and stays suspended", allowed=f"{_OF_TRAINER[0]} in integrations.frameworks",
-        )  # fmt: skip
-
-
-PROVISIONING_CONFIG: Final = "kubernetes:kueue.x-k8s.io/*:ProvisioningRequestConfig"
-_LONGEST_SECONDS: Final = 604_800
-"""A node of queued provisioning lives seven days at most (GKE, "Dynamic Workload Scheduler", 2026-11)."""
-
-
-def check_provisioning(view: View, room: Room) -> None:
-    """What is asked of a provisioner: resources that some queue counts, for a time in which a job can run."""
-    covered = {resource for queue in room.configuration.queues.values() for _, resource in queue.quotas}
-    for index, name in enumerate(view.entries("spec.managedResources")):
-        if isinstance(name, str) and covered and name not in covered:
-            view.error(
-                "queues-provisioning", f"spec.managedResources[{index}]",
-                f"no queue has a quota of {show(name)}: nodes are never asked for", hint=nearest(name, covered),
-                allowed=f"one of {', '.join(sorted(covered))}",
-            )  # fmt: skip
-    given = view.value("spec.parameters.maxRunDurationSeconds")
-    seconds = as_number(given)
-    if given is not None and (seconds is None or not _READY_SECONDS <= seconds <= _LONGEST_SECONDS):
-        view.error(
-            "queues-provisioning", "spec.parameters.maxRunDurationSeconds",
-            f"got {show(given)}: nodes take {_READY_SECONDS} s to start, and live a week at most",
-            allowed=f"seconds, {_READY_SECONDS} to {_LONGEST_SECONDS}",
         )  # fmt: skip
 
 

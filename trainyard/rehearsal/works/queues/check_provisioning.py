@@ -25,6 +25,9 @@ _CLASSES: Final = (
 )  # fmt: skip
 """Classes of the autoscaler and of GKE; a controller of one's own may answer others."""
 _LONGEST: Final = "spec.parameters.maxRunDurationSeconds"
+_READY_SECONDS: Final = 300
+_WEEK: Final = 604_800
+"""A node of queued provisioning lives seven days at most (GKE, "Dynamic Workload Scheduler", 2026-11)."""
 
 
 def check_provisioning(stack: Stack, room: Room) -> None:
@@ -53,7 +56,13 @@ def _class(view: View) -> None:
 
 
 def _time(view: View, groups: list[NodeGroup]) -> None:
-    asked = view.number(_LONGEST)
+    given, asked = view.value(_LONGEST), view.number(_LONGEST)
+    if given is not None and (asked is None or not _READY_SECONDS <= asked <= _WEEK):
+        view.error(
+            "queues-provisioning", _LONGEST,
+            f"got {show(given)}: nodes take {_READY_SECONDS} s to start, and live a week at most",
+            allowed=f"seconds, {_READY_SECONDS} to {_WEEK}",
+        )  # fmt: skip
     for group in groups:
         text = value_at(group.resource.inputs, "nodeConfig", "maxRunDuration", default="", unknown="")
         most = as_number(str(text).removesuffix("s")) if str(text).endswith("s") else None

@@ -13,11 +13,9 @@ from trainyard.rehearsal.works.placement.kubernetes.requests import requested
 from trainyard.rehearsal.works.queues.aws.fabric import of_fabric
 from trainyard.rehearsal.works.queues.check_flavors import check_flavor
 from trainyard.rehearsal.works.queues.check_manager import (
-    PROVISIONING_CONFIG,
     check_admission_check,
     check_frameworks,
     check_manager,
-    check_provisioning,
 )
 from trainyard.rehearsal.works.queues.kubernetes.jobs import FRAMEWORKS, RUNTIME
 from trainyard.rehearsal.works.queues.kubernetes.model import ClusterQueue
@@ -72,8 +70,6 @@ def check_queues(stack: Stack, room: Room) -> None:
     release = views[room.recorded.release.urn] if room.recorded.release else None
     check_manager(release, room)
     check_frameworks(release, room, ours=stack.context.ours)
-    for config in stack.of_type(PROVISIONING_CONFIG):
-        check_provisioning(config, room)
 
 
 def _words(selector: object) -> str:

@@ -9,7 +9,7 @@ none), "Recording rules" (`labels` are added), v3, 2026-11; "Notification templa
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final
 
@@ -62,15 +62,20 @@ def kept_by(expression: str) -> frozenset[str] | None:
     if words[1] == "by" and words[2] == "(":
         end = closed(words, 2)
         is_whole = end + 1 < len(words) and words[end + 1] == "(" and closed(words, end + 1) == len(words) - 1
-        return frozenset(filter(_WORD.fullmatch, words[3:end])) if is_whole else None
+        return _named(words[3:end]) if is_whole else None
     if words[1] != "(":
         return None
     end = closed(words, 1)
     if end == len(words) - 1:
         return frozenset()
     if words[end + 1 : end + 3] == ("by", "(") and closed(words, end + 2) == len(words) - 1:
-        return frozenset(filter(_WORD.fullmatch, words[end + 3 : -1]))
+        return _named(words[end + 3 : -1])
     return None
+
+
+def _named(words: Sequence[str]) -> frozenset[str] | None:
+    """The labels between the brackets of `by`; None where a variable of Grafana (`$by`, `[[by]]`) stands for some."""
+    return None if any(word.startswith(("$", "[[")) for word in words) else frozenset(filter(_WORD.fullmatch, words))
 
 
 _SAID: Final = re.compile(r"\$labels\.([A-Za-z_]\w*)")
@@ -95,7 +100,8 @@ def check_words(cluster: Cluster, kept: Mapping[str, Metric]) -> None:
             own = _answered(expression, kept)
             for label in _LEGEND.findall(legend) if own is not None else ():
                 if label not in (own or ()):
-                    view.error(
+                    # The figures are right, and only their names are not: Grafana leaves the word empty.
+                    view.warning(
                         "watching-label", path, f"a legend shows {label}, which {show(expression[:80])} has not",
                         allowed=f"of {', '.join(sorted(own or ()))}", hint=nearest(label, own or ()),
                     )  # fmt: skip

@@ -54,7 +54,9 @@ def check(network: Network, groups: Sequence[NodeGroup], services: Sequence[str]
 
 
 def _resolvers(network: Network, vpc: str) -> None:
-    """Hosts that ask resolvers of the internet alone: those know neither the cluster's private name nor an endpoint's.
+    """Hosts that ask resolvers of the internet alone: those do not know an endpoint's private name.
+
+    The name of an EKS cluster is answered everywhere, by private addresses too, so that nodes may work all the same.
 
     A company's own resolvers may well send on to the network's (Amazon VPC User Guide, "DHCP option sets", 2026-11).
     """
@@ -64,10 +66,10 @@ def _resolvers(network: Network, vpc: str) -> None:
             continue
         servers = options.texts("domainNameServers")
         if servers and set(servers) <= _PUBLIC_RESOLVERS:
-            options.error(
+            options.warning(
                 "paths-dns-of-vpc", "domainNameServers",
-                f"are {', '.join(servers)}, resolvers of the internet: nodes find neither the private name of their "
-                "cluster nor endpoints in the network", allowed="AmazonProvidedDNS",
+                f"are {', '.join(servers)}, resolvers of the internet: nodes find no endpoint of the network by its "
+                "private name, and go by the way out, where there is one", allowed="AmazonProvidedDNS",
             )  # fmt: skip
 
 

@@ -7,6 +7,7 @@ dimensions, as generally known (2026-11). An alarm on a metric that nobody sends
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Final
 
 from trainyard.problems import nearest
@@ -111,7 +112,8 @@ _KEYS: Final = {
     "AWS/Events": frozenset({"RuleName", "EventBusName", "EventSourceName", "Source", "DetailType"}),
     "AWS/Lambda": frozenset({"FunctionName", "Resource", "ExecutedVersion", "EventSourceMappingUUID"}),
     "AWS/Logs": frozenset(
-        {"LogGroupName", "FilterName", "DestinationType", "DestinationARN", "LogGroupClass", "PolicyLevel"}
+        {"LogGroupName", "FilterName", "DestinationType", "DestinationARN", "LogGroupClass", "PolicyLevel",
+         "LogAnomalyDetector", "LogAnomalyPriority"}
     ),
     "AWS/PrivateLinkEndpoints": frozenset(
         {"Endpoint Type", "Service Name", "Subnet Id", "VPC Endpoint Id", "VPC Id"}
@@ -203,19 +205,34 @@ def _asked(view: View, path: str, text: str) -> None:
 
 
 def _never(alarm: View) -> None:
-    """What is measured is never below nothing."""
+    """What is measured is never below nothing, of metrics that count or are shares: others go below, as RDS's
+    `ReplicaLag`, which is -1 where nothing is replicated. Where missing data are a breach the alarm waits for those."""
     how, limit = alarm.text("comparisonOperator") or "", alarm.number("threshold")
+    if alarm.text("treatMissingData") == "breaching" or alarm.is_unknown("treatMissingData"):
+        return
     returned = [query for _, query in alarm.items("metricQueries") if query.get("returnData") is True]
-    plain = alarm.has("metricName") or (
-        len(returned) == 1
-        and (returned[0].get("metric") is not None or str(returned[0].get("expression")).startswith("SELECT "))
+    asked = str(returned[0].get("expression")) if len(returned) == 1 else ""
+    inner = returned[0].get("metric") if len(returned) == 1 else None
+    own = inner if isinstance(inner, Mapping) else {key: alarm.text(key) for key in ("namespace", "metricName")}
+    counts = _counts(str(own.get("namespace")), str(own.get("metricName"))) or (
+        asked.startswith("SELECT ") and any(found[2] in _OF_JOBS for found in _METRIC.finditer(asked))
     )
     least = {"LessThanThreshold": 0.0, "LessThanOrEqualToThreshold": -1e-9}.get(how)
-    if plain and limit is not None and least is not None and limit <= least:
+    if counts and limit is not None and least is not None and limit <= least:
         alarm.error(
             "programs-alarm", "threshold", f"waits for less than {limit:g}, and nothing measured is: it never fires",
             allowed="above 0",
         )  # fmt: skip
+
+
+def _counts(namespace: str, metric: str) -> bool:
+    """Whether a metric of AWS's own is one that is known to be never below 0."""
+    known = {*_SENT.get(namespace, ()), *_OFTEN.get(namespace, ())}
+    return metric in known and metric not in _BELOW_NOTHING
+
+
+_BELOW_NOTHING: Final = ("ReplicaLag", "OldestReplicationSlotLag")
+"""Metrics of RDS that are -1 where there is nothing to measure (its user guide, "Monitoring read replication")."""
 
 
 def _is_not_made(alarm: View, path: str, key: str, value: str, known: list[str]) -> None:

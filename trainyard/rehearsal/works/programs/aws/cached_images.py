@@ -12,7 +12,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from trainyard.problems import nearest
-from trainyard.recorded.read import follow
+from trainyard.recorded.node_groups import EKS_NODE_GROUP
+from trainyard.recorded.read import follow, known_texts
 from trainyard.recorded.types import (
     ECR_CACHE_RULE,
     ECR_CREATION_TEMPLATE,
@@ -20,17 +21,22 @@ from trainyard.recorded.types import (
     HELM_RELEASE,
     IAM_POLICY,
     REPOSITORY,
+    ROLE,
     ROLE_POLICY,
     ROLE_POLICY_ATTACHMENT,
 )
 from trainyard.rehearsal.context import Stack, View, show
+from trainyard.rehearsal.works.rights.aws.recorded_policies import arn_of
 from trainyard.rehearsal.works.workloads.read import workloads
 
 _MAKES: Final = re.compile(
     r'"ecr:(\*|Create[\w*]*)"|"(Not)?Action":\s*(\[[^]]*)?"\*"|"NotAction"|PowerUser|FullAccess|AdministratorAccess'
 )
 """What a policy or its name says where it may let somebody make a repository."""
-_OWN: Final = re.compile(r"\d{12}\.dkr\.ecr\.[a-z0-9-]+\.amazonaws\.com(?:\.cn)?/(?P<name>[a-z0-9._/-]+)")
+_OWN: Final = re.compile(r"(?P<account>\d{12})\.dkr\.ecr\.[a-z0-9-]+\.amazonaws\.com(?:\.cn)?/(?P<name>[a-z0-9._/-]+)")
+
+
+_ACCOUNT: Final = re.compile(r"arn:[^:]*:ecr:[^:]*:(\d{12}):")
 
 
 def check(stack: Stack) -> None:
@@ -44,12 +50,18 @@ def check(stack: Stack) -> None:
     heads = {prefix.partition("/")[0] for prefix in prefixes}
     told: set[str] = set()
     kept = _kept(stack)
-    for view, path, name in _images(stack):
+    accounts = {found[1] for view in stack.of_type(REPOSITORY) if (found := _ACCOUNT.match(arn_of(view.resource)))}
+    nodes = _nodes(stack)
+    for view, path, name, account in _images(stack):
+        if accounts and account not in accounts:
+            continue  # of somebody else's registry, which this stack fills nothing of
         if kept and name not in kept and any(_is_kept_for(prefix, name, kept) for prefix in prefixes):
-            view.error(
+            # Who pulls may make one by rights that nothing here says, unless it is a role of this stack.
+            (view.error if nodes else view.warning)(
                 "programs-cached-image", path,
-                f"pulls {show(name)}, for which the stack makes no repository, as it does for others: nobody who pulls "
-                "may make one", allowed="a repository of that name, or a template that they are made by",
+                f"pulls {show(name)}, for which the stack makes no repository, as it does for others: "
+                + ("nobody who pulls may make one" if nodes else "unless who pulls may make one, nothing is pulled"),
+                allowed="a repository of that name, or a template that they are made by",
                 hint=nearest(name, kept),
             )  # fmt: skip
         head = name.partition("/")[0]
@@ -93,6 +105,10 @@ def _kept(stack: Stack) -> set[str]:
     names = [view.text("name") for view in stack.of_type(REPOSITORY)]
     if None in names or stack.of_type(ECR_CREATION_TEMPLATE) or stack.of_type(ECR_REGISTRY_POLICY):
         return set()
+    for view in stack.of_type(ROLE):
+        for path in ("managedPolicyArns", "inlinePolicies"):
+            if view.blurred(path) or any(_MAKES.search(text) for _, text in known_texts(view.entries(path))):
+                return set()
     for type_, path in ((ROLE_POLICY, "policy"), (IAM_POLICY, "policy"), (ROLE_POLICY_ATTACHMENT, "policyArn")):
         for view in stack.of_type(type_):
             text = view.text(path)
@@ -101,23 +117,31 @@ def _kept(stack: Stack) -> set[str]:
     return {str(name) for name in names}
 
 
+def _nodes(stack: Stack) -> bool:
+    """Whether the nodes, who pull, have roles that this stack makes."""
+    made = {arn_of(view.resource) for view in stack.of_type(ROLE) if not view.resource.read} - {""}
+    asked = {view.text("nodeRoleArn") for view in stack.of_type(EKS_NODE_GROUP)}
+    return bool(asked) and asked <= made
+
+
 def _is_kept_for(prefix: str, name: str, kept: set[str]) -> bool:
     """Whether a name is below a rule's prefix, and repositories are made for others that are."""
     return name.startswith(f"{prefix}/") and any(one.startswith(f"{prefix}/") for one in kept)
 
 
-def _images(stack: Stack) -> Iterator[tuple[View, str, str]]:
+def _images(stack: Stack) -> Iterator[tuple[View, str, str, str]]:
+    """Where an image is named, and its name and the account of its registry."""
     for workload in workloads(stack.resources):
         view = stack.view_of(workload.resource)
         for path, container in workload.containers() if workload.origin == "object" else ():
             found = _OWN.match(str(follow(container, "image")))
             if found is not None:
-                yield view, f"{workload.at(path)}.image", found["name"]
+                yield view, f"{workload.at(path)}.image", found["name"], found["account"]
     for release in stack.of_type(HELM_RELEASE):
         for path, text in _named(release.mapping("values"), "values"):
             found = _OWN.match(text)
             if found is not None:
-                yield release, path, found["name"]
+                yield release, path, found["name"], found["account"]
 
 
 def _named(values: Any, path: str) -> Iterator[tuple[str, str]]:

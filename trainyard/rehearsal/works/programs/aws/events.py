@@ -52,7 +52,9 @@ _FIELDS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
 _PATH: Final = re.compile(r"\$\.detail\.([A-Za-z][\w-]*)")
 _EQUALS: Final = re.compile(r"\$\.detail\.([A-Za-z][\w.-]*)\s*=\s*\"([^\"*]*)\"")
 _FIRST: Final = re.compile(r"\$\.([A-Za-z][\w-]*)")
-_EVENT: Final = ("version", "id", "detail-type", "source", "account", "time", "region", "resources", "detail")
+_EVENT: Final = (
+    "version", "id", "detail-type", "source", "account", "time", "region", "resources", "detail", "replay-name",
+)  # fmt: skip
 _NEAR: Final = 0.8
 _BUS: Final = "aws:cloudwatch/eventBus:EventBus"
 _LET_IN: Final = (EVENT_BUS_POLICY, "aws:cloudwatch/eventPermission:EventPermission")
@@ -199,14 +201,16 @@ def _bus(stack: Stack, rule: View) -> None:
     bus = rule.referred("eventBusName", _BUS)
     if bus is None or bus.resource.read or not listed(sources):
         return
-    if not all(isinstance(one, str) and one.startswith("aws.") for one in listed(sources)):
+    # A partner's events come on a bus of their own, under a source of his.
+    if not all(isinstance(one, str) and re.match(r"aws\.(?!partner/)", one) for one in listed(sources)):
         return
     arn = str(bus.resource.outputs.get("arn"))
     led = any(arn in str(target.value("arn")) or target.is_unknown("arn") for target in stack.of_type(EVENT_TARGET))
     if not led and not any(stack.of_type(type_) for type_ in _LET_IN):
-        rule.error(
+        rule.warning(
             "programs-event", "eventBusName",
-            f"services of AWS send to the bus default, and nothing leads their events on to {bus.name}: none comes",
+            f"services of AWS send to the bus default, and nothing of this stack leads their events on to {bus.name}: "
+            "unless another one does, none comes",
             allowed="default, or a rule there whose target is the bus",
         )  # fmt: skip
 

@@ -51,13 +51,17 @@ def check(stack: Stack) -> None:
 
 
 def _encrypting(stack: Stack, names: set[str]) -> list[str]:
-    """What services of AWS encrypt with a key: others may name one for signing, as Route 53 does for its zones."""
+    """What services of AWS encrypt with a key: others may name one for signing, as Route 53 does for its zones, and
+    a program's variables may be for anything."""
     return [
         resource.name
         for resource in stack.resources.all
         if resource.type.startswith("aws:")
         and not resource.type.startswith((*_OWN, "aws:route53/"))
-        and any(text in names and _OF_ENCRYPTION.search(path) for path, text in known_texts(dict(resource.inputs)))
+        and any(
+            text in names and _OF_ENCRYPTION.search(path) and ".variables." not in path
+            for path, text in known_texts(dict(resource.inputs))
+        )
     ]
 
 

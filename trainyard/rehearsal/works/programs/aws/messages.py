@@ -9,10 +9,10 @@ from trainyard.problems import nearest
 from trainyard.recorded.types import LOG_GROUP, SNS_TOPIC
 from trainyard.rehearsal.context import Stack, View, listed, show
 from trainyard.rehearsal.works.programs.told import told
+from trainyard.rehearsal.works.references.aws.log_senders import outputs
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
 
 _TOPIC: Final = re.compile(r"arn:aws[\w-]*:sns:(?P<region>[a-z0-9-]+):(?P<account>\d{12}):(?P<name>[\w-]+(?:\.fifo)?)")
-_OUTPUT: Final = re.compile(r"^\s*\[OUTPUT\]\s*$", re.IGNORECASE | re.MULTILINE)
 
 
 def check(stack: Stack, cluster: Cluster) -> None:
@@ -35,7 +35,7 @@ def check(stack: Stack, cluster: Cluster) -> None:
     groups = {view.text("name") for view in stack.of_type(LOG_GROUP)}
     for view in cluster.of("ConfigMap"):
         for key, text in view.mapping("data").items():
-            if isinstance(text, str) and "log_group_name" in text:
+            if isinstance(text, str):
                 _sends_logs(view, f"data.{key}", text, groups, stack.context.region)
 
 
@@ -61,15 +61,9 @@ def _signed(release: View, path: str, receiver: dict[str, object]) -> None:
 
 
 def _sends_logs(view: View, path: str, text: str, groups: set[str | None], region: str) -> None:
-    for block in _OUTPUT.split(text)[1:]:
-        keys = {
-            parts[0].lower(): parts[1].strip()
-            for line in block.splitlines()
-            if len(parts := line.strip().split(None, 1)) > 1
-        }
-        group, told_region = keys.get("log_group_name", ""), keys.get("region", "")
-        if group in groups and region and told_region and told_region != region:
+    for output in outputs(text):
+        if output.group in groups and region and output.region and output.region != region:
             view.error(
-                "programs-log-group", path, f"sends to {group} in {told_region}, and the stack makes it in {region}",
-                allowed=region,
+                "programs-log-group", path,
+                f"sends to {output.group} in {output.region}, and the stack makes it in {region}", allowed=region,
             )  # fmt: skip

@@ -23,6 +23,7 @@ from trainyard.rehearsal.context import listed
 from trainyard.rehearsal.near import is_near
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster, Container, Pod
 
+OPTION: Final = re.compile(r"(--[\w-]+)(?:=.*)?", re.DOTALL)
 PROBES: Final = ("startupProbe", "readinessProbe", "livenessProbe")
 _PYTHON: Final = re.compile(r"python[\d.]*")
 _WITH_A_VALUE: Final = ("-W", "-X")
@@ -163,10 +164,21 @@ def looked_for(start: Start, files: Mapping[str, str], container: Container) -> 
         return f"{wanted[-1]}.py", moved[0]
     for root in places:
         folder = join(root, *parts[:-1])
-        beside = sorted(path for path in files if dirname(path) == folder)
+        if folder not in _whole(container):
+            continue  # files that are mounted one by one lie beside what the image has there
+        beside = sorted(path for path in files if dirname(path) == folder and path.endswith(".py"))
         if beside:
             return f"{folder}/{parts[-1]}.py", ", ".join(basename(path) for path in beside[:8])
     return None
+
+
+def _whole(container: Container) -> set[str]:
+    """The folders that a mount fills, hiding what the image has there."""
+    return {
+        normpath(one["mountPath"])
+        for one in listed(container.body.get("volumeMounts"))
+        if isinstance(one, Mapping) and isinstance(one.get("mountPath"), str) and not one.get("subPath")
+    }
 
 
 @lru_cache(maxsize=256)
@@ -188,6 +200,25 @@ class Usage:
     optional: tuple[str, ...]
     options: tuple[str, ...]
     is_open: bool  # more may come
+
+
+def plain(line: Usage, words: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """What a program is told besides options and their values."""
+    found = []
+    index = 0
+    while index < len(words):
+        option = OPTION.fullmatch(words[index][1])
+        if words[index][1] == "--":
+            break
+        if option is None:
+            found.append(words[index])
+        index += 2 if option is not None and "=" not in words[index][1] and takes_value(line, option[1]) else 1
+    return found
+
+
+def takes_value(line: Usage, option: str) -> bool:
+    """Whether a usage line has an option with the word that comes after it."""
+    return re.search(rf"{re.escape(option)} [A-Z]", line.line) is not None
 
 
 _PART: Final = re.compile(r"\[[^\]]*\]|\S+")
@@ -213,9 +244,14 @@ def _usage(line: str, rest: str) -> Usage:
     wanted: list[str] = []
     optional: list[str] = []
     options: list[str] = []
-    is_open = False
+    is_open = is_told = False
     for part in _PART.findall(rest):
         inner = part.strip("[]").split()
+        if is_told and not part.startswith(("[", "--")):
+            is_told = False
+            is_open |= not part.isupper()  # the value of the option before it, or an example of one
+            continue
+        is_told = part.startswith("--") and part != "--" and "=" not in part
         if part.endswith(("…", "...")) or part == "--" or "=" in part:
             is_open = True
         elif inner and inner[0].startswith("--"):

@@ -160,7 +160,8 @@ def _unshared(cluster: Cluster) -> None:
             elif not pod.spec.get("hostIPC"):
                 without.append((pod, container, gpus))
     for pod, container, gpus in without if practised else ():
-        pod.view.error(
+        # A job that reads its data itself may need none.
+        pod.view.warning(
             "programs-shared-memory", f"{container.path}.volumeMounts",
             f"has no /dev/shm, which other pods of this stack have: {gpus:g} GPUs share the 64 MiB of the container "
             "runtime, and NCCL and loaders of data end with 'Bus error'",

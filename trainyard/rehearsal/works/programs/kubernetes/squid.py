@@ -180,7 +180,10 @@ def _shadowed(view: View, path: str, lines: list[tuple[int, list[str]]]) -> None
                 allowed="as the last http_access",
             )
             return
-    ports = {words[1]: " ".join(words[3:]) for _, words in lines if words[0] == "acl" and words[2:3] == ["port"]}
+    ports: dict[str, str] = {}
+    for _, words in lines:
+        if words[0] == "acl" and words[2:3] == ["port"]:  # several lines of one name are one list
+            ports[words[1]] = " ".join([*ports.get(words[1], "").split(), *words[3:]])
     others = [words[2] for _, words in rules if words[1] == "deny" and len(words) == 3]
     for name in (one[1:] for one in others if one.startswith("!") and one[1:] in ports):
         if not any(_in_ports(port, ports[name]) for port in (80, 443)):

@@ -77,7 +77,12 @@ def _run(
     mounted = list(_mounted(pod, container, cluster))
     index, given = env["PYTHONPATH"]
     roots = {PurePosixPath(one) for one in [*given.split(":"), str(container.body.get("workingDir") or "/")] if one}
-    own = [path for path, _ in mounted if path.name == package]
+    # A folder of settings may be called as the package of the image that reads them.
+    own = [
+        path
+        for path, names in mounted
+        if path.name == package and (names is None or any(name.endswith(".py") for name in names))
+    ]
     if own and not any(path.parent in roots for path in own):
         pod.view.error(
             "programs-module",

@@ -3,18 +3,20 @@
 Sources: MLflow 3.17, "Authentication with Username and Password" (`admin_username` of `basic_auth.ini`,
 `MLFLOW_TRACKING_USERNAME`); the keeper of logins, whose usage line says what is whose (`users.json`: name to password,
 null where nobody logs in; `account+who` is a login of the account).
+No message names what a Secret holds: accounts and the administrator stay untold.
 """
 
 from __future__ import annotations
 
+import base64
+import binascii
 import json
 import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from trainyard.problems import nearest
 from trainyard.rehearsal.context import View, listed, show
-from trainyard.rehearsal.works.programs.kubernetes.mounted import files_of, program, starts, usages
+from trainyard.rehearsal.works.programs.kubernetes.mounted import files_of, plain, program, starts, usages
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster, Pod, place
 
 _USERS: Final = "users.json"
@@ -36,8 +38,17 @@ def check(cluster: Cluster) -> None:
 
 
 def _texts(view: View) -> dict[str, str]:
-    both = {**view.mapping("data"), **view.mapping("stringData")}
-    return {key: text for key, text in both.items() if isinstance(text, str)}
+    """What a Secret holds by key: `data` in base64, `stringData`, which overwrites it, as it stands."""
+    decoded = {key: _decoded(text) for key, text in view.mapping("data").items() if isinstance(text, str)}
+    plain = {key: text for key, text in view.mapping("stringData").items() if isinstance(text, str)}
+    return {key: text for key, text in {**decoded, **plain}.items() if text is not None}
+
+
+def _decoded(text: str) -> str | None:
+    try:
+        return base64.b64decode(text, validate=True).decode()
+    except (binascii.Error, UnicodeDecodeError):
+        return None
 
 
 def _accounts(text: str) -> Mapping[str, str | None] | None:
@@ -58,7 +69,7 @@ def _login(view: View, accounts: Mapping[str, str | None]) -> None:
     if made not in accounts:
         view.error(
             "programs-login", path, f"logs in as {show(name)}, an account that is not made: every request is refused",
-            allowed=f"one of {', '.join(sorted(accounts))}", hint=nearest(name, accounts),
+            allowed=f"an account of {_USERS}",
         )  # fmt: skip
     elif name in accounts and accounts[name] is not None and accounts[name] != word:
         view.error(
@@ -84,7 +95,7 @@ def _administrator(pod: Pod, administrator: str, cluster: Cluster) -> None:
         for start in found if files else ():
             one = program(start, files or {}, container)
             for line in usages(one) if one is not None else ():
-                words = [word for word in start.words if not word[1].startswith("--")]
+                words = plain(line, start.words)
                 literals = [word for _, word in words[: len(line.literals)]]
                 if "ADMIN" not in line.wanted or literals != list(line.literals):
                     continue
@@ -92,6 +103,6 @@ def _administrator(pod: Pod, administrator: str, cluster: Cluster) -> None:
                 if index < len(words) and words[index][1] != administrator:
                     pod.view.error(
                         "programs-login", words[index][0],
-                        f"logs in as {show(words[index][1])}, and the server's administrator is {show(administrator)}: "
-                        "no account is made", allowed=administrator,
+                        f"logs in as {show(words[index][1])}, and the administrator that a mounted Secret names is "
+                        "another: no account is made", allowed="the admin_username there",
                     )  # fmt: skip

@@ -12,7 +12,7 @@ import json
 import re
 from collections.abc import Mapping
 from datetime import time
-from functools import lru_cache
+from functools import cache, lru_cache
 from posixpath import basename, dirname
 from typing import Any, Final
 from zoneinfo import available_timezones
@@ -21,21 +21,23 @@ from trainyard.problems import nearest
 from trainyard.recorded.read import as_number
 from trainyard.rehearsal.context import View, listed, show
 from trainyard.rehearsal.works.programs.kubernetes.mounted import (
+    OPTION,
     PROBES,
     Program,
     Usage,
     docstring,
     files_of,
     looked_for,
+    plain,
     program,
     starts,
+    takes_value,
     usages,
 )
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster, Container, Pod
 
 _JSON: Final = re.compile(r"CONFIGURATION is JSON:\s*(\{.*?\})(?=[\s.,:;]|$)", re.DOTALL)
 _KEY: Final = re.compile(r"\"(\w+)\"\s*:")
-_OPTION: Final = re.compile(r"(--[\w-]+)(?:=.*)?", re.DOTALL)
 _PATH: Final = re.compile(r"/[\w./-]+")
 _SAMPLES: Final = 4
 """Samples of a window below which one that is late makes the window empty."""
@@ -44,7 +46,12 @@ _NAMED: Final = {"flavors": "ResourceFlavor.kueue.x-k8s.io", "priorities": "Work
 
 
 def check(cluster: Cluster) -> None:
-    """Every container that starts Python on files of config maps."""
+    """Every container of our own stacks that starts Python on files of config maps.
+
+    What other people's docstrings say of a program is no contract: it may be an example, or half of the options.
+    """
+    if not cluster.stack.context.ours:
+        return
     for pod in cluster.pods:
         for container in pod.containers:
             found = list(starts(container))
@@ -92,15 +99,15 @@ def _told(pod: Pod, container: Container, found: Program, *, is_probe: bool) -> 
         )  # fmt: skip
         return
     line = max(fitting, key=lambda one: len(one.literals))
-    values = []
+    values = plain(line, words[len(line.literals) :])
     index = len(line.literals)
     while index < len(words):
         at, word = words[index]
-        option = _OPTION.fullmatch(word)
+        option = OPTION.fullmatch(word)
         if word == "--":
             break
         if option is not None:
-            if option[1] not in line.options:
+            if option[1] not in line.options and not line.is_open:
                 pod.view.error(
                     "programs-usage", at, f"{name} has no option {show(option[1])}: it prints its usage and ends",
                     allowed=f"one of {', '.join(line.options)}" if line.options else "",
@@ -111,10 +118,7 @@ def _told(pod: Pod, container: Container, found: Program, *, is_probe: bool) -> 
                 pod.view.error(
                     "programs-usage", at, f"got {show(given)} where {show(line.line)} has SECONDS", allowed="a number",
                 )  # fmt: skip
-            index += 1 if "=" in word or not _takes_value(line, option[1]) else 2
-            continue
-        values.append((at, word))
-        index += 1
+        index += 2 if option is not None and "=" not in word and takes_value(line, option[1]) else 1
     least, most = len(line.wanted), len(line.wanted) + len(line.optional)
     if line.is_open:
         return
@@ -125,10 +129,6 @@ def _told(pod: Pod, container: Container, found: Program, *, is_probe: bool) -> 
         )  # fmt: skip
         return
     _roles(pod, container, line, values, is_probe=is_probe)
-
-
-def _takes_value(line: Usage, option: str) -> bool:
-    return re.search(rf"{re.escape(option)} [A-Z]", line.line) is not None
 
 
 def _roles(pod: Pod, container: Container, line: Usage, values: list[tuple[str, str]], *, is_probe: bool) -> None:
@@ -176,7 +176,7 @@ def _in_time(pod: Pod, probe: Program, main: Program) -> None:
     """A probe that asks whether a round is recent gives the program more time than it takes between two."""
     every = next((float(found[1]) for _, word in main.words if (found := _INTERVAL.fullmatch(word))), None)
     for line in usages(probe) if every is not None else ():
-        words = [one for one in probe.words if not one[1].startswith("--")]
+        words = plain(line, probe.words)
         if [word for _, word in words[: len(line.literals)]] != list(line.literals) or "SECONDS" not in line.wanted:
             continue
         index = len(line.literals) + line.wanted.index("SECONDS")
@@ -191,19 +191,26 @@ def _in_time(pod: Pod, probe: Program, main: Program) -> None:
 
 
 _MOST_STRANGE: Final = 0.25
-_ARGUMENT: Final = re.compile(r"\.add_argument\(\s*((?:\"-[\w-]+\"\s*,?\s*)+)")
+_ARGUMENT: Final = re.compile(r"\.add_argument\(\s*((?:[\"']-[\w-]+[\"']\s*,?\s*)+)")
+_MORE: Final = re.compile(
+    r"parse_known_args|add_subparsers|REMAINDER|\bparents\s*=|\badd_\w*arguments\b|\(\s*parser\s*[,)]"
+)
+"""Where options are not all in a program's own text: others take what is left, or add theirs to its parser, as
+`deepspeed.add_config_arguments(parser)` does."""
 _WORDS: Final = re.compile(r"\w+")
 
 
 def _parsed(pod: Pod, found: Program) -> None:
     """Options of a program that reads them with argparse: those of its own text, or the beginning of one."""
     text = found.text
-    known = {option for group in _ARGUMENT.findall(text) for option in re.findall(r"\"(-[\w-]+)\"", group)}
-    if not known or "parse_known_args" in text or "add_subparsers" in text or "REMAINDER" in text:
+    known = {option for group in _ARGUMENT.findall(text) for option in re.findall(r"[\"'](-[\w-]+)[\"']", group)}
+    if not known or _MORE.search(text):
         return
     known |= {"--help", "-h"}
+    if "BooleanOptionalAction" in text:
+        known |= {f"--no-{option.removeprefix('--')}" for option in known if option.startswith("--")}
     for at, word in found.words:
-        option = _OPTION.fullmatch(word)
+        option = OPTION.fullmatch(word)
         if option is not None and word != "--" and not any(one.startswith(option[1]) for one in known):
             pod.view.error(
                 "programs-usage", at,
@@ -338,13 +345,20 @@ def _lacks(kind: str, namespace: str, name: str, cluster: Cluster) -> str | None
     return nearest(name, made)
 
 
+@cache
+def _zones() -> frozenset[str]:
+    """The time zones that this machine knows; empty where it has no database of them."""
+    return frozenset(available_timezones())
+
+
 def _times(view: View, at: str, told: Mapping[str, Any]) -> None:
     """A clock is one of the world's, a time of day is one, and a window holds several samples."""
     zone = told.get("time_zone")
-    if isinstance(zone, str) and zone not in available_timezones():
+    known = _zones()
+    if isinstance(zone, str) and known and zone not in known:
         view.error(
             "programs-usage", at, f"there is no time zone {show(zone)}: the program ends",
-            hint=nearest(zone, available_timezones()),
+            hint=nearest(zone, known),
         )  # fmt: skip
     for key in ("from", "to"):
         given = told.get(key)

@@ -57,7 +57,8 @@ def check(stack: Stack) -> None:
             named = tuple(view.text(path) for path in paths)
             if None in named or view.resource.read:
                 continue
-            first = seen.setdefault((view.resource.provider, *named), view.name)
+            # A thing of that name may be in each region, which a resource says itself since version 7 of the provider.
+            first = seen.setdefault((view.resource.provider, view.value("region"), *named), view.name)
             if first != view.name:
                 view.error(
                     "reference-twice", paths[0],

@@ -38,8 +38,6 @@ def check(cluster: Cluster) -> None:
 
 
 def _ends(release: View) -> None:
-    if release.value("values.cull.enabled") is False:
-        return
     start = as_number(release.value("values.singleuser.startTimeout"))
     if start is not None and 0 < start < _START_SECONDS:
         release.error(
@@ -47,6 +45,8 @@ def _ends(release: View) -> None:
             f"is {start:g} s: an image of some gigabytes is not there in that time, and the notebook is given up",
             allowed="seconds, 300 by default",
         )  # fmt: skip
+    if release.value("values.cull.enabled") is False:
+        return
     timeout, oldest, every = (as_number(release.value(f"values.cull.{key}")) for key in _NUMBERS)
     if timeout is not None and 0 < timeout < _ACTIVITY_SECONDS:
         release.error(
@@ -150,7 +150,8 @@ def _disks(release: View, cluster: Cluster) -> None:
         room, claims = quantity(hard.get("requests.storage")), quantity(hard.get("persistentvolumeclaims"))
         people = (claims - 1) if claims is not None and cluster.stack.context.ours else 1
         if room is not None and room < hub + people * size:
-            quota.error(
+            # A hub may keep its database elsewhere, and homes in a share that is there already.
+            quota.warning(
                 "reference-quota", "spec.hard",
                 f"{hard['requests.storage']} hold the hub's disk and {max(0, int((room - hub) // size))} of people's: "
                 "the notebooks of others never start", allowed=f"{(hub + people * size) / 2**30:g}Gi or more",

@@ -279,7 +279,8 @@ def _spread(pod: Pod, cluster: Cluster) -> None:
             others = (pod, *cluster.pods_by_namespace.get(pod.namespace or "", ()))
             if pod.namespace is None or any(one.labels is None or selects(selector, one.labels) for one in others):
                 continue
-            pod.view.error(
+            # Pods of a chart, or labels that a webhook adds, are not recorded.
+            pod.view.warning(
                 "reference-spread-selects-others", f"{path}.labelSelector",
                 f"counts pods with {', '.join(f'{key}={value}' for key, value in wanted.items())}, and no recorded pod "
                 "of the namespace is one: these are not spread", allowed="labels of these pods",

@@ -58,9 +58,11 @@ def _rights(release: View, base: str, path: str, resource: Mapping[str, Any]) ->
         for rule in rules
     )
     if not may and not release.is_unknown(f"{base}rbac.extraRules"):
-        release.error(
+        # Another role may be bound to its account, beside the chart's own.
+        release.warning(
             "reference-state-metrics", f"{base}rbac.extraRules",
-            f"let kube-state-metrics list nothing of {group}, of which it is to tell ({path}): there are no figures",
+            f"let kube-state-metrics list nothing of {group}, of which it is to tell ({path}): unless another role "
+            "does, there are no figures",
             allowed=f"a rule with apiGroups [{group}] and verbs [list, watch]",
         )  # fmt: skip
 

@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from posixpath import dirname
+from posixpath import basename, dirname
 from typing import Any, Final
 
 from trainyard.conventions import TEAM_LABEL
 from trainyard.problems import nearest
 from trainyard.recorded.read import known_texts
 from trainyard.rehearsal.context import View, listed
+from trainyard.rehearsal.near import is_near
 from trainyard.rehearsal.refusals.kubernetes.index import object_name
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster, Container, Pod, place
 from trainyard.rehearsal.works.references.kubernetes.keys import keys_of
@@ -32,7 +33,7 @@ def check(cluster: Cluster) -> None:
     """Every container, and every object that is mounted somewhere."""
     for pod in cluster.pods:
         for container in pod.containers:
-            _beside(pod, container)
+            _beside(pod, container, is_ours=cluster.stack.context.ours)
     _own_files(cluster)
     _other_teams(cluster)
 
@@ -60,7 +61,7 @@ def _other_teams(cluster: Cluster) -> None:
                     )  # fmt: skip
 
 
-def _beside(pod: Pod, container: Container) -> None:
+def _beside(pod: Pod, container: Container, *, is_ours: bool) -> None:
     mounts = [one for one in listed(container.body.get("volumeMounts")) if isinstance(one, Mapping)]
     folders = {
         str(one["mountPath"]).rstrip("/"): str(one.get("name"))
@@ -75,12 +76,18 @@ def _beside(pod: Pod, container: Container) -> None:
         if any(_within(path, folder) for folder in folders) or "." in path.rpartition("/")[2]:
             continue
         meant = sorted(one for one in unused if dirname(one) == dirname(path) and dirname(one).count("/") > 1)
-        if len(meant) == 1:
-            pod.view.error(
-                "reference-file", at,
-                f"names {path}, where nothing is mounted, and volume {folders[meant[0]]} is mounted at {meant[0]}, "
-                "which nothing names", allowed=meant[0],
-            )  # fmt: skip
+        if len(meant) != 1:
+            continue
+        words = (
+            f"names {path}, where nothing is mounted, and volume {folders[meant[0]]} is mounted at {meant[0]}, "
+            "which nothing names"
+        )
+        # A name that is not like the folder's may be of the image, as `/opt/app/model` beside `/opt/app/config`.
+        if is_near(basename(path), basename(meant[0])):
+            pod.view.error("reference-file", at, words, allowed=meant[0])
+            return
+        if is_ours:
+            pod.view.warning("reference-file", at, words, allowed=meant[0])
             return
 
 
@@ -91,6 +98,8 @@ def _within(path: str, folder: str) -> bool:
 def _said(container: Container) -> Iterator[tuple[str, str]]:
     for key in ("command", "args"):
         for below, text in known_texts(container.body.get(key)):
+            if (key, below) == ("command", "[0]"):
+                continue  # the program itself, which is of the image
             for path in _PATH.findall(text) if len(text) < _LONGEST else ():
                 yield f"{container.path}.{key}{below}", path.rstrip("./")
     for index, entry in enumerate(listed(container.body.get("env"))):

@@ -39,8 +39,8 @@ def check(stack: Stack) -> None:
 
 def _regions(view: View, index: int, statement: Mapping[str, Any]) -> None:
     keys = [found[1] for text in _texts(statement.get("Resource")) if (found := _KEY.match(text))]
-    ways = [found[1] for _, name, value in _conditions(statement) if name == "kms:ViaService"
-            and (found := _VIA.match(value))]  # fmt: skip
+    ways = [found[1] for how, name, value in _conditions(statement) if name == "kms:ViaService"
+            and "Not" not in how and (found := _VIA.match(value))]  # fmt: skip
     if keys and ways and len(keys) == len(_texts(statement.get("Resource"))) and set(keys).isdisjoint(ways):
         view.error(
             "rights-condition-never", f"policy.Statement[{index}]",

@@ -6,6 +6,7 @@ policies of the recording give rights on, and none of them on it (Service Author
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
@@ -81,7 +82,15 @@ def _opened_by(stack: Stack) -> None:
             domain.error("rights-nobody-reaches", path, words, hint="the role of people")
 
 
+_OF_AWS: Final = re.compile(r"policy/(.*/)?(AmazonSageMaker\w*|AdministratorAccess|PowerUserAccess)$")
+"""Policies of AWS's own that give rights on all things of SageMaker."""
+
+
 def _allowed(stack: Stack) -> Iterator[Mapping[str, Any]]:
+    attached = [view.text("policyArn") for view in stack.of_type(ROLE_POLICY_ATTACHMENT)]
+    attached += [arn for view in stack.of_type(ROLE) for arn in view.texts("managedPolicyArns")]
+    if any(arn is None or _OF_AWS.search(arn) for arn in attached):
+        yield {"Action": "*", "Resource": "*"}
     for view in (*stack.of_type(ROLE_POLICY), *stack.of_type(IAM_POLICY)):
         yield from _statements(view)
 
