@@ -21,7 +21,7 @@ from typing import Any, NotRequired, TypedDict
 import pulumi
 import pulumi_kubernetes.admissionregistration.v1 as admission
 
-from trainyard.components.k8s.admission import in_team_namespaces, rule
+from trainyard.components.k8s.admission import ANNOTATIONS_CHANGED, SPEC_CHANGED, in_team_namespaces, rule
 from trainyard.components.k8s.pod_expressions import every_container, listed, present, text
 
 PODS_POLICY = "pods-keep-to-baseline"
@@ -104,6 +104,8 @@ def node_daemon_guard(
         "failure_policy": "Fail",
         # Whatever is changed of a pod, its annotations too: a pod that is made anew on its node has what they say then.
         "match_constraints": {"resource_rules": [rule("", "pods", "pods/ephemeralcontainers")]},
+        # Not what leaves both as they are: a pod with the daemon of an earlier release has to end as others do.
+        "match_conditions": [{"name": "asks-for-more", "expression": f"{SPEC_CHANGED} || {ANNOTATIONS_CHANGED}"}],
         "validations": list(keeps_to),
     }
     entered = f"!has(object.container) || object.container != {text(daemon['container']['name'])}"

@@ -321,6 +321,17 @@ def test_no_container_gets_devices_of_the_node_by_annotation(
     assert any("Devices" in said for said in wall.said("pods", plain, operation="UPDATE", old=old)), "added later"
 
 
+def test_a_pod_with_an_earlier_daemon_ends_as_others_do(wall: Wall, template: dict[str, Any]) -> None:
+    """The controller of its job takes the finalizer off it: a pod whose change is refused stays for good."""
+    before = attacked(template, daemon(image="us-docker.pkg.dev/gce-ai-infra/gpudirect-tcpxo/tcpgpudmarxd-dev:v0"))
+    assert wall.said("pods", pod(before), JOB_CONTROLLER), "a new one has today's"
+    held, free = pod(before), pod(before)
+    held["metadata"]["finalizers"] = ["batch.kubernetes.io/job-tracking"]
+    assert wall.said("pods", free, JOB_CONTROLLER, operation="UPDATE", old=held) == []
+    more = attacked(before, lambda spec: spec.update(activeDeadlineSeconds=60))
+    assert wall.said("pods", pod(more), ADA, operation="UPDATE", old=held), "what is changed is judged"
+
+
 def test_a_patch_of_the_runtime_leaves_the_daemon_alone(wall: Wall) -> None:
     def patched(**spec: Any) -> dict[str, Any]:
         jobs = [{"name": "node", "template": {"spec": {"template": {"metadata": {}, "spec": spec}}}}]
