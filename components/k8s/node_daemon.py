@@ -10,6 +10,7 @@ containers but this one, which has to be the one that the platform pinned, field
 - It is a sidecar among the init containers. No other container has its name, by which the injector gives devices.
 - Its folders of the node are the named ones, and no other container mounts them. A volume of one of their names is
   nothing else, so that nobody's library is loaded in it.
+- Its pod has the node to itself: it asks for all GPUs of a node of the daemon's pools, and stands in no other pool.
 - No process of the pod sees its processes, and nobody enters it (`pods/exec`, `pods/attach`).
 - The annotation that has devices of the node given to a container is the daemon's, word by word: the injector gives any
   device to any container, a disk too.
@@ -22,7 +23,8 @@ import pulumi
 import pulumi_kubernetes.admissionregistration.v1 as admission
 
 from trainyard.components.k8s.admission import ANNOTATIONS_CHANGED, SPEC_CHANGED, in_team_namespaces, rule
-from trainyard.components.k8s.pod_expressions import every_container, listed, present, text
+from trainyard.components.k8s.pod_expressions import accepts_pool, every_container, listed, needs, present, text
+from trainyard.conventions import GPU_RESOURCE
 
 PODS_POLICY = "pods-keep-to-baseline"
 ENTER_POLICY = "node-daemons-are-not-entered"
@@ -48,6 +50,10 @@ class NodeDaemonArgs(TypedDict):
     """Name of the `emptyDir` in which others meet it. Default: there is none."""
     annotations: Mapping[str, str]
     """Annotations of a pod by which it gets devices of the node."""
+    gpus: int
+    """GPUs of a node: a pod with the daemon asks for them all, so that nobody else's pods are there."""
+    other_pools: Sequence[str]
+    """Pools without it, which may have more GPUs a node, or slices by the same name."""
     annotation_prefix: str
     """How the keys of such annotations begin, whose ever they are."""
 
@@ -59,7 +65,8 @@ def stands_alone(pod: str, daemon: NodeDaemonArgs) -> str:
     exact = f"{listed(pod, 'initContainers')}.all(c, c.name != {name} || ({_is(daemon)}))"
     others = f"{every_container(pod)}.all(c, c.name == {name} || {_leaves_alone(daemon)})"
     processes = f"!(has({pod}.shareProcessNamespace) && {pod}.shareProcessNamespace)"
-    return f"({elsewhere} && {exact} && {others} && {processes})"
+    alone = f"(!{_is_there(pod, daemon)} || ({_has_a_node_to_itself(pod, daemon)}))"
+    return f"({elsewhere} && {exact} && {others} && {processes} && {alone})"
 
 
 def has_its_volumes(pod: str, daemon: NodeDaemonArgs, plain: str) -> str:
@@ -71,8 +78,7 @@ def has_its_volumes(pod: str, daemon: NodeDaemonArgs, plain: str) -> str:
         kind = "(!has(v.hostPath.type) || v.hostPath.type == '')"
         folder = f"has(v.hostPath) && v.hostPath.path == {text(path)} && {kind}"
         meant = f"(v.name == {text(name)} ? ({folder}) : {meant})"
-    name = text(daemon["container"]["name"])
-    volumes, there = listed(pod, "volumes"), f"{listed(pod, 'initContainers')}.exists(c, c.name == {name})"
+    volumes, there = listed(pod, "volumes"), _is_there(pod, daemon)
     return f"({volumes}.all(v, {meant}) && ({there} || !{volumes}.exists(v, has(v.hostPath))))"
 
 
@@ -129,6 +135,15 @@ ENTER_MESSAGE = "Nobody enters the daemon of the fast network, which is root of 
 
 def _folders(daemon: NodeDaemonArgs) -> dict[str, str]:
     return {**daemon["node_folders"], **daemon.get("worker_folders", {})}
+
+
+def _is_there(pod: str, daemon: NodeDaemonArgs) -> str:
+    return f"{listed(pod, 'initContainers')}.exists(c, c.name == {text(daemon['container']['name'])})"
+
+
+def _has_a_node_to_itself(pod: str, daemon: NodeDaemonArgs) -> str:
+    whole = f"{needs(pod, GPU_RESOURCE)} == {float(daemon['gpus'])}"
+    return " && ".join([whole, *(f"!{accepts_pool(pod, other)}" for other in daemon["other_pools"])])
 
 
 def _is(daemon: NodeDaemonArgs) -> str:

@@ -214,6 +214,18 @@ def writable_libraries(spec: dict[str, Any]) -> None:
     del spec["initContainers"][-1]["volumeMounts"][0]["readOnly"]
 
 
+def asks_for(gpus: int | None) -> Callable[[dict[str, Any]], None]:
+    def change(spec: dict[str, Any]) -> None:
+        for kind in ("limits", "requests"):
+            asked = {"nvidia.com/gpu": str(gpus)} if gpus is not None else {}
+            given = spec["containers"][0]["resources"].get(kind, {})
+            spec["containers"][0]["resources"][kind] = {
+                **{key: value for key, value in given.items() if key != "nvidia.com/gpu"}, **asked,
+            }  # fmt: skip
+
+    return change
+
+
 ATTACKS: dict[str, Callable[[dict[str, Any]], None]] = {
     "another image": daemon(image="registry.example.com/mine:1"),
     "another tag": daemon(image="us-docker.pkg.dev/gce-ai-infra/gpudirect-tcpxo/tcpgpudmarxd-dev:latest"),
@@ -262,6 +274,13 @@ ATTACKS: dict[str, Callable[[dict[str, Any]], None]] = {
     "a folder that is made": volume("sys", hostPath={"path": "/sys", "type": "DirectoryOrCreate"}),
     "anybody's libraries": volume("nvidia-libraries", emptyDir={}),
     "anybody's libraries of a claim": volume("nvidia-libraries", persistentVolumeClaim={"claimName": "scratch"}),
+    "on a node with others": asks_for(4),
+    "on a node without GPUs": asks_for(None),
+    "on a node of more GPUs": asks_for(16),
+    "in another pool": lambda spec: (
+        spec.pop("affinity"), spec.update(nodeSelector={"ml.platform/pool": "train"})
+    ),
+    "in any pool": lambda spec: spec.pop("affinity"),
     "all processes together": lambda spec: spec.update(shareProcessNamespace=True),
     "the host's network": lambda spec: spec.update(hostNetwork=True),
     "the host's processes": lambda spec: spec.update(hostPID=True),
