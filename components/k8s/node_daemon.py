@@ -5,13 +5,14 @@ node, so whoever ran another program in it, or could enter it, would be root of 
 knows no exception for one container. The namespace therefore enforces none, and these policies hold the level: for all
 containers but this one, which has to be the one that the platform pinned, field by field.
 
-- Image, command, arguments, variables and mounts are fixed; nothing else is said of it: no other probe and no hook,
+- Image, command, arguments, variables, user, capabilities and mounts are fixed; nothing else is said of it: no other probe and no hook,
   which are commands too, no source of variables, no folder to work in, no terminal.
 - It is a sidecar among the init containers. No other container has its name, by which the injector gives devices.
 - Its folders of the node are the named ones, and no other container mounts them. A volume of one of their names is
   nothing else, so that nobody's library is loaded in it.
 - Its pod has the node to itself: it asks for all GPUs of a node of the daemon's pools, and stands in no other pool.
-- No process of the pod sees its processes, and nobody enters it (`pods/exec`, `pods/attach`).
+- No process of the pod sees its processes, and nobody enters it (`pods/exec`, `pods/attach`,
+  a container for debugging that is aimed at it).
 - The annotation that has devices of the node given to a container is the daemon's, word by word: the injector gives any
   device to any container, a disk too.
 """
@@ -40,8 +41,8 @@ class NodeDaemonArgs(TypedDict):
     """The daemon, and what of the node it may have."""
 
     container: Mapping[str, Any]
-    """The sidecar as pods have it, in the spelling of Kubernetes: name, image, command, args, env, startupProbe, added
-    capabilities and volumeMounts are what is held."""
+    """The sidecar as pods have it, in the spelling of Kubernetes: name, image, command, args, env, startupProbe, its
+    user, added capabilities and volumeMounts are what is held."""
     node_folders: Mapping[str, str]
     """Folders of the node that it alone mounts, by the name of the volume: {"sys": "/sys"}."""
     worker_folders: NotRequired[Mapping[str, str]]
@@ -61,7 +62,11 @@ class NodeDaemonArgs(TypedDict):
 def stands_alone(pod: str, daemon: NodeDaemonArgs) -> str:
     """Whether a pod's containers are not the daemon, or, in its one place, exactly it, and leave it alone."""
     name = text(daemon["container"]["name"])
-    elsewhere = f"({listed(pod, 'containers')} + {listed(pod, 'ephemeralContainers')}).all(c, c.name != {name})"
+    entering = listed(pod, "ephemeralContainers")
+    elsewhere = (
+        f"({listed(pod, 'containers')} + {entering}).all(c, c.name != {name}) && "
+        f"{entering}.all(c, !has(c.targetContainerName) || c.targetContainerName != {name})"
+    )
     exact = f"{listed(pod, 'initContainers')}.all(c, c.name != {name} || ({_is(daemon)}))"
     others = f"{every_container(pod)}.all(c, c.name == {name} || {_leaves_alone(daemon)})"
     processes = f"!(has({pod}.shareProcessNamespace) && {pod}.shareProcessNamespace)"
@@ -153,7 +158,7 @@ def _is(daemon: NodeDaemonArgs) -> str:
         f"(e.name == {text(one['name'])} && has(e.value) && e.value == {text(one['value'])})" for one in own["env"]
     )
     mounts = " || ".join(map(_mount, [*own["volumeMounts"], {"mountPath": _TOKENS, "readOnly": True}]))
-    log = "/dev/termination-log"
+    log, given = "/dev/termination-log", own["securityContext"]
     rules = [
         f"c.image == {text(own['image'])}",
         f"has(c.restartPolicy) && c.restartPolicy == {text(own['restartPolicy'])}",
@@ -163,6 +168,9 @@ def _is(daemon: NodeDaemonArgs) -> str:
         f"{listed('c', 'volumeMounts')}.all(m, {mounts})",
         *(f"{listed('c', field)}.size() == 0" for field in ("envFrom", "ports", "volumeDevices")),
         *(f"!has(c.{field})" for field in ("livenessProbe", "readinessProbe", "lifecycle")),
+        f"{listed('c', 'securityContext.capabilities.add')} == {_texts(given['capabilities']['add'])}",
+        f"{listed('c', 'securityContext.capabilities.drop')}.size() == 0",
+        f"{present('c', 'securityContext.runAsUser')} && c.securityContext.runAsUser == {given['runAsUser']}",
         _probe(own),
         *(f"!(has(c.{field}) && c.{field})" for field in ("stdin", "stdinOnce", "tty")),
         "(!has(c.workingDir) || c.workingDir == '')",

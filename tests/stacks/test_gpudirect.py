@@ -180,10 +180,6 @@ def volume(name: str, **source: Any) -> Callable[[dict[str, Any]], None]:
     return change
 
 
-def added(*capabilities: str) -> dict[str, Any]:
-    return {"runAsUser": 0, "capabilities": {"add": list(capabilities)}}
-
-
 def as_worker(spec: dict[str, Any]) -> None:
     spec["containers"].append({**spec["initContainers"].pop(-1), "restartPolicy": None})
 
@@ -212,6 +208,10 @@ def libraries_by_config(spec: dict[str, Any]) -> None:
 
 def writable_libraries(spec: dict[str, Any]) -> None:
     del spec["initContainers"][-1]["volumeMounts"][0]["readOnly"]
+
+
+def added(*capabilities: str) -> dict[str, Any]:
+    return {"runAsUser": 0, "capabilities": {"add": list(capabilities)}}
 
 
 def asks_for(gpus: int | None) -> Callable[[dict[str, Any]], None]:
@@ -246,7 +246,15 @@ ATTACKS: dict[str, Callable[[dict[str, Any]], None]] = {
     "privileged": daemon(securityContext={"privileged": True}),
     "a capability more": daemon(securityContext=added("NET_ADMIN", "SYS_ADMIN")),
     "all capabilities": daemon(securityContext=added("ALL")),
-    "/proc unmasked": daemon(securityContext={**added("NET_ADMIN"), "procMount": "Unmasked"}),
+    "a capability less": daemon(securityContext=added("NET_ADMIN")),
+    "no capability": daemon(securityContext=added()),
+    "a capability that is taken away": daemon(
+        securityContext={"runAsUser": 0, "capabilities": {"add": [*MEGA.capabilities], "drop": ["KILL"]}}
+    ),
+    "another user": daemon(securityContext={**added(*MEGA.capabilities), "runAsUser": 1000}),
+    "the user of its image": daemon(securityContext={"capabilities": {"add": [*MEGA.capabilities]}}),
+    "nothing of its rights said": daemon(securityContext=None),
+    "/proc unmasked": daemon(securityContext={**added(*MEGA.capabilities), "procMount": "Unmasked"}),
     "a port of the host": daemon(ports=[{"containerPort": 1, "hostPort": 1}]),
     "a mount more": mounted(-1, "initContainers", name="smoke-tmp", mountPath="/fts"),
     "its program from a volume": mounted(
@@ -384,6 +392,8 @@ def test_containers_for_debugging_keep_to_the_level_too(wall: Wall, template: di
     for more, refused in (
         ({"securityContext": {"privileged": True}}, True),
         ({"volumeMounts": [{"name": "proc-sys", "mountPath": "/node"}]}, True),
+        ({"targetContainerName": MEGA.daemon}, True),
+        ({"targetContainerName": "smoke"}, False),
         ({}, False),
     ):
         made = pod(template)
