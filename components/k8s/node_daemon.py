@@ -5,11 +5,11 @@ node, so whoever ran another program in it, or could enter it, would be root of 
 knows no exception for one container. The namespace therefore enforces none, and these policies hold the level: for all
 containers but this one, which has to be the one that the platform pinned, field by field.
 
-- Image, command, arguments, variables, user, capabilities and mounts are fixed; nothing else is said of it: no other probe and no hook,
-  which are commands too, no source of variables, no folder to work in, no terminal.
+- Image, command, arguments, variables, user, capabilities and mounts are fixed; nothing else is said of it: no other
+  probe and no hook, which are commands too, no source of variables, no folder to work in, no terminal.
 - It is a sidecar among the init containers. No other container has its name, by which the injector gives devices.
 - Its folders of the node are the named ones, and no other container mounts them. A volume of one of their names is
-  nothing else, so that nobody's library is loaded in it.
+  nothing else in its pod, so that nobody's library is loaded in it.
 - Its pod has the node to itself: it asks for all GPUs of a node of the daemon's pools, and stands in no other pool.
 - No process of the pod sees its processes, and nobody enters it (`pods/exec`, `pods/attach`,
   a container for debugging that is aimed at it).
@@ -55,6 +55,8 @@ class NodeDaemonArgs(TypedDict):
     """GPUs of a node: a pod with the daemon asks for them all, so that nobody else's pods are there."""
     other_pools: Sequence[str]
     """Pools without it, which may have more GPUs a node, or slices by the same name."""
+    runtimes: Sequence[str]
+    """Runtimes of TrainJobs whose pods have it."""
     annotation_prefix: str
     """How the keys of such annotations begin, whose ever they are."""
 
@@ -69,13 +71,13 @@ def stands_alone(pod: str, daemon: NodeDaemonArgs) -> str:
     )
     exact = f"{listed(pod, 'initContainers')}.all(c, c.name != {name} || ({_is(daemon)}))"
     others = f"{every_container(pod)}.all(c, c.name == {name} || {_leaves_alone(daemon)})"
-    processes = f"!(has({pod}.shareProcessNamespace) && {pod}.shareProcessNamespace)"
-    alone = f"(!{_is_there(pod, daemon)} || ({_has_a_node_to_itself(pod, daemon)}))"
-    return f"({elsewhere} && {exact} && {others} && {processes} && {alone})"
+    beside = f"{others} && {_shares_no_processes(pod)} && {_has_a_node_to_itself(pod, daemon)}"
+    return f"({elsewhere} && {exact} && (!{_is_there(pod, daemon)} || ({beside})))"
 
 
 def has_its_volumes(pod: str, daemon: NodeDaemonArgs, plain: str) -> str:
-    """Whether a pod's volumes are plain, which `plain` says of `v`, or the daemon's, where the pod has it."""
+    """Whether a pod's volumes are plain, which `plain` says of `v`, or the daemon's, where the pod has it. Elsewhere
+    their names are anybody's."""
     meant = plain
     if "socket_volume" in daemon:
         meant = f"(v.name == {text(daemon['socket_volume'])} ? has(v.emptyDir) : {meant})"
@@ -83,18 +85,19 @@ def has_its_volumes(pod: str, daemon: NodeDaemonArgs, plain: str) -> str:
         kind = "(!has(v.hostPath.type) || v.hostPath.type == '')"
         folder = f"has(v.hostPath) && v.hostPath.path == {text(path)} && {kind}"
         meant = f"(v.name == {text(name)} ? ({folder}) : {meant})"
-    volumes, there = listed(pod, "volumes"), _is_there(pod, daemon)
-    return f"({volumes}.all(v, {meant}) && ({there} || !{volumes}.exists(v, has(v.hostPath))))"
+    volumes = listed(pod, "volumes")
+    return f"({_is_there(pod, daemon)} ? {volumes}.all(v, {meant}) : {volumes}.all(v, {plain}))"
 
 
-def patches_nothing_of_it(pod: str, daemon: NodeDaemonArgs) -> str:
-    """Whether a patch of a pod touches neither the daemon nor its volumes."""
+def patches_nothing_of_it(pod: str, daemon: NodeDaemonArgs, runtime: str) -> str:
+    """Whether a patch of a pod touches neither the daemon nor, where the runtime has it, its volumes; `runtime` is the
+    name of the runtime in CEL."""
     reserved = [*_folders(daemon), *([daemon["socket_volume"]] if "socket_volume" in daemon else [])]
     names = f"{every_container(pod)}.all(c, c.name != {text(daemon['container']['name'])})"
     volumes = f"{listed(pod, 'volumes')}.all(v, !(v.name in {_texts(reserved)}))"
     mounts = f"{every_container(pod)}.all(c, {listed('c', 'volumeMounts')}.all(m, !(m.name in {_texts(reserved)})))"
-    processes = f"!(has({pod}.shareProcessNamespace) && {pod}.shareProcessNamespace)"
-    return f"({names} && {volumes} && {mounts} && {processes})"
+    beside = f"{volumes} && {mounts} && {_shares_no_processes(pod)}"
+    return f"({names} && (!({runtime} in {_texts(daemon['runtimes'])}) || ({beside})))"
 
 
 def asks_for_no_other_device(metadata: str, daemon: NodeDaemonArgs) -> str:
@@ -144,6 +147,10 @@ def _folders(daemon: NodeDaemonArgs) -> dict[str, str]:
 
 def _is_there(pod: str, daemon: NodeDaemonArgs) -> str:
     return f"{listed(pod, 'initContainers')}.exists(c, c.name == {text(daemon['container']['name'])})"
+
+
+def _shares_no_processes(pod: str) -> str:
+    return f"!(has({pod}.shareProcessNamespace) && {pod}.shareProcessNamespace)"
 
 
 def _has_a_node_to_itself(pod: str, daemon: NodeDaemonArgs) -> str:

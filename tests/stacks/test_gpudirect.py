@@ -360,10 +360,10 @@ def test_a_pod_with_an_earlier_daemon_ends_as_others_do(wall: Wall, template: di
 
 
 def test_a_patch_of_the_runtime_leaves_the_daemon_alone(wall: Wall) -> None:
-    def patched(**spec: Any) -> dict[str, Any]:
+    def patched(runtime: str = "torch-distributed-fast", **spec: Any) -> dict[str, Any]:
         jobs = [{"name": "node", "template": {"spec": {"template": {"metadata": {}, "spec": spec}}}}]
         patch = {"manager": "me", "trainingRuntimeSpec": {"template": {"spec": {"replicatedJobs": jobs}}}}
-        own = {"runtimeRef": {"name": "torch-distributed-fast"}, "trainer": {"numNodes": 2}, "runtimePatches": [patch]}
+        own = {"runtimeRef": {"name": runtime}, "trainer": {"numNodes": 2}, "runtimePatches": [patch]}
         return {"metadata": {}, "spec": own}
 
     usual = {"containers": [{"name": "node", "volumeMounts": [{"name": "more", "mountPath": "/more"}]}],
@@ -376,6 +376,8 @@ def test_a_patch_of_the_runtime_leaves_the_daemon_alone(wall: Wall) -> None:
         {"shareProcessNamespace": True},
     ):
         assert any("pod security level" in message for message in wall.said("trainjobs", patched(**attack))), attack
+        elsewhere = wall.said("trainjobs", patched("torch-distributed-cpu", **attack))
+        assert bool(elsewhere) is ("initContainers" in attack), "its name is taken everywhere, and nothing else is"
 
 
 @pytest.mark.parametrize("how", ["pods/exec", "pods/attach"])
@@ -405,6 +407,10 @@ def test_containers_for_debugging_keep_to_the_level_too(wall: Wall, template: di
 def test_a_pod_without_the_daemon_keeps_to_the_level(wall: Wall) -> None:
     counted = {"metadata": {}, "spec": {"containers": [{"name": "a"}], "priorityClassName": "cpu-only"}}
     assert wall.said("pods", counted) == []
+    own = {"name": "a", "volumeMounts": [{"name": "sys", "mountPath": "/sys-of-mine"}]}
+    fair = {"shareProcessNamespace": True, "volumes": [{"name": "sys", "emptyDir": {}}], "containers": [own]}
+    assert wall.said("pods", {**counted, "spec": {**counted["spec"], **fair}}) == [], "what baseline allows"
+    assert wall.said("jobs", job({"spec": {**counted["spec"], **fair}})) == []
     capable = {"name": "a", "securityContext": {"capabilities": {"add": ["SYS_ADMIN"]}}}
     folder = {"name": "v", "hostPath": {"path": "/"}}
     for spec in ({"hostNetwork": True}, {"volumes": [folder]}, {"containers": [capable]}):

@@ -28,7 +28,7 @@ from trainyard.components.gcp.tpu_nodes import TpuSlices
 from trainyard.components.k8s.network_rules import AddressesArgs
 from trainyard.components.k8s.node_daemon import NodeDaemonArgs
 from trainyard.components.k8s.teams import SubjectArgs
-from trainyard.conventions import CHECKPOINTS_CLAIM, CPU_NODES, SYSTEM_NODES, gpu_node_labels, gpudirect
+from trainyard.conventions import CHECKPOINTS_CLAIM, CPU_NODES, SYSTEM_NODES, gpu_node_labels, gpudirect, pool_runtime
 from trainyard.conventions.gcp import (
     DCGM_PODS,
     DCGM_SERIES,
@@ -329,6 +329,7 @@ def _gpudirect(
         "annotations": dict([transport.device_annotation]),
         "gpus": next(iter(nodes.values())).gpus,  # a transport is of one machine
         "other_pools": [pool.name for pool in planned.pools if pool.name not in nodes],
+        "runtimes": [pool_runtime(name) for name in nodes],
         "annotation_prefix": gpudirect.DEVICES_PREFIX,
     }
     if transport.worker_folders:
