@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import copy
 import json
+import subprocess
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import kubernetes_validate
@@ -114,6 +116,30 @@ def test_the_agents_stand_on_the_pools_nodes_alone(run: Rehearsal) -> None:
         affinity = found["spec"]["template"]["spec"]["affinity"]["nodeAffinity"]
         (term,) = affinity["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
         assert term["matchExpressions"] == [{"key": "ml.platform/pool", "operator": "In", "values": ["fast"]}]
+
+
+def test_libraries_that_running_jobs_have_mapped_are_not_written_over(run: Rehearsal, tmp_path: Path) -> None:
+    steps = inputs(run, DAEMON_SET)["gpudirect-installer"]["spec"]["template"]["spec"]["initContainers"]
+    script = next(step for step in steps if step["name"] == "install")["command"][-1]
+    for path in ("/var/lib", "/usr/local", "/scripts"):
+        script = script.replace(path, f"{tmp_path}{path}")
+    source, there = tmp_path / "var/lib/tcpxo/lib64", tmp_path / "usr/local/nvidia/lib64"
+    for folder in (source / "more", there, tmp_path / "scripts"):
+        folder.mkdir(parents=True)
+    (tmp_path / "scripts/container_entry.sh").write_text("#!/bin/sh\n")
+    for library in ("libnccl-net.so.1", "more/a b.so"):
+        (source / library).write_bytes(b"new")
+    (source / "libnccl-net.so").symlink_to("libnccl-net.so.1")
+    (there / "libnccl-net.so.1").write_bytes(b"old")
+    (there / "libcuda.so").write_bytes(b"driver")
+    with (there / "libnccl-net.so.1").open("rb") as mapped:
+        for _ in range(2):  # a node has it already
+            subprocess.run(["sh", "-c", script], check=True, capture_output=True)
+        assert mapped.read() == b"old"
+    found = {str(path.relative_to(there)): path.read_bytes() for path in there.rglob("*") if path.is_file()}
+    libraries = ("libnccl-net.so", "libnccl-net.so.1", "more/a b.so")
+    assert found == {**dict.fromkeys(libraries, b"new"), "libcuda.so": b"driver"}
+    assert (there / "libnccl-net.so").is_symlink()
 
 
 # What holds the daemon

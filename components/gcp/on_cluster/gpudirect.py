@@ -39,9 +39,20 @@ _INSTALL = """\
 set -ex
 chmod 755 /scripts/container_entry.sh
 /scripts/container_entry.sh install --install-nccl
-mkdir -p /usr/local/nvidia/lib64
-cp -r /var/lib/{transport}/lib64/. /usr/local/nvidia/lib64
+new=/usr/local/nvidia/lib64/.{transport}
+rm -rf "$new"
+mkdir -p "$new"
+cp -r /var/lib/{transport}/lib64/. "$new"
+cd "$new"
+find . ! -type d | while read -r file; do
+  mkdir -p "../$(dirname "$file")"
+  mv -f "$file" "../$file"
+done
+cd ..
+rm -rf "$new"
 """
+"""A library takes the place of the one before under its name: running jobs have that mapped, and would end with SIGBUS
+where it was written over. It is done on standing nodes too: new pods have the daemon that goes with the new plug-in."""
 
 
 class GpuDirectArgs(TypedDict):
