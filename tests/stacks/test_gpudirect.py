@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import json
 import subprocess
 from collections.abc import Callable
@@ -451,6 +452,40 @@ def without(run: Rehearsal, name: str) -> list[str]:
 def test_a_namespace_without_what_holds_its_level_breaks_a_policy(run: Rehearsal, guard: str) -> None:
     assert any("namespace-without-pod-security" in each for each in without(run, guard))
     assert any("namespace-without-pod-security" in each for each in without(run, f"{guard}-binding"))
+
+
+LET_BY = {
+    "procMount": ("procMount == 'Default'", "procMount != ''", "unmasked /proc"),
+    "AppArmor": ("appArmorProfile.type in [", "appArmorProfile.type in ['Unconfined', ", "profile of AppArmor"),
+    "AppArmor by annotation": ("!k.startsWith('container.apparmor", "true || !k.startsWith('container.apparmor",
+                               "AppArmor by annotation"),
+    "SELinux": ("seLinuxOptions.type in [", "seLinuxOptions.type in ['spc_t', ", "label of SELinux"),
+    "sysctls": ("y.name in [", "y.name in ['kernel.msgmax', ", "unsafe sysctls"),
+    "shared processes": ("&& object.spec.shareProcessNamespace)", "&& false)", "see the processes of"),
+    "a plain container": (".all(c, c.name != 'tcpxo-daemon') &&", ".all(c, true) &&", "as a container like others"),
+    "subPath": ("m.subPath == ''", "true", "parts of folders"),
+    "aimed": ("c.targetContainerName != 'tcpxo-daemon'", "true", "aimed at"),
+    "its second folder": ("!(m.name in ['nvidia-libraries', 'sys', 'proc-sys'])", "m.name != 'nvidia-libraries'",
+                          "look into the folders"),
+    "another's node": ("== 8.0", ">= 0.0", "on nodes of other pods"),
+}  # fmt: skip
+"""What of the policy is taken back, by what; and what is then not kept out."""
+
+
+@pytest.mark.parametrize("what", LET_BY)
+def test_a_policy_that_lets_by_what_the_level_refuses_breaks_a_policy(run: Rehearsal, what: str) -> None:
+    old, new, told = LET_BY[what]
+
+    def weaken(item: Any) -> Any:
+        rules = [{**rule, "expression": rule["expression"].replace(old, new)} for rule in item["spec"]["validations"]]
+        assert rules != item["spec"]["validations"]
+        return {**item, "spec": {**item["spec"], "validations": rules}}
+
+    changed = [
+        dataclasses.replace(each, inputs=weaken(each.inputs)) if each.name == "teams-baseline-guard" else each
+        for each in run.known.resources
+    ]
+    assert any("namespace-without-pod-security" in each and told in each for each in judged(run, changed))
 
 
 def test_the_namespaces_wait_for_what_holds_their_level(run: Rehearsal) -> None:
