@@ -17,6 +17,7 @@ from trainyard.rehearsal.refusals import schema
 from trainyard.rehearsal.refusals.aws import model_check
 from trainyard.rehearsal.refusals.kubernetes import check as kubernetes
 from trainyard.rehearsal.refusals.kubernetes import objects
+from trainyard.rehearsal.refusals.kubernetes.index import Objects
 from trainyard.rehearsal.refusals.schema import check_schema
 
 CLUSTER = resource("aws:eks/cluster:Cluster", "cluster", {"name": "c", "version": "1.35"})
@@ -106,6 +107,6 @@ def test_a_program_s_own_class_is_looked_at_each_time() -> None:
 
 def test_what_is_read_once_for_all_checks_is_one_thing() -> None:
     stack = Stack([CLUSTER, NAMESPACE], CONTEXT)
-    known = stack.once(kubernetes.Objects.of)
-    assert stack.once(kubernetes.Objects.of) is known
+    known = stack.once(Objects.of)
+    assert stack.once(Objects.of) is known
     assert not known.lacks("Namespace", "", "again")
