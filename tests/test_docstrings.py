@@ -8,8 +8,12 @@ import pytest
 from tests.shared import ROOT
 
 PARTS = ("components", "policies", "smoke_jobs", "stacks", "trainyard")
-SENT = ("smoke_jobs/ddp/", "smoke_jobs/launch/start.py", "components/k8s/mlflow_runtime/",
-        "components/gcp/managed/tracking_programs/")
+SENT = (
+    "smoke_jobs/ddp/",
+    "smoke_jobs/launch/start.py",
+    "components/k8s/mlflow_runtime/",
+    "components/gcp/managed/tracking_programs/",
+)
 """Programs that run in pods: a word changed there starts new pods and runs smoke jobs again."""
 FRAGMENT = re.compile(
     r"Of |As planned|(After|Before|With) which|(Its|Their|Whose) \w+\.$|`[^`]+`( and the like)?\.?$|In the contract\b"

@@ -1,16 +1,17 @@
-"""What managed training is made of, sent to AWS's APIs: moto answers what it has, botocore's own model the rest."""
+"""What managed training is made of, sent to AWS's APIs: moto's server answers what it has, botocore's own model the
+rest."""
 
 from __future__ import annotations
 
 import json
+import urllib.request
 from collections.abc import Iterator
 from typing import Any
 
 import boto3
 import pytest
 from botocore.stub import Stubber
-from moto import mock_aws
-from moto.events.models import EventPattern
+from moto.server import ThreadedMotoServer
 
 from tests.components.aws.api_shape import api_shape, refusals
 from tests.conftest import MANAGED
@@ -50,10 +51,19 @@ def stack(request: Any, rehearsed: Any) -> Stack:
     return Stack(rehearsed(request.param))
 
 
+@pytest.fixture(scope="module")
+def server() -> Iterator[str]:
+    running = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    running.start()
+    yield "http://{}:{}".format(*running.get_host_and_port())
+    running.stop()
+
+
 @pytest.fixture
-def aws() -> Iterator[None]:
-    with mock_aws():
-        yield
+def aws(server: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An account with nothing in it."""
+    monkeypatch.setenv("AWS_ENDPOINT_URL", server)
+    urllib.request.urlopen(urllib.request.Request(f"{server}/moto-api/reset", method="POST")).close()
 
 
 def test_the_domain_is_made_described_and_gone(stack: Stack, aws: None) -> None:
@@ -98,11 +108,18 @@ def test_a_job_that_failed_reaches_the_rule_and_one_that_trains_does_not(stack: 
     ended = next(rule for rule in stack.of(RULE) if rule.name == "managed-jobs-ended")
     events.put_rule(Name="ended", EventPattern=ended.inputs["eventPattern"])
     assert [rule["Name"] for rule in events.list_rules()["Rules"]] == ["ended"]
-    pattern = events.describe_rule(Name="ended")["EventPattern"]
-    kind = json.loads(pattern)["detail-type"][0]
-    for status, told in (("Failed", True), ("Stopped", True), ("InProgress", False), ("Completed", False)):
-        event = {"source": "aws.sagemaker", "detail-type": kind, "detail": {"TrainingJobStatus": status}}
-        assert EventPattern.load(pattern).matches_event(event) is told
+    sqs = stack.client("sqs")
+    queue = sqs.create_queue(QueueName="told")["QueueUrl"]
+    arn = sqs.get_queue_attributes(QueueUrl=queue, AttributeNames=["QueueArn"])["Attributes"]["QueueArn"]
+    events.put_targets(Rule="ended", Targets=[{"Id": "told", "Arn": arn}])
+    kind = json.loads(ended.inputs["eventPattern"])["detail-type"][0]
+    sent = [
+        {"Source": "aws.sagemaker", "DetailType": kind, "Detail": json.dumps({"TrainingJobStatus": status})}
+        for status in ("Failed", "Stopped", "InProgress", "Completed")
+    ]
+    assert events.put_events(Entries=sent)["FailedEntryCount"] == 0
+    told = sqs.receive_message(QueueUrl=queue, MaxNumberOfMessages=10).get("Messages", [])
+    assert {json.loads(each["Body"])["detail"]["TrainingJobStatus"] for each in told} == {"Failed", "Stopped"}
 
 
 def test_the_budget_is_made_and_its_alerts_are_sent(stack: Stack, aws: None) -> None:

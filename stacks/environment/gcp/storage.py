@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypedDict
 import pulumi
 
 from trainyard.components.gcp.buckets import GcsNetworksArgs
-from trainyard.components.gcp.database import DATABASE, USER, CloudSqlDatabase
+from trainyard.components.gcp.database import DATABASE, USER, CloudSqlDatabase, CloudSqlDatabaseArgs
 from trainyard.components.gcp.encryption import ProjectKeys
 from trainyard.components.gcp.lustre import FILESYSTEM, ManagedLustre
 from trainyard.components.gcp.record import ProjectRecord, RecordAlarms
@@ -253,25 +253,25 @@ def make_database(
     by_token = managed is not None and managed.server is not None
     if own is None or not (by_token or any(plan.tracks(cluster) for cluster in plan.clusters)):
         return None
+    args: CloudSqlDatabaseArgs = {
+        "region": plan.ground.region,
+        "network_id": network.network_id,
+        "key_id": keys.key_ids["tracking"],
+        "database_version": own.version,
+        "tier": own.tier,
+        "disk_gib": own.storage_gib,
+        "max_disk_gib": own.max_storage_gib,
+        "highly_available": own.highly_available,
+        "backup_days": own.backup_retention_days,
+        "labels": dict(plan.ground.labels),
+        "deletion_protection": own.deletion_protection,
+        "protect": plan.core.protect,
+        "password_version": plan.core.mlflow.password_version,
+    }
+    if by_token:
+        args["iam_login"] = True
     return CloudSqlDatabase(
-        tracking_database(plan.core.name),
-        {
-            "region": plan.ground.region,
-            "network_id": network.network_id,
-            "key_id": keys.key_ids["tracking"],
-            "database_version": own.version,
-            "tier": own.tier,
-            "disk_gib": own.storage_gib,
-            "max_disk_gib": own.max_storage_gib,
-            "highly_available": own.highly_available,
-            "backup_days": own.backup_retention_days,
-            "labels": dict(plan.ground.labels),
-            "deletion_protection": own.deletion_protection,
-            "protect": plan.core.protect,
-            "password_version": plan.core.mlflow.password_version,
-            **({"iam_login": True} if by_token else {}),
-        },
-        after(gcp, [*network.private, *keys.granted["tracking"]]),
+        tracking_database(plan.core.name), args, after(gcp, [*network.private, *keys.granted["tracking"]])
     )
 
 

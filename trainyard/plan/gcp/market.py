@@ -134,7 +134,7 @@ class GcpMarket:
                 f"{' and '.join(GIB_TUNERS)} do without"
             )
             context.ledger.problem(key, True, allowed, plainly.removeprefix("or "))
-        elif transport is None and how in gpudirect.TRANSPORTS:
+        elif transport is None and how is not None and how in gpudirect.TRANSPORTS:
             machine = gpudirect.TRANSPORTS[how].machine
             allowed = f"is of {machine}; pool {name} is of {item.type}, whose fast interfaces are RDMA"
             context.ledger.problem("gcp.fastNetwork", how, allowed, f"take dranet or networks, {plainly}")
