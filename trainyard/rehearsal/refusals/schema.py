@@ -52,8 +52,8 @@ def check_schema(resources: Iterable[RecordedResource], classes: Mapping[str, ty
 
 
 def _digest(resource: RecordedResource, args_class: type, key: str, value: Any) -> bytes | None:
-    """Of an input and all that says what it may be; None for a scalar, which is checked as quickly, and for a class
-    that is no SDK's: two programs may call theirs alike."""
+    """A digest of an input and of all that says what it may be; None for a scalar, which is checked as quickly, and for
+    a class that is no SDK's: two programs may call theirs alike."""
     if type(value) not in (dict, list) or not args_class.__module__.startswith("pulumi_"):
         return None
     return content(resource.package, args_class.__module__, args_class.__qualname__, key, value)
