@@ -17,8 +17,10 @@ from trainyard.cli import main, quick_start
 
 COMPILED = getattr(dataclasses, "_create_fn", None)
 """What the standard library makes a method with, where it makes each for itself."""
+WRAPS = getattr(dataclasses, "_recursive_repr", None)
+"""What it wraps `__repr__` in there."""
 
-pytestmark = pytest.mark.skipif(COMPILED is None, reason="dataclasses makes all methods of a class at once")
+of_dataclasses = pytest.mark.skipif(COMPILED is None, reason="dataclasses makes all methods of a class at once")
 
 
 def made(**options: Any) -> tuple[type, type]:
@@ -52,6 +54,8 @@ def told(classes: tuple[type, type]) -> list[Any]:
         [[name for name in vars(cls) if name != "__qualname__"] for cls in classes],
         [cls.__init__.__qualname__ for cls in classes],
         [cls.__eq__.__qualname__ for cls in classes],
+        [[cls.__repr__.__doc__, cls.__repr__.__module__, cls.__repr__.__qualname__] for cls in classes],
+        [str(inspect.signature(cls.__repr__)) for cls in classes],
         repr(one),
         repr(derived),
         [one == same, one == other, one != other, one == "train", derived == spot("night", price=0.25)],
@@ -79,7 +83,9 @@ def told(classes: tuple[type, type]) -> list[Any]:
 
 @pytest.fixture
 def methods_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(quick_start, "PUT_OFF", quick_start.PUT_OFF | {__name__.partition(".")[0]})
     monkeypatch.setattr(dataclasses, "_create_fn", quick_start._later(COMPILED))
+    monkeypatch.setattr(dataclasses, "_recursive_repr", quick_start._wrapped_later(WRAPS))
 
 
 OPTIONS = [
@@ -92,13 +98,15 @@ OPTIONS = [
 ]
 
 
+@of_dataclasses
 @pytest.mark.parametrize("options", OPTIONS, ids=lambda options: " ".join(options) or "plain")
-def test_methods_that_are_compiled_later_are_the_same(options, monkeypatch):
+def test_methods_that_are_compiled_later_are_the_same(options, request):
     whole = told(made(**options))
-    monkeypatch.setattr(dataclasses, "_create_fn", quick_start._later(COMPILED))
+    request.getfixturevalue("methods_later")
     assert told(made(**options)) == whole
 
 
+@of_dataclasses
 def test_a_method_is_compiled_once_and_only_when_it_is_used(methods_later):
     pool, _ = made(frozen=True, slots=True)
     assert isinstance(vars(pool)["__init__"], quick_start._Method)
@@ -111,6 +119,26 @@ def test_a_method_is_compiled_once_and_only_when_it_is_used(methods_later):
         one.name = "other"
 
 
+@of_dataclasses
+def test_a_method_is_called_where_the_class_keeps_it(methods_later):
+    """Out of its `__dict__`, and as a descriptor without the class."""
+    pool, _ = made()
+    one = pool.__new__(pool)
+    vars(pool)["__init__"](one, "train", nodes=2)
+    assert (one.name, one.nodes) == ("train", 2)
+    assert vars(pool)["__eq__"].__get__(one)(pool("train", 2))
+    assert vars(pool)["__repr__"](one) == repr(one)
+
+
+@of_dataclasses
+def test_a_record_that_holds_itself_is_shown(methods_later):
+    pool, _ = made()
+    one = pool("train")
+    one.tags = {"own": one}
+    assert repr(one).endswith("tags={'own': ...})")
+
+
+@of_dataclasses
 def test_a_method_of_the_class_itself_stays(methods_later):
     class Named:
         name: str = ""
@@ -131,8 +159,61 @@ class Kept:
     name: str
 
 
+@of_dataclasses
 def test_a_record_is_pickled_as_ever(methods_later):
     assert pickle.loads(pickle.dumps(Kept("a"))) == Kept("a")
+
+
+PROVIDER = """
+    import dataclasses
+    from pulumi.dynamic import CreateResult, ResourceProvider
+    from pulumi.dynamic.dynamic import serialize_provider
+    from helper import quota
+
+    @dataclasses.dataclass(frozen=True)
+    class Options:
+        region: str = "eu"
+
+    Named = dataclasses.make_dataclass("Named", ["name"])
+
+    class Quotas(ResourceProvider):
+        options = Options()
+
+        def create(self, props):
+            return CreateResult(Named(self.options.region).name, outs={"limit": quota().limit})
+
+    given = Quotas()
+    given.quota = quota()  # of a class that is made in a function, which no name leads to
+    print(serialize_provider(given))
+"""
+
+HELPER = """
+    import dataclasses
+
+    def quota():
+        @dataclasses.dataclass
+        class Quota:
+            limit: int = 3
+        return Quota()
+"""
+
+
+def test_a_provider_of_the_programs_own_is_written_out_as_ever(tmp_path):
+    """`pulumi.dynamic` sends the program's classes whole, as an input: the same one as under `pulumi up`."""
+    (tmp_path / "program.py").write_text(textwrap.dedent(PROVIDER))
+    (tmp_path / "helper.py").write_text(textwrap.dedent(HELPER))
+    run = "import runpy; runpy.run_path('program.py', run_name='__main__')"
+    sent = [
+        subprocess.run(
+            [sys.executable, "-c", f"import sys; sys.path.insert(0, '.'); {before}{run}"],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for before in ("", "from trainyard.cli.quick_start import quick_start; quick_start(); ")
+    ]
+    assert len(sent[0]) > 500 and sent[1] == sent[0]
 
 
 def test_modules_are_run_when_something_of_them_is_asked_for():

@@ -4,8 +4,11 @@ Half of a cold rehearsal of a small stack is imports. `dataclasses` writes the s
 compiles it at once, which took 0.2 s of those 1.4 (2026-11-26); most are never called. `import pulumi` brings modules
 that a rehearsal has no use for.
 
-Nothing here changes what a class or a module is to whoever uses it. Where the standard library is built otherwise (from
-Python 3.13 on, `dataclasses` compiles all of a class at once), it is left as it is.
+Whoever asks a class for a method, or a module for anything, gets what was always there; only the `__dict__` of such a
+class and the type of such a module show that it waits. Classes of a stack's program and of packages not named here are
+compiled at once: `pulumi.dynamic` writes a program's classes out whole, with what stands in for a method, and that
+would be another input than `pulumi up` sends. Where the standard library is built otherwise (from Python 3.13 on,
+`dataclasses` compiles all of a class at once), it is left as it is.
 """
 
 from __future__ import annotations
@@ -23,16 +26,27 @@ from typing import Any, Final
 LATER: Final = frozenset({"dill", "psutil", "pulumi.automation"})
 """Modules that `import pulumi` brings and no command of ours uses: for dynamic providers, telemetry, the engine."""
 
+PUT_OFF: Final = frozenset(
+    {"annotated_types", "opentelemetry", "parver", "pulumi", "pydantic", "rich", "trainyard", "typer"}
+)
+"""Packages that a command imports and whose dataclasses wait: all that there are in a cold rehearsal."""
+
 _CREATE: Final = "_create_fn"
+_RECURSIVE: Final = "_recursive_repr"
 _PARAMETERS: Final = ("name", "args", "body", "globals", "locals", "return_type")
-"""What `dataclasses` makes each of its methods with, in Python 3.11 and 3.12."""
+"""What `dataclasses` makes each of its methods with, and wraps `__repr__` in, in Python 3.11 and 3.12."""
 
 
 def quick_start() -> None:
     """Puts off, for the rest of this process, what is described above. Once is enough, and more does nothing."""
-    create = getattr(dataclasses, _CREATE, None)
-    if isinstance(create, FunctionType) and tuple(inspect.signature(create).parameters) == _PARAMETERS:
+    create, recursive = (getattr(dataclasses, name, None) for name in (_CREATE, _RECURSIVE))
+    if (
+        isinstance(create, FunctionType)
+        and isinstance(recursive, FunctionType)
+        and tuple(inspect.signature(create).parameters) == _PARAMETERS
+    ):
         setattr(dataclasses, _CREATE, _later(create))
+        setattr(dataclasses, _RECURSIVE, _wrapped_later(recursive))
     if not any(isinstance(finder, _Later) for finder in sys.meta_path):
         sys.meta_path.insert(0, _Later())
 
@@ -47,18 +61,18 @@ class _Method:
         self._make = make
         self._made: FunctionType | None = None
 
-    def __get__(self, instance: object, owner: type) -> Any:
+    def __get__(self, instance: object, owner: type | None = None) -> Any:
         """The method, as it would be found if it had been there from the beginning."""
         made = self._function()
-        for cls in owner.__mro__:  # with slots, `dataclass` puts the method into a second class
+        for cls in (owner or type(instance)).__mro__:  # with slots, `dataclass` puts the method into a second class
             if vars(cls).get(self.__name__) is self:
                 made.__qualname__ = f"{cls.__qualname__}.{self.__name__}"
                 type.__setattr__(cls, self.__name__, made)
         return made.__get__(instance, owner)
 
-    def __call__(self, *arguments: Any) -> Any:
-        """For `__repr__`, which `dataclasses` wraps in a function of its own."""
-        return self._function()(*arguments)
+    def __call__(self, *arguments: Any, **options: Any) -> Any:
+        """For whoever takes it out of the class's `__dict__`, where it is no method yet."""
+        return self._function()(*arguments, **options)
 
     def _function(self) -> FunctionType:
         if self._made is None:
@@ -66,13 +80,29 @@ class _Method:
         return self._made
 
 
-def _later(create: FunctionType) -> Callable[..., _Method]:
-    """`dataclasses._create_fn`, put off."""
+def _later(create: FunctionType) -> Callable[..., _Method | FunctionType]:
+    """`dataclasses._create_fn`, put off for the packages that are named."""
 
-    def created(name: str, args: Sequence[str], body: Sequence[str], **scope: Any) -> _Method:
+    def created(name: str, args: Sequence[str], body: Sequence[str], **scope: Any) -> _Method | FunctionType:
+        module = (scope.get("globals") or {}).get("__name__", "")
+        if module.partition(".")[0] not in PUT_OFF:
+            made: FunctionType = create(name, args, body, **scope)
+            return made
         return _Method(name, lambda: create(name, args, body, **scope))
 
     return created
+
+
+def _wrapped_later(recursive: FunctionType) -> Callable[..., _Method | FunctionType]:
+    """`dataclasses._recursive_repr`, which copies name, module and text of what it wraps, put off with it."""
+
+    def wrapped(method: _Method | FunctionType) -> _Method | FunctionType:
+        if isinstance(method, _Method):
+            return _Method(method.__name__, lambda: recursive(method._function()))
+        made: FunctionType = recursive(method)
+        return made
+
+    return wrapped
 
 
 class _Later(MetaPathFinder):

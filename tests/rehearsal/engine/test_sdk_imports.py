@@ -6,8 +6,15 @@ import json
 import subprocess
 import sys
 import textwrap
+import threading
+from concurrent.futures import ThreadPoolExecutor, wait
+from pathlib import Path
+from types import ModuleType
 
 import pytest
+from pulumi import _types as sdk
+
+from trainyard.rehearsal.engine.sdk_classes import ClassesLoader, waiting
 
 
 def _run(program: str) -> dict[str, object]:
@@ -195,3 +202,116 @@ def test_only_inputs_that_are_used_are_made() -> None:
         "plain": {"container_port": 80},
         "derived": [3, True],
     }
+
+
+_DERIVED = """
+    import abc
+    import pulumi_aws.ec2 as ec2
+    found = {}
+
+    class Shown(abc.ABC):
+        @abc.abstractmethod
+        def show(self): ...
+
+    for late in (ec2.InstanceEbsBlockDeviceArgs, ec2.InstanceRootBlockDeviceArgs, ec2.outputs.InstanceEbsBlockDevice):
+        class Abstract(late, Shown):
+            pass
+        class Ours(Shown, late):
+            def show(self):
+                return f"{self.iops} at {self.device_name}"
+        class Plain(late):
+            pass
+        class Both(Plain, Shown):
+            show = Ours.show
+        @Shown.register
+        class Other: pass
+        Ours.register(Other)
+        given = dict(device_name="xvdb", iops=3) if late is not ec2.InstanceRootBlockDeviceArgs else dict(iops=3)
+        if late is ec2.outputs.InstanceEbsBlockDevice:
+            given |= dict(delete_on_termination=True, encrypted=True, kms_key_id="", snapshot_id="", tags={})
+            given |= dict(tags_all={}, throughput=1, volume_id="", volume_size=1, volume_type="gp3")
+        told = found[late.__qualname__] = [
+            [isinstance(cls(**given), of) for cls in (Ours, Plain, Both) for of in (late, Shown, Ours, Plain)],
+            [isinstance(Other(), cls) for cls in (Shown, Ours, Both, late)],
+            [issubclass(cls, of) for cls in (Ours, Both, Plain, late, Other) for of in (Ours, Plain, late, Shown)],
+            [isinstance(cls, abc.ABCMeta) for cls in (Ours, Both)],
+            [sorted(cls.__abstractmethods__) for cls in (Abstract, Ours)],
+            Ours(**given).iops,
+        ]
+        try:
+            Abstract(**given)
+        except TypeError as error:
+            told.append(str(error))
+"""
+
+
+def test_a_program_derives_from_a_class_and_from_an_abstract_one() -> None:
+    waiting = "from trainyard.rehearsal.engine.sdk_imports import piecewise_imports\nimport pulumi_aws\n"
+    found = _run(waiting + "with piecewise_imports():\n" + textwrap.indent(textwrap.dedent(_DERIVED), "    "))
+    assert found == _run(_DERIVED)
+    assert "abstract" in str(found) and len(found) == 3
+
+
+_LATE = """
+import pulumi
+
+@pulumi.input_type
+class LateArgs:
+    begin()
+    def __init__(__self__, *, size: pulumi.Input[int]):
+        pulumi.set(__self__, "size", size)
+
+    @property
+    @pulumi.getter
+    def size(self) -> pulumi.Input[int]:
+        return pulumi.get(self, "size")
+"""
+
+
+@pytest.fixture
+def late(tmp_path: Path) -> ModuleType:
+    """A generated module whose class calls `begin` of the module when its body is run."""
+    path = tmp_path / "late_inputs.py"
+    path.write_text(_LATE)
+    module = ModuleType("late_inputs")
+    ClassesLoader(module.__name__, str(path)).exec_module(module)
+    assert waiting(module.LateArgs)
+    return module
+
+
+def test_another_thread_waits_for_a_class_that_is_being_made(late: ModuleType) -> None:
+    begun, go_on = threading.Event(), threading.Event()
+
+    def begin() -> None:
+        begun.set()
+        go_on.wait(20)
+
+    late.begin = begin  # type: ignore[attr-defined]
+    cls = late.LateArgs
+    with ThreadPoolExecutor(3) as threads:
+        first = threads.submit(lambda: cls(size=1).size)
+        assert begun.wait(20)
+        second = threads.submit(lambda: cls(size=2).size)
+        third = threads.submit(lambda: sdk.is_input_type(cls))
+        wait([second, third], timeout=0.2)
+        go_on.set()
+        assert [first.result(20), second.result(20), third.result(20)] == [1, 2, True]
+
+
+@pytest.mark.parametrize("fails", ["body", "decorator"])
+def test_a_class_whose_making_failed_is_made_when_it_is_asked_again(
+    late: ModuleType, monkeypatch: pytest.MonkeyPatch, fails: str
+) -> None:
+    def fail(*_: object) -> None:
+        raise RuntimeError("not now")
+
+    late.begin = fail if fails == "body" else lambda: None  # type: ignore[attr-defined]
+    with monkeypatch.context() as once:
+        if fails == "decorator":
+            once.setattr(sdk, "_process_class", lambda *_, **__: fail())
+        for _ in range(2):
+            with pytest.raises(RuntimeError, match="not now"):
+                late.LateArgs(size=1)
+    assert waiting(late.LateArgs) and sdk.is_input_type(late.LateArgs)
+    late.begin = lambda: None  # type: ignore[attr-defined]
+    assert late.LateArgs(size=1).size == 1 and sdk.is_input_type(late.LateArgs)

@@ -55,6 +55,12 @@ MISTAKES: list[Row] = [
     ("Cluster:cluster-cluster", "databaseEncryption.state", "ENCRYPT", "gcp-value"),
     ("Cluster:cluster-cluster", "releaseChannel.channel", "STANDARD", "gcp-value"),
     ("Cluster:cluster-cluster", "maintenancePolicy.dailyMaintenanceWindow", {"startTime": "02:00"}, "gke-maintenance"),
+    (
+        "Cluster:cluster-cluster",
+        "maintenancePolicy.recurringWindow.recurrence",
+        "FREQ=YEARLY;BYDAY=1SA",
+        "gke-maintenance",
+    ),
     ("Cluster:cluster-cluster", "resourceLabels.owner", "ML@acme.example", "gcp-label"),
     ("Cluster:cluster-cluster", "loggingConfig.enableComponents[0]", "SYSTEM", "gcp-value"),
     ("NodePool:gpu-nodes-train-reserved", "nodeConfig.spot", True, "gke-capacity"),

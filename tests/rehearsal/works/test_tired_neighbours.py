@@ -49,6 +49,11 @@ RIGHT: dict[str, tuple[Change, str, str]] = {
     # values
     "a window on every weekend, said by the month": (
         edit(gcp.CLUSTER, "cluster-cluster", put(f"{WINDOW}.recurrence", "FREQ=MONTHLY;BYDAY=SA,SU")), STACK, ""),
+    "a window on every weekend, said by the year": (
+        edit(gcp.CLUSTER, "cluster-cluster", put(f"{WINDOW}.recurrence", "FREQ=YEARLY;BYDAY=SA,SU")), STACK, ""),
+    "two whole days a month, said by the year": (
+        edit(gcp.CLUSTER, "cluster-cluster", put(f"{WINDOW}.recurrence", "FREQ=YEARLY;BYMONTHDAY=1,15"),
+             put(f"{WINDOW}.endTime", "2026-01-04T02:00:00Z")), STACK, ""),
     "two whole days a month": (
         edit(gcp.CLUSTER, "cluster-cluster", put(f"{WINDOW}.recurrence", "FREQ=MONTHLY;BYMONTHDAY=1,15"),
              put(f"{WINDOW}.endTime", "2026-01-04T02:00:00Z")), STACK, ""),

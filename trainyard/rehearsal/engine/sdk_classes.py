@@ -13,7 +13,9 @@ these the ones that derive from nothing, `dict` or `TypedDict`. Resources are cl
 from __future__ import annotations
 
 import builtins
+import threading
 import typing
+from abc import ABCMeta
 from collections.abc import Callable, Mapping
 from importlib.machinery import SourceFileLoader
 from types import CodeType, FunctionType, ModuleType
@@ -54,6 +56,9 @@ class _Any(typing.TypedDict):
 _TypedDictMeta: Any = type(_Any)
 _BUILD: Callable[..., Any] = builtins.__build_class__
 _bodies: dict[type, tuple[CodeType, dict[str, Any]]] = {}
+_in_making: set[type] = set()
+_lock = threading.RLock()
+"""One for all classes, since the body of one may ask for another."""
 
 
 def waiting(cls: type) -> bool:
@@ -61,20 +66,42 @@ def waiting(cls: type) -> bool:
     return cls in _bodies
 
 
-class _Made(type):
-    """A class whose body has been run."""
+class _Made(ABCMeta):
+    """A class whose body has been run.
+
+    Its type derives from that of abstract classes, so that a program may derive from one of each. To ask what is an
+    instance of it goes the short way of all other classes.
+    """
+
+    __instancecheck__ = type.__instancecheck__
+    __subclasscheck__ = type.__subclasscheck__
+
+    def __new__(mcs, name: str, bases: tuple[type, ...], names: dict[str, Any], **options: Any) -> Any:
+        """A class derived from one that waits, whose base is made first, or from one that is made."""
+        for base in bases:
+            _make(base)
+        kind = _Made if mcs is _Waiting else mcs
+        if kind is _Made and any(isinstance(base, ABCMeta) and type(base) is not _Made for base in bases):
+            kind = _MadeAbstract
+        if kind is _Made:
+            return type.__new__(_Made, name, bases, names, **options)
+        return super().__new__(kind, name, bases, names, **options)
+
+
+class _MadeAbstract(_Made):
+    """A class derived from one of an SDK and from an abstract one, which asks as abstract ones do."""
+
+    __instancecheck__ = ABCMeta.__instancecheck__
+    __subclasscheck__ = ABCMeta.__subclasscheck__
 
 
 class _Waiting(_Made):
     """A class whose body waits for its first use."""
 
-    def __new__(mcs, name: str, bases: tuple[type, ...], names: dict[str, Any], **options: Any) -> Any:
-        """A class derived from one that waits: its base is made first."""
-        for base in bases:
-            _make(base)
-        return type.__new__(_Made, name, bases, names, **options)
-
     def __getattribute__(cls, name: str) -> Any:
+        if name in _MARKS:
+            with _lock:  # while the class is decorated, it has none
+                return type.__getattribute__(cls, name)
         if name not in _SAME_BEFORE:
             _make(cls)
         return type.__getattribute__(cls, name)
@@ -95,25 +122,34 @@ class _WaitingDict(_TypedDictMeta):
     def __new__(mcs, name: str, bases: tuple[type, ...], names: dict[str, Any], **options: Any) -> Any:
         """A dict derived from one that waits: its base is made first."""
         for base in bases:
-            _make_dict(base)
+            _make(base)
         return _TypedDictMeta(name, bases, names, **options)
 
     def __getattribute__(self, name: str) -> Any:
         if name not in _SAME_BEFORE:
-            _make_dict(self)
+            _make(self)
         return type.__getattribute__(self, name)
 
 
 def _make(cls: type) -> None:
-    body = _bodies.pop(cls, None)
-    if body is None:  # it is being made, and asks itself
-        return
-    cls.__class__ = _Made
-    marked = [mark for mark in _MARKS if mark in vars(cls)]
-    for mark in marked:
-        delattr(cls, mark)  # it may be decorated once
+    """Runs the body of a class that waits; another thread that asks for the class waits for its end.
+
+    The class counts as waiting until all of it is there, so that a body that fails is run, and fails, once more.
+    """
+    with _lock:
+        if cls in _in_making or cls not in _bodies:  # it asks itself, or another thread was first
+            return
+        _in_making.add(cls)
+        try:
+            (_fill_dict if type(cls) is _WaitingDict else _fill)(cls, *_bodies[cls])
+            del _bodies[cls]
+        finally:
+            _in_making.discard(cls)
+
+
+def _fill(cls: type, code: CodeType, names: dict[str, Any]) -> None:
     namespace: dict[str, Any] = {}
-    exec(*body, namespace)  # noqa: S102 the provider SDK's own code, as its import would run it
+    exec(code, names, namespace)  # noqa: S102 the provider SDK's own code, as its import would run it
     cell = namespace.pop("__classcell__", None)
     if cell is not None:
         cell.cell_contents = cls  # for `super()`
@@ -122,19 +158,23 @@ def _make(cls: type) -> None:
         named = getattr(type(value), "__set_name__", None)
         if named is not None:
             named(value, cls, name)
-    for mark in marked:
-        _MARKS[mark](cls)
+    marked = [mark for mark in _MARKS if mark in vars(cls)]
+    try:
+        for mark in marked:
+            delattr(cls, mark)  # it may be decorated once
+            _MARKS[mark](cls)
+    finally:
+        for mark in marked:  # what the decorator leaves, and what was there if it failed
+            setattr(cls, mark, True)
+    cls.__class__ = _Made
 
 
-def _make_dict(cls: type) -> None:
-    body = _bodies.pop(cls, None)
-    if body is None:
-        return
-    cls.__class__ = _TypedDictMeta
-    whole = _BUILD(FunctionType(*body), cls.__name__, typing.TypedDict)
+def _fill_dict(cls: type, code: CodeType, names: dict[str, Any]) -> None:
+    whole = _BUILD(FunctionType(code, names), cls.__name__, typing.TypedDict)
     for name, value in vars(whole).items():
         if name not in ("__dict__", "__weakref__"):
             setattr(cls, name, value)
+    cls.__class__ = _TypedDictMeta
 
 
 class _Marking:

@@ -112,12 +112,13 @@ def _often(rule: str) -> float | None:
     parts = dict(part.partition("=")[::2] for part in rule.removeprefix("RRULE:").split(";") if part)
     if set(parts) - {"FREQ", "BYDAY", "BYMONTHDAY"}:
         return None
-    if parts["FREQ"] == "YEARLY":
-        return 1
-    if parts["FREQ"] == "MONTHLY":
-        # A day with a number, as 1SA, is one a month, and of two months one may lie within 32 days.
+    if parts["FREQ"] in ("MONTHLY", "YEARLY"):
+        # SA is every Saturday of the month, or of the year. A day with a number, as 1SA, is one a month, and of two
+        # months one may lie within 32 days; of a year it is one, and a day of the month is one in each (RFC 5545).
         listed = (parts.get("BYDAY") or parts.get("BYMONTHDAY") or "1").split(",")
         weekly = [day for day in listed if day in _DAYS]
+        if parts["FREQ"] == "YEARLY" and not weekly and "BYMONTHDAY" not in parts:
+            return len(listed)
         return 32 / 7 * len(weekly) + (len(listed) - len(weekly)) + 1
     if "BYMONTHDAY" in parts:
         return None
