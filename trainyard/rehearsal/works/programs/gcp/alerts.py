@@ -194,7 +194,7 @@ def _labels(view: View, path: str, text: str, stack: Stack) -> None:
     clusters = {one.text("name") for one in stack.of_type(GKE_CLUSTER)}
     if not clusters or None in clusters:
         return
-    objects = Cluster(stack)
+    objects = stack.once(Cluster)
     places = {one.text("location") for one in stack.of_type(GKE_CLUSTER)}
     namespace = ""
     for key, value in _LABEL.findall(text):
