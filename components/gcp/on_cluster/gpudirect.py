@@ -33,8 +33,8 @@ done
 chmod -R a+r /dev/aperture_devices
 chmod a+rw /dev/aperture_devices/*/resource*
 """
-"""On the node itself: TCPXO's traffic is let in, and the folders of its cards in sysfs stand in one folder. That is what
-the recipe hands over: the registers (`resource*`) to everybody, and all else that is in such a folder to root."""
+"""On the node itself: TCPXO's traffic is let in, and the folders of its cards in sysfs stand in one folder. That is
+what the recipe hands over: the registers (`resource*`) to everybody, and all else that is in such a folder to root."""
 
 _INSTALL = """\
 set -ex
