@@ -77,7 +77,7 @@ def daemon_walls(daemon: Made, spec: Made) -> tuple[Wall, ...]:
     volumes = [each for each in list_at(spec, "volumes") if "hostPath" in each or each["name"] in own]
     folders = [each["name"] for each in volumes if "hostPath" in each and each["name"] in own]
     worker = container({**CPU, GPU_RESOURCE: _gpus(spec)})
-    where = {key: spec[key] for key in ("nodeSelector", "affinity") if key in spec and not has_unknown(spec[key])}
+    where: Made = {key: spec[key] for key in ("nodeSelector", "affinity") if key in spec and not has_unknown(spec[key])}
     usual: Made = {**where, "containers": [worker], "initContainers": [daemon], "volumes": volumes}
     name = str(daemon["name"])
     loader = {"name": "LD_PRELOAD", "value": "/run/mine.so"}
