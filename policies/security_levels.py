@@ -13,7 +13,7 @@ from trainyard.policies.guards import GUARD_TYPES, Guards
 from trainyard.policies.level_attacks import LEVEL_WALLS, daemon_walls
 from trainyard.policies.rules import Config, StackViolation, stack_rule
 from trainyard.recorded.model import RecordedResource
-from trainyard.recorded.read import is_set, list_at, value_at
+from trainyard.recorded.read import is_set, value_at
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import NAMESPACE
 
@@ -65,7 +65,7 @@ def _unheld(opened: list[RecordedResource], resources: Resources) -> Iterator[St
     """Namespaces that enforce no level, with what their guards let by."""
     guards, walls = Guards(resources), [*LEVEL_WALLS]
     for daemon, spec in node_daemons.daemons([one for type_ in pods.TYPES for one in resources.of(type_)]):
-        walls += daemon_walls(daemon, list_at(spec, "volumes"))
+        walls += daemon_walls(daemon, spec)
     for namespace in opened:
         for wall in walls:
             if (hole := guards.hole(wall, namespace)) is not None:

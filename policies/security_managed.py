@@ -49,6 +49,9 @@ def public_editor(resource: RecordedResource, _: Config) -> Iterator[str]:
         yield f"residency is {residency}, and editors go out by a way of Google's (networkSpec.enableInternetAccess)"
 
 
+_FROM_INSIDE: Final = "INGRESS_TRAFFIC_INTERNAL_ONLY"
+
+
 @resource_rule(
     "service-without-sign-in",
     "A service of Cloud Run that the internet reaches asks who comes: by IAP, or by IAM's right to call it.",
@@ -59,9 +62,11 @@ def public_editor(resource: RecordedResource, _: Config) -> Iterator[str]:
 )
 def service_without_sign_in(resource: RecordedResource, _: Config) -> Iterator[str]:
     """IAM's check is on unless it is switched off, and IAP asks before it. Who has the right to call is another
-    policy's (`resource-open-to-everybody`). A service that is reached from inside alone has the network for a wall."""
+    policy's (`resource-open-to-everybody`). A service that is reached from inside alone has the network for a wall; the
+    ingress of a balancer is none, since an external one may stand before the service (Cloud Run, "Restrict network
+    ingress")."""
     inputs = resource.inputs
-    if value_at(inputs, "ingress", default="INGRESS_TRAFFIC_ALL") != "INGRESS_TRAFFIC_ALL":
+    if value_at(inputs, "ingress", default="INGRESS_TRAFFIC_ALL") == _FROM_INSIDE:
         return
     if is_on(inputs, "invokerIamDisabled") and not is_on(inputs, "iapEnabled"):
         yield "anybody on the internet calls it: invokerIamDisabled is on, and iapEnabled is not"

@@ -37,6 +37,12 @@ BY_A_CONTROLLER = f"({_OF_CONTROLLERS} || request.userInfo.username == {text(JOB
 SPEC_CHANGED = "(request.operation != 'UPDATE' || object.spec != oldObject.spec)"
 """Whether there is something new to judge. Else nobody could take a finalizer off what stood before its policy."""
 
+ANNOTATIONS_CHANGED = (
+    "(request.operation != 'UPDATE' || has(object.metadata.annotations) != has(oldObject.metadata.annotations) || "
+    "(has(object.metadata.annotations) && object.metadata.annotations != oldObject.metadata.annotations))"
+)
+"""The like, of what an object's annotations ask for."""
+
 BY_ITS_AUTHOR = f"(request.operation == 'CREATE' || !{BY_A_CONTROLLER})"
 """Whether a job is made, or changed by who wrote it. What Kueue writes into a job that it admits or takes the nodes of
 is not judged: it could not suspend one that stood before its policy, whose GPUs nobody would get back."""

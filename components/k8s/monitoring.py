@@ -33,7 +33,7 @@ from trainyard.components.prerequisites import prerequisites
 from trainyard.conventions import KUEUE_NAMESPACE, SYSTEM_NODES
 from trainyard.conventions.monitoring import FIGURES_READER_URL, MONITORING_NAMESPACE, PROMETHEUS_URL, RELEASE
 from trainyard.monitoring.alerts.platform import CERTIFICATE_EXPIRY
-from trainyard.monitoring.dashboards.boards import DASHBOARDS
+from trainyard.monitoring.dashboards.boards import dashboards
 from trainyard.monitoring.dashboards.render import FOLDER, as_json
 from trainyard.monitoring.model import group
 
@@ -60,6 +60,9 @@ class MonitoringArgs(TypedDict):
     """What Prometheus gets."""
     rules: Mapping[str, Any]
     """The rules, as a file of Prometheus: `groups`."""
+    chips: NotRequired[bool]
+    """Whether there are TPU slices, whose chips the dashboards have beside GPUs; `rules` have to record their figures.
+    Default: no."""
     gpu_exporter: NotRequired[GpuExporterArgs]
     """The pods that measure GPUs. Default: there are none."""
     name_service: NotRequired[bool]
@@ -142,7 +145,7 @@ class Monitoring(pulumi.ComponentResource):
         own = pulumi.ResourceOptions(parent=self, depends_on=[stack])
         for short, manifest in _watched(args, self.namespace).items():
             CustomResource(f"{name}-{short}", manifest, own)
-        for board in DASHBOARDS:
+        for board in dashboards(chips=args.get("chips", False)):
             core.ConfigMap(
                 f"{name}-{board.uid}",
                 metadata={

@@ -5,12 +5,14 @@ node, so whoever ran another program in it, or could enter it, would be root of 
 knows no exception for one container. The namespace therefore enforces none, and these policies hold the level: for all
 containers but this one, which has to be the one that the platform pinned, field by field.
 
-- Image, command, arguments, variables and mounts are fixed; nothing else is said of it: no other probe and no hook,
-  which are commands too, no source of variables, no folder to work in, no terminal.
+- Image, command, arguments, variables, user, capabilities and mounts are fixed; nothing else is said of it: no other
+  probe and no hook, which are commands too, no source of variables, no folder to work in, no terminal.
 - It is a sidecar among the init containers. No other container has its name, by which the injector gives devices.
 - Its folders of the node are the named ones, and no other container mounts them. A volume of one of their names is
-  nothing else, so that nobody's library is loaded in it.
-- No process of the pod sees its processes, and nobody enters it (`pods/exec`, `pods/attach`).
+  nothing else in its pod, so that nobody's library is loaded in it.
+- Its pod has the node to itself: it asks for all GPUs of a node of the daemon's pools, and stands in no other pool.
+- No process of the pod sees its processes, and nobody enters it (`pods/exec`, `pods/attach`,
+  a container for debugging that is aimed at it).
 - The annotation that has devices of the node given to a container is the daemon's, word by word: the injector gives any
   device to any container, a disk too.
 """
@@ -21,8 +23,9 @@ from typing import Any, NotRequired, TypedDict
 import pulumi
 import pulumi_kubernetes.admissionregistration.v1 as admission
 
-from trainyard.components.k8s.admission import in_team_namespaces, rule
-from trainyard.components.k8s.pod_expressions import every_container, listed, present, text
+from trainyard.components.k8s.admission import ANNOTATIONS_CHANGED, SPEC_CHANGED, in_team_namespaces, rule
+from trainyard.components.k8s.pod_expressions import accepts_pool, every_container, listed, needs, present, text
+from trainyard.conventions import GPU_RESOURCE
 
 PODS_POLICY = "pods-keep-to-baseline"
 ENTER_POLICY = "node-daemons-are-not-entered"
@@ -38,8 +41,8 @@ class NodeDaemonArgs(TypedDict):
     """The daemon, and what of the node it may have."""
 
     container: Mapping[str, Any]
-    """The sidecar as pods have it, in the spelling of Kubernetes: name, image, command, args, env, startupProbe, added
-    capabilities and volumeMounts are what is held."""
+    """The sidecar as pods have it, in the spelling of Kubernetes: name, image, command, args, env, startupProbe, its
+    user, added capabilities and volumeMounts are what is held."""
     node_folders: Mapping[str, str]
     """Folders of the node that it alone mounts, by the name of the volume: {"sys": "/sys"}."""
     worker_folders: NotRequired[Mapping[str, str]]
@@ -48,6 +51,12 @@ class NodeDaemonArgs(TypedDict):
     """Name of the `emptyDir` in which others meet it. Default: there is none."""
     annotations: Mapping[str, str]
     """Annotations of a pod by which it gets devices of the node."""
+    gpus: int
+    """GPUs of a node: a pod with the daemon asks for them all, so that nobody else's pods are there."""
+    other_pools: Sequence[str]
+    """Pools without it, which may have more GPUs a node, or slices by the same name."""
+    runtimes: Sequence[str]
+    """Runtimes of TrainJobs whose pods have it."""
     annotation_prefix: str
     """How the keys of such annotations begin, whose ever they are."""
 
@@ -55,15 +64,20 @@ class NodeDaemonArgs(TypedDict):
 def stands_alone(pod: str, daemon: NodeDaemonArgs) -> str:
     """Whether a pod's containers are not the daemon, or, in its one place, exactly it, and leave it alone."""
     name = text(daemon["container"]["name"])
-    elsewhere = f"({listed(pod, 'containers')} + {listed(pod, 'ephemeralContainers')}).all(c, c.name != {name})"
+    entering = listed(pod, "ephemeralContainers")
+    elsewhere = (
+        f"({listed(pod, 'containers')} + {entering}).all(c, c.name != {name}) && "
+        f"{entering}.all(c, !has(c.targetContainerName) || c.targetContainerName != {name})"
+    )
     exact = f"{listed(pod, 'initContainers')}.all(c, c.name != {name} || ({_is(daemon)}))"
     others = f"{every_container(pod)}.all(c, c.name == {name} || {_leaves_alone(daemon)})"
-    processes = f"!(has({pod}.shareProcessNamespace) && {pod}.shareProcessNamespace)"
-    return f"({elsewhere} && {exact} && {others} && {processes})"
+    beside = f"{others} && {_shares_no_processes(pod)} && {_has_a_node_to_itself(pod, daemon)}"
+    return f"({elsewhere} && {exact} && (!{_is_there(pod, daemon)} || ({beside})))"
 
 
 def has_its_volumes(pod: str, daemon: NodeDaemonArgs, plain: str) -> str:
-    """Whether a pod's volumes are plain, which `plain` says of `v`, or the daemon's, where the pod has it."""
+    """Whether a pod's volumes are plain, which `plain` says of `v`, or the daemon's, where the pod has it. Elsewhere
+    their names are anybody's."""
     meant = plain
     if "socket_volume" in daemon:
         meant = f"(v.name == {text(daemon['socket_volume'])} ? has(v.emptyDir) : {meant})"
@@ -71,19 +85,19 @@ def has_its_volumes(pod: str, daemon: NodeDaemonArgs, plain: str) -> str:
         kind = "(!has(v.hostPath.type) || v.hostPath.type == '')"
         folder = f"has(v.hostPath) && v.hostPath.path == {text(path)} && {kind}"
         meant = f"(v.name == {text(name)} ? ({folder}) : {meant})"
-    name = text(daemon["container"]["name"])
-    volumes, there = listed(pod, "volumes"), f"{listed(pod, 'initContainers')}.exists(c, c.name == {name})"
-    return f"({volumes}.all(v, {meant}) && ({there} || !{volumes}.exists(v, has(v.hostPath))))"
+    volumes = listed(pod, "volumes")
+    return f"({_is_there(pod, daemon)} ? {volumes}.all(v, {meant}) : {volumes}.all(v, {plain}))"
 
 
-def patches_nothing_of_it(pod: str, daemon: NodeDaemonArgs) -> str:
-    """Whether a patch of a pod touches neither the daemon nor its volumes."""
+def patches_nothing_of_it(pod: str, daemon: NodeDaemonArgs, runtime: str) -> str:
+    """Whether a patch of a pod touches neither the daemon nor, where the runtime has it, its volumes; `runtime` is the
+    name of the runtime in CEL."""
     reserved = [*_folders(daemon), *([daemon["socket_volume"]] if "socket_volume" in daemon else [])]
     names = f"{every_container(pod)}.all(c, c.name != {text(daemon['container']['name'])})"
     volumes = f"{listed(pod, 'volumes')}.all(v, !(v.name in {_texts(reserved)}))"
     mounts = f"{every_container(pod)}.all(c, {listed('c', 'volumeMounts')}.all(m, !(m.name in {_texts(reserved)})))"
-    processes = f"!(has({pod}.shareProcessNamespace) && {pod}.shareProcessNamespace)"
-    return f"({names} && {volumes} && {mounts} && {processes})"
+    beside = f"{volumes} && {mounts} && {_shares_no_processes(pod)}"
+    return f"({names} && (!({runtime} in {_texts(daemon['runtimes'])}) || ({beside})))"
 
 
 def asks_for_no_other_device(metadata: str, daemon: NodeDaemonArgs) -> str:
@@ -104,6 +118,8 @@ def node_daemon_guard(
         "failure_policy": "Fail",
         # Whatever is changed of a pod, its annotations too: a pod that is made anew on its node has what they say then.
         "match_constraints": {"resource_rules": [rule("", "pods", "pods/ephemeralcontainers")]},
+        # Not what leaves both as they are: a pod with the daemon of an earlier release has to end as others do.
+        "match_conditions": [{"name": "asks-for-more", "expression": f"{SPEC_CHANGED} || {ANNOTATIONS_CHANGED}"}],
         "validations": list(keeps_to),
     }
     entered = f"!has(object.container) || object.container != {text(daemon['container']['name'])}"
@@ -129,6 +145,19 @@ def _folders(daemon: NodeDaemonArgs) -> dict[str, str]:
     return {**daemon["node_folders"], **daemon.get("worker_folders", {})}
 
 
+def _is_there(pod: str, daemon: NodeDaemonArgs) -> str:
+    return f"{listed(pod, 'initContainers')}.exists(c, c.name == {text(daemon['container']['name'])})"
+
+
+def _shares_no_processes(pod: str) -> str:
+    return f"!(has({pod}.shareProcessNamespace) && {pod}.shareProcessNamespace)"
+
+
+def _has_a_node_to_itself(pod: str, daemon: NodeDaemonArgs) -> str:
+    whole = f"{needs(pod, GPU_RESOURCE)} == {float(daemon['gpus'])}"
+    return " && ".join([whole, *(f"!{accepts_pool(pod, other)}" for other in daemon["other_pools"])])
+
+
 def _is(daemon: NodeDaemonArgs) -> str:
     """Whether `c` is the daemon in all that it says, but for the rules of the level."""
     own = daemon["container"]
@@ -136,7 +165,7 @@ def _is(daemon: NodeDaemonArgs) -> str:
         f"(e.name == {text(one['name'])} && has(e.value) && e.value == {text(one['value'])})" for one in own["env"]
     )
     mounts = " || ".join(map(_mount, [*own["volumeMounts"], {"mountPath": _TOKENS, "readOnly": True}]))
-    log = "/dev/termination-log"
+    log, given = "/dev/termination-log", own["securityContext"]
     rules = [
         f"c.image == {text(own['image'])}",
         f"has(c.restartPolicy) && c.restartPolicy == {text(own['restartPolicy'])}",
@@ -146,6 +175,9 @@ def _is(daemon: NodeDaemonArgs) -> str:
         f"{listed('c', 'volumeMounts')}.all(m, {mounts})",
         *(f"{listed('c', field)}.size() == 0" for field in ("envFrom", "ports", "volumeDevices")),
         *(f"!has(c.{field})" for field in ("livenessProbe", "readinessProbe", "lifecycle")),
+        f"{listed('c', 'securityContext.capabilities.add')} == {_texts(given['capabilities']['add'])}",
+        f"{listed('c', 'securityContext.capabilities.drop')}.size() == 0",
+        f"{present('c', 'securityContext.runAsUser')} && c.securityContext.runAsUser == {given['runAsUser']}",
         _probe(own),
         *(f"!(has(c.{field}) && c.{field})" for field in ("stdin", "stdinOnce", "tty")),
         "(!has(c.workingDir) || c.workingDir == '')",

@@ -107,9 +107,8 @@ def _guard(
         devices["message"] = node_daemon.DEVICES_MESSAGE.format(daemon["annotation_prefix"])
         of_daemon.append(devices)
         if nested:
-            of_daemon.append(
-                forbid(of_templates(partial(node_daemon.patches_nothing_of_it, daemon=daemon)), "security")
-            )
+            untouched = partial(node_daemon.patches_nothing_of_it, daemon=daemon, runtime=_RUNTIME)
+            of_daemon.append(forbid(of_templates(untouched), "security"))
     return {
         "failure_policy": "Fail",
         "match_constraints": {"resource_rules": [rule(GROUPS[kind], kind)]},

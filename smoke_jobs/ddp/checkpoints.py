@@ -91,16 +91,18 @@ class TierWriter(StorageWriter):
 
     def write_data(self, plan: SavePlan, planner: SavePlanner) -> Future[list[WriteResult]]:
         """One blob with all items of this rank."""
-        items = [(item.index, *_bytes_of(planner.resolve_data(item))) for item in plan.items]
+        items = [(item.index, planner.resolve_data(item)) for item in plan.items]
         results: list[WriteResult] = []
         if items:
-            blob = torch.empty(sum(len(data) for _, data, _ in items), dtype=torch.uint8).numpy().data
+            share = torch.empty(sum(_length(data) for _, data in items), dtype=torch.uint8)
             spans: list[tuple[MetadataIndex, int, int, torch.Tensor | None]] = []
             start = 0
-            for index, data, tensor in items:
-                blob[start : start + len(data)] = data
-                spans.append((index, start, len(data), tensor))
-                start += len(data)
+            for index, data in items:
+                length = _length(data)
+                _lay(data, share[start : start + length])
+                spans.append((index, start, length, None if isinstance(data, io.BytesIO) else data))
+                start += length
+            blob = share.numpy().data
             name = f"rank-{self._rank:05d}"
             with ThreadPoolExecutor(1) as beside:  # both let go of the interpreter for as long as they work
                 hashing = beside.submit(hashlib.sha256, blob)
@@ -140,12 +142,20 @@ class TierWriter(StorageWriter):
         return False
 
 
-def _bytes_of(data: torch.Tensor | io.BytesIO) -> tuple[memoryview, torch.Tensor | None]:
-    """The bytes of an item, and the tensor that they are, if any."""
+def _length(data: torch.Tensor | io.BytesIO) -> int:
+    """The bytes of an item."""
     if isinstance(data, io.BytesIO):
-        return data.getbuffer(), None
-    data = data.detach()
-    return data.cpu().contiguous().reshape(-1).view(torch.uint8).numpy().data, data
+        return data.getbuffer().nbytes
+    return data.numel() * data.element_size()
+
+
+def _lay(data: torch.Tensor | io.BytesIO, place: torch.Tensor) -> None:
+    """Copies an item into its place in the blob. A tensor of a GPU goes there at once: a copy of each beside the blob
+    would take the memory of a rank's share twice."""
+    if isinstance(data, io.BytesIO):
+        place.numpy().data[:] = data.getbuffer()
+    else:
+        place.copy_(data.detach().contiguous().reshape(-1).view(torch.uint8))
 
 
 def _tensor_of(part: memoryview, extent: Extent) -> torch.Tensor:

@@ -22,6 +22,11 @@ REQUEST_S = 30.0
 class GoogleError(Exception):
     """Google Cloud refused, or was not reached; the text says what."""
 
+    def __init__(self, text: str, status: int = 0) -> None:
+        """`status` is that of the answer, 0 where there was none."""
+        super().__init__(text)
+        self.status = status
+
 
 def access_token() -> str:
     """A token of the account that the machine's metadata server says the job runs as. Raises GoogleError."""
@@ -42,7 +47,7 @@ def sent(url: str, headers: Mapping[str, str], body: bytes | None = None) -> byt
         with urllib.request.urlopen(request, timeout=REQUEST_S) as answer:  # noqa: S310
             return bytes(answer.read())
     except urllib.error.HTTPError as error:
-        raise GoogleError(f"{error.code}: {error.read().decode(errors='replace')[:200]}") from None
+        raise GoogleError(f"{error.code}: {error.read().decode(errors='replace')[:200]}", error.code) from None
     except OSError as error:
         raise GoogleError(str(getattr(error, "reason", error))) from None
 

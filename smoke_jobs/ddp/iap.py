@@ -48,7 +48,7 @@ class Tokens:
             return str(answer_of(f"{CREDENTIALS}/{who}:signJwt", headers, body)["signedJwt"])
         except GoogleError as error:
             right = f"has the job's account the right iam.serviceAccounts.signJwt on {who}?"
-            raise GoogleError(f"{error}: {right}") from None
+            raise GoogleError(f"{error}: {right}", error.status) from None
 
 
 def from_environment() -> Tokens | None:

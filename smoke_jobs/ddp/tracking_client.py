@@ -38,6 +38,10 @@ class TrackingError(Exception):
     """The server could not be used; the text says what to look at."""
 
 
+class NotUpError(TrackingError):
+    """Nobody answers, or what answers cannot work: a moment later it may."""
+
+
 @dataclass(frozen=True, slots=True)
 class Point:
     """One value of one metric; time in milliseconds since the epoch."""
@@ -107,12 +111,13 @@ class RestClient(Client):
             self._wake()
 
     def _wake(self) -> None:
-        """Waits for a server that nobody has asked for a while, and that starts when it is asked."""
+        """Waits for a server that nobody has asked for a while, and that starts when it is asked. One that refuses is
+        there."""
         deadline = time.monotonic() + START_S
         while True:
             try:
                 self._send("GET", "/health")
-            except TrackingError:
+            except NotUpError:
                 if time.monotonic() > deadline:
                     raise
                 time.sleep(1)
@@ -125,7 +130,8 @@ class RestClient(Client):
         try:
             return self.headers | {"Authorization": f"Bearer {self.tokens.token()}"}
         except GoogleError as error:
-            raise TrackingError(f"the MLflow server {self.uri} is behind IAP: no token is signed: {error}") from None
+            kind = NotUpError if _may_pass(error.status) else TrackingError
+            raise kind(f"the MLflow server {self.uri} is behind IAP: no token is signed: {error}") from None
 
     def _send(self, method: str, path: str, body: bytes | None = None, kind: str = "application/json") -> bytes:
         headers = self._authorised() | {"Content-Type": kind}
@@ -139,10 +145,11 @@ class RestClient(Client):
                     return bytes(answer.read())
             except urllib.error.HTTPError as error:
                 if error.code < 500 or attempt == ATTEMPTS - 1:
-                    raise TrackingError(_http(self.uri, error)) from None
+                    raised = NotUpError if _may_pass(error.code) else TrackingError
+                    raise raised(_http(self.uri, error)) from None
             except OSError as error:
                 if attempt == ATTEMPTS - 1:
-                    raise TrackingError(unreachable(self.uri, getattr(error, "reason", error))) from None
+                    raise NotUpError(unreachable(self.uri, getattr(error, "reason", error))) from None
             time.sleep(0.3 * 2**attempt)
         raise AssertionError("the last attempt returns or raises")
 
@@ -311,6 +318,11 @@ def unreachable(uri: str, reason: object) -> str:
         f"the MLflow server {uri} cannot be used ({reason}): is its pod ready, is the name resolved here, and does a "
         "network policy let this namespace through?"
     )
+
+
+def _may_pass(status: int) -> bool:
+    """Whether an answer may be another one soon; 0 is none at all, and 429 that of a server without a free instance."""
+    return status == 0 or status == 429 or status >= 500
 
 
 def _http(uri: str, error: urllib.error.HTTPError) -> str:

@@ -160,7 +160,8 @@ class Runner:
                 job.post(f"{name}/{job.rank}", Posted(mine))
             except Exception as error:
                 mine = result.failed(f"rank {job.rank} on {job.host}: {_text(error)}")
-                mine.details["traceback"] = traceback.format_exc()
+                if not _found_out(error):
+                    mine.details["traceback"] = traceback.format_exc()
                 # Before anything that may hang or take this process down: it may be the one who knows why.
                 self.mark.write("caught", f"{_text(error)} (in check {name})")
                 stood = None if isinstance(error, result.CheckFailed) else flight.stand(job.clock_s)
@@ -342,6 +343,11 @@ def merge(posted: Sequence[Posted], kept: Kept, hosts: Sequence[str]) -> tuple[O
 
 def _since(before: float) -> float:
     return time.monotonic() - before
+
+
+def _found_out(error: BaseException) -> bool:
+    """Whether a check found something out itself, and did not only meet what it tells of (`from None` keeps that)."""
+    return isinstance(error, result.CheckFailed) and error.__context__ is None
 
 
 def _text(error: BaseException) -> str:

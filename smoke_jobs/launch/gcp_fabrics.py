@@ -6,7 +6,7 @@ fabric          machines               what a pod needs
 ``gib-dranet``  A3 Ultra, A4           a claim on the node's RDMA interfaces (DRANET); Google's plug-in in its image
 ``gib``         A3 Ultra, A4           the node's networks by annotation; the plug-in from the node's disk
 ``tcpx``        A3 High                the node's networks by annotation, and a daemon beside it
-``tcpxo``       A3 Mega                as `tcpx`, and the registers of the node's network cards
+``tcpxo``       A3 Mega                as `tcpx`, and the folders of the node's network cards in sysfs
 ==============  =====================  ================================================================================
 
 The last three mount folders of the node, which no namespace allows that enforces the Pod Security Standard `baseline`

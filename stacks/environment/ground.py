@@ -82,6 +82,8 @@ class Slices:
     """What a machine of it has."""
     flavors: Sequence[FlavorArgs]
     """How its slices are had, in the order in which a queue tries them."""
+    chip_hour_usd: Mapping[str, float]
+    """USD an hour that a chip counts as, by flavor; a flavor without a price is not counted."""
     quotas: Mapping[str, Mapping[str, int]]
     """TPU chips that a team owns, by flavor and then by team; 0 where it is not named."""
     proofs: Sequence[SliceToProve]

@@ -46,6 +46,8 @@ def monitoring(
         "node_selector": ground.system_nodes,
         "service_account_annotations": ground.alertmanager_identity.annotations,
     }
+    if ground.slices:
+        args["chips"] = True
     if ground.block_storage_class is not None:
         args["storage_class"] = ground.block_storage_class
     if METRICS in ground.gpu_add_ons:
@@ -74,7 +76,7 @@ def _rules(plan: Plan, planned: ClusterPlan, own: MonitoringPlan, ground: Ground
         namespaces=PLATFORM_NAMESPACES,
         members=members,
         runbooks=own.runbooks,
-        money=_money(plan, planned),
+        money=_money(plan, planned, ground),
         gpu_series=ground.gpu_series,
         elsewhere=planned.name if ground.figures is not None else None,
     )
@@ -89,7 +91,7 @@ def _keepers(planned: ClusterPlan) -> list[str]:
     return [name for name, asks in there.items() if asks]
 
 
-def _money(plan: Plan, planned: ClusterPlan) -> Money | None:
+def _money(plan: Plan, planned: ClusterPlan, ground: Ground) -> Money | None:
     if planned.ledger is None:
         return None
     return Money(
@@ -98,6 +100,8 @@ def _money(plan: Plan, planned: ClusterPlan) -> Money | None:
         volume_gib_month_usd=dict(planned.ledger.volume_gib_month_usd),
         budgets={team.name: (team.cluster_queue, plan.budget_usd_at(planned, team.name)) for team in planned.teams},
         also_of={team.off_peak_queue: team.name for team in planned.teams if team.off_peak_queue is not None},
+        chips=bool(ground.slices),
+        chip_hour_usd={flavor: usd for slices in ground.slices for flavor, usd in slices.chip_hour_usd.items()},
     )
 
 

@@ -210,7 +210,7 @@ def test_a_job_starts_nothing_and_pulls_from_aws_and_the_account_alone(stack):
 def test_a_job_from_a_laptop_is_what_the_service_takes_and_the_role_allows(rehearsed, monkeypatch):
     """The example of docs/how-to/train-without-a-cluster.md, run against Amazon's own model and the recorded role."""
     guide = (ROOT / "docs" / "how-to" / "train-without-a-cluster.md").read_text(encoding="utf-8")
-    code, _ = re.findall(r"```python\n(.*?)```", guide, re.DOTALL)
+    code, *_ = re.findall(r"```python\n(.*?)```", guide, re.DOTALL)
     stack, sent = Stack(rehearsed("small-aws")), {}
     outputs = json.dumps(dict(rehearsed("small-aws").outputs))
     client = botocore.session.Session().create_client(

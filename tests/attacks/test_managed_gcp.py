@@ -251,7 +251,7 @@ def test_a_job_from_a_laptop_is_below_the_ceilings_and_in_the_stack_s_place(rehe
     guide = (ROOT / "docs" / "how-to" / "train-without-a-cluster.md").read_text(encoding="utf-8")
     import google.cloud  # noqa: F401 - the SDK's name is looked up in it
 
-    _, code = re.findall(r"```python\n(.*?)```", guide, re.DOTALL)
+    _, code, *_ = re.findall(r"```python\n(.*?)```", guide, re.DOTALL)
     found = rehearsed("small-gcp")
     stack, told = Stack(found), {}
 

@@ -729,6 +729,7 @@ INPUTS: dict[str, dict[str, Any]] = {
         "cluster": "acme-demo",
         "size": {"retentionDays": 45, "storageGib": 50, "cpu": "500m", "memory": "3Gi"},
         "rules": {"groups": []},
+        "chips": True,
         "gpuExporter": {"namespace": "kube-system", "labels": {"app.kubernetes.io/name": "dcgm-exporter"}},
         "storageClass": "fast",
         "route": {

@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import random
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+
+from trainyard.conventions import GPU_RESOURCE, TPU_RESOURCE
 
 START = int(datetime(2025, 12, 1, tzinfo=UTC).timestamp())
 FIRST = int(datetime(2026, 1, 1, tzinfo=UTC).timestamp())
@@ -47,11 +49,14 @@ class Job:
 
 @dataclass
 class Team:
-    """A team with its jobs; it holds at most `most` GPUs."""
+    """A team with its jobs; it holds at most `most` GPUs, or chips."""
 
     name: str
     budget: float
     most: int
+    prices: Mapping[str, float] = field(default_factory=lambda: PRICES)
+    """Of the flavors that it may hold."""
+    resource: str = GPU_RESOURCE
     jobs: list[Job] = field(default_factory=list)
     spent: dict[int, float] = field(default_factory=dict)
     """True USD since the month began, by the end of each step."""
@@ -74,8 +79,9 @@ class Team:
 class Month:
     """What happens."""
 
-    def __init__(self) -> None:
-        found = (Team("vision", 20_000, 32), Team("language", 40_000, 24), Team("tabular", 25_000, 16))
+    def __init__(self, *teams: Team, start: int = START) -> None:
+        found = teams or (Team("vision", 20_000, 32), Team("language", 40_000, 24), Team("tabular", 25_000, 16))
+        self.start = start
         self.teams = {team.name: team for team in found}
         self.crossed: dict[tuple[str, int], int] = {}
         """When a team had truly spent so many percent of its budget, in December."""
@@ -88,13 +94,13 @@ class Month:
             free = team.most - sum(job.gpus for job in team.running(at))
             if free >= 8 and self._chance.random() < 0.05:
                 hours = self._chance.choice((1, 3, 8, 20))
-                flavor = self._chance.choice(sorted(PRICES))
+                flavor = self._chance.choice(sorted(team.prices))
                 gpus = self._chance.choice((8, min(16, free)))
                 number = len(team.jobs)
                 waited, evicted = WAITS[number % len(WAITS)], number % 10 == 9
                 if may_start(team):
                     team.jobs.append(Job(flavor, gpus, at, at + hours * 3600, waited, evicted))
-            now = before + sum(usd * team.held(flavor, at) for flavor, usd in PRICES.items()) * STEP / 3600
+            now = before + sum(usd * team.held(flavor, at) for flavor, usd in team.prices.items()) * STEP / 3600
             team.spent[at + STEP] = now
             for percent in (50, 80, 100):
                 if at < FIRST and now >= team.budget * percent / 100:
@@ -110,8 +116,14 @@ class Month:
             if not UNREAD[0] <= at < UNREAD[1]:
                 yield from _of_manager(team, at)
         yield from _of_nodes(self, at)
+        chips = [team for team in self.teams.values() if team.resource == TPU_RESOURCE]
+        if chips:
+            paid = sum(usd * team.held(flavor, at) for team in chips for flavor, usd in team.prices.items())
+            yield "trainyard:chip_provisioned_usd_per_hour", {}, paid + IDLE_CHIPS_USD
 
 
+IDLE_CHIPS_USD = 5.0
+"""An hour, of chips that no job holds."""
 CPU_NODES, CPU_NODE_USD = 3, 0.4
 PODS = {"team-vision": (2, 8), "team-language": (1, 16), "monitoring": (4, 16)}
 """What pods on nodes without GPUs ask for: cores and GiB, of 8 and 32 a node."""
@@ -150,8 +162,8 @@ def _of_manager(team: Team, at: int) -> Iterator[Sample]:
     for replica in ("leader", "follower"):
         of = {"cluster_queue": team.queue, "replica_role": replica, "pod": f"kueue-{replica}", "instance": replica}
         yield "kueue_cluster_queue_status", {**of, "status": "active"}, 1
-        for flavor in PRICES:
-            labels = {**of, "flavor": flavor, "resource": "nvidia.com/gpu"}
+        for flavor in team.prices:
+            labels = {**of, "flavor": flavor, "resource": team.resource}
             yield "kueue_cluster_queue_resource_usage", labels, team.held(flavor, at)
         counted = [job for job in team.jobs if job.start <= at] if replica == "leader" else []
         wait = "kueue_admission_wait_time_seconds"
@@ -168,7 +180,7 @@ def _of_manager(team: Team, at: int) -> Iterator[Sample]:
 def _of_gpus(team: Team, at: int) -> Iterator[Sample]:
     """What the GPUs' exporter says, with one series for all of a job's, and how each job ended."""
     for number, job in enumerate(team.jobs):
-        if job.start <= at <= job.end:
+        if job.start <= at <= job.end and team.resource == GPU_RESOURCE:
             labels = {"namespace": team.namespace, "pod": f"job-{number}-0", "UUID": f"{team.name}-{number}"}
             yield "DCGM_FI_PROF_GR_ENGINE_ACTIVE", labels, ACTIVE * job.gpus if at < job.end else STALE
         if job.end <= at <= job.end + STEP:

@@ -17,6 +17,7 @@ from tests.ledger.prometheus import Prometheus, free_port
 from tests.monitoring.promtool import NAMESPACES
 from trainyard.components.k8s.keepers import budgets as keeper
 from trainyard.components.k8s.keepers.budgets import HOLD, OPEN, Queue, queue_path, read
+from trainyard.conventions import TPU_RESOURCE
 from trainyard.monitoring import names as n
 from trainyard.monitoring.recordings import Money
 from trainyard.monitoring.resource_costs import RESOURCES
@@ -25,7 +26,7 @@ from trainyard.monitoring.thresholds import Thresholds
 
 POLICY = ("spec", "stopPolicy")
 PERSON_HOLDS = START + 25 * 86_400
-CONSTANTS = (n.GPU_HOUR_USD, n.TEAM_BUDGET_USD)
+CONSTANTS = (n.GPU_HOUR_USD, n.CHIP_HOUR_USD, n.TEAM_BUDGET_USD)
 RECORDED = (
     n.GPUS_HELD,
     n.USD_PER_HOUR,
@@ -34,6 +35,7 @@ RECORDED = (
     *(recording.record for recording in RESOURCES),
 )
 """Rules in the order in which they read one another."""
+OF_CHIPS = (n.CHIPS_HELD, n.CHIP_USD_PER_HOUR, n.HELD_USD_PER_HOUR, n.IDLE_CHIP_USD_PER_HOUR)
 HOUR = 3600
 
 
@@ -54,8 +56,14 @@ class Ran:
         return self.prometheus.url
 
 
+def with_chips(month: Month) -> list[Team]:
+    return [team for team in month.teams.values() if team.resource == TPU_RESOURCE]
+
+
 def file_of_rules(month: Month) -> dict[str, Any]:
-    money = Money(PRICES, {team.name: (team.queue, int(team.budget)) for team in month.teams.values()})
+    chips = {flavor: usd for team in with_chips(month) for flavor, usd in team.prices.items()}
+    budgets = {team.name: (team.queue, int(team.budget)) for team in month.teams.values()}
+    money = Money(PRICES, budgets, chips=bool(chips), chip_hour_usd=chips)
     return rules(Thresholds(), namespaces=NAMESPACES, members={}, runbooks="https://example.com/r", money=money)
 
 
@@ -66,17 +74,19 @@ def is_dense(month: Month, at: int) -> bool:
 
 
 @contextmanager
-def played(folder: Path) -> Iterator[Ran]:
+def played(folder: Path, month: Month | None = None) -> Iterator[Ran]:
     """Goes through the month; its Prometheus, whose data are in `folder`, answers till the end."""
-    month = Month()
+    month = month or Month()
     every = [rule for group in file_of_rules(month)["groups"] for rule in group["rules"]]
-    recorded = [rule for name in RECORDED for rule in every if rule.get("record") == name]
+    names = (*RECORDED[:2], *(OF_CHIPS if with_chips(month) else ()), *RECORDED[2:])
+    recorded = [rule for name in names for rule in every if rule.get("record") == name]
     constants = [
         (rule["record"], rule["labels"], float(rule["expr"].removeprefix("vector(").removesuffix(")")))
         for rule in every
         if rule.get("record") in CONSTANTS
     ]
-    assert len(recorded) == len(RECORDED) and len(constants) == len(PRICES) + len(month.teams)
+    priced = {*PRICES, *(flavor for team in with_chips(month) for flavor in team.prices)}
+    assert len(recorded) == len(names) and len(constants) == len(priced) + len(month.teams)
     teams = {
         team.name: {"namespace": team.namespace, "queues": [team.name, "default"], "budget_usd": team.budget}
         for team in month.teams.values()
@@ -94,7 +104,7 @@ def played(folder: Path) -> Iterator[Ran]:
         patched.setattr(keeper, "ask", server.ask)
         patched.setattr(keeper, "say", lambda **what: said.append(what))
         nobody = f"http://127.0.0.1:{free_port()}"
-        at = START
+        at = month.start
         while at < END:
             times = [at] if is_dense(month, at) else list(range(at, min(at + HOUR, END), STEP))
             samples = []
@@ -108,7 +118,7 @@ def played(folder: Path) -> Iterator[Ran]:
                 prometheus.evaluate(recorded, times)
             at = times[-1] + STEP
             now = times[-1] + 30
-            if now >= PERSON_HOLDS and not said_by_a_person(server):
+            if now >= PERSON_HOLDS and "tabular" in month.teams and not said_by_a_person(server):
                 server.edit(queue_path("team-tabular", "tabular"), POLICY, HOLD, manager="kubectl-patch")
             configuration = {
                 "prometheus": nobody if away else prometheus.url,

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 import yaml
 
 from tests.monitoring.promtool import NAMESPACES, kueue, needs_promtool
-from trainyard.monitoring.dashboards.boards import DASHBOARDS
+from trainyard.monitoring.dashboards.boards import DASHBOARDS, dashboards
 from trainyard.monitoring.names import XIDS
 from trainyard.monitoring.recordings import Money
 from trainyard.monitoring.rules import rules
@@ -28,8 +29,27 @@ EXPRESSIONS = list(
         for query in panel.queries
     )
 )
+SLICES = "v6e-on-demand"
+"""A flavor of TPU slices."""
+EXPRESSIONS_OF_CHIPS = list(
+    dict.fromkeys(
+        (board.uid, re.sub(r"\$team\b", "vision", query.expr))
+        for board in dashboards(chips=True)
+        for row in board.rows
+        for panel in row.panels
+        for query in panel.queries
+        if re.search("chip|tpu|held_usd", query.expr)
+    )
+)
 MONEY = Money({"train-spot": 2.0}, {"vision": ("vision", 1000)})
 RULES = rules(Thresholds(), namespaces=NAMESPACES, members={"team-vision": ("vision", 4)}, runbooks="r", money=MONEY)
+OF_CHIPS = rules(
+    Thresholds(),
+    namespaces=NAMESPACES,
+    members={"team-vision": ("vision", 4)},
+    runbooks="r",
+    money=replace(MONEY, chips=True, chip_hour_usd={SLICES: 3.0}),
+)
 QUEUE, LOCAL = 'cluster_queue="vision"', 'namespace="team-vision", name="default"'
 WORKLOAD = 'namespace="team-vision", name="a", pod_set="node"'
 POOL = 'label_ml_platform_pool="train", label_ml_platform_capacity="spot"'
@@ -57,6 +77,10 @@ def _cluster() -> dict[str, str]:
     found |= {
         'kube_node_status_allocatable{node="node-1", resource="nvidia_com_gpu"}': f"8{always}",
         f'kube_node_labels{{node="node-1", {POOL}}}': f"1{always}",
+        'kube_node_status_allocatable{node="tpu-1", resource="google_com_tpu"}': f"32{always}",
+        'kube_node_labels{node="tpu-1", label_ml_platform_pool="v6e", label_ml_platform_capacity="on-demand"}': (
+            f"1{always}"
+        ),
         'kube_node_status_condition{node="node-1", condition="Ready", status="true"}': f"1{always}",
         'kube_pod_status_unschedulable{namespace="team-vision", pod="run-1"}': f"1{always}",
         'up{job="kueue"}': f"1{always}",
@@ -72,6 +96,9 @@ def _cluster() -> dict[str, str]:
         ("kueue_cluster_queue_status", f'{QUEUE}, status="active"'): "1",
         ("kueue_cluster_queue_resource_usage", f'{QUEUE}, flavor="train-spot", resource="nvidia.com/gpu"'): "4",
         ("kueue_cluster_queue_nominal_quota", f'{QUEUE}, flavor="train-spot", resource="nvidia.com/gpu"'): "8",
+        ("kueue_cluster_queue_resource_usage", f'{QUEUE}, flavor="{SLICES}", resource="google.com/tpu"'): "16",
+        ("kueue_cluster_queue_nominal_quota", f'{QUEUE}, flavor="{SLICES}", resource="google.com/tpu"'): "32",
+        ("kueue_local_queue_resource_usage", f'{LOCAL}, flavor="{SLICES}", resource="google.com/tpu"'): "16",
         ("kueue_cluster_queue_weighted_share", QUEUE): "20",
         ("kueue_pending_workloads", f'{QUEUE}, status="active"'): "3",
         ("kueue_local_queue_pending_workloads", f'{LOCAL}, status="active"'): "3",
@@ -110,10 +137,15 @@ def verdict(tmp_path_factory: pytest.TempPathFactory) -> str:
     return _played(tmp_path_factory.mktemp("dashboards"), EXPRESSIONS)
 
 
-def _played(folder: Path, asked: list[tuple[str, str]]) -> str:
+def _played(
+    folder: Path,
+    asked: list[tuple[str, str]],
+    made: dict[str, Any] = RULES,
+    known: dict[tuple[str, str], float] = KNOWN,
+) -> str:
     groups = [
         {**group, "rules": [rule for rule in group["rules"] if "record" in rule]}
-        for group in RULES["groups"]
+        for group in made["groups"]
         if any("record" in rule for rule in group["rules"])
     ]
     (folder / "rules.yaml").write_text(yaml.safe_dump({"groups": groups}))
@@ -126,7 +158,7 @@ def _played(folder: Path, asked: list[tuple[str, str]]) -> str:
         for _, expr in asked
     ] + [
         {"expr": f"round(max({expr}), 0.01)", "eval_time": "47h", "exp_samples": [{"labels": "{}", "value": value}]}
-        for (uid, part), value in KNOWN.items()
+        for (uid, part), value in known.items()
         for board, expr in asked
         if board == uid and part in expr
     ]
@@ -153,9 +185,29 @@ def test_every_expression_shows_something_and_what_it_should(verdict: str) -> No
     assert verdict == ""
 
 
-def test_what_is_known_is_shown_somewhere() -> None:
-    for uid, part in KNOWN:
-        assert any(board == uid and part in expr for board, expr in EXPRESSIONS), (uid, part)
+KNOWN_OF_CHIPS = {
+    ("trainyard-team", "google.com/tpu"): 16,
+    ("trainyard-pools", "trainyard:chips_provisioned"): 32,
+    ("trainyard-pools", "trainyard:chips_held"): 16,
+    ("trainyard-pools", "nominal"): 32,
+    ("trainyard-cost", "trainyard_chip_hour_usd"): 3,
+    ("trainyard-cost", "sum(trainyard:held_usd_per_hour) or"): 4 * 2 + 16 * 3,
+    ("trainyard-cost", "1 - sum"): 0.5,  # of 8 GPUs at 2 USD and 32 chips at 3 USD
+}
+"""Likewise, where there are TPU slices."""
+
+
+@needs_promtool
+def test_panels_of_chips_show_what_they_should(tmp_path: Path) -> None:
+    assert _played(tmp_path, EXPRESSIONS_OF_CHIPS, OF_CHIPS, KNOWN_OF_CHIPS) == ""
+
+
+@pytest.mark.parametrize(
+    ("known", "shown"), [(KNOWN, EXPRESSIONS), (KNOWN_OF_CHIPS, EXPRESSIONS_OF_CHIPS)], ids=["GPUs", "chips"]
+)
+def test_what_is_known_is_shown_somewhere(known: dict[tuple[str, str], float], shown: list[tuple[str, str]]) -> None:
+    for uid, part in known:
+        assert any(board == uid and part in expr for board, expr in shown), (uid, part)
 
 
 @needs_promtool

@@ -10,13 +10,20 @@ import pytest
 from tests.monitoring.promtool import NAMESPACES, RULES, check_rules, needs_promtool
 from trainyard.monitoring import names
 from trainyard.monitoring.alerts import all_alerts
-from trainyard.monitoring.dashboards.boards import DASHBOARDS, UIDS
+from trainyard.monitoring.dashboards.boards import DASHBOARDS, UIDS, dashboards
 from trainyard.monitoring.dashboards.model import COLUMNS, Dashboard
 from trainyard.monitoring.dashboards.render import as_dict, as_json
-from trainyard.monitoring.recordings import SUCCESS
+from trainyard.monitoring.recordings import SUCCESS, Money
+from trainyard.monitoring.rules import rules
 from trainyard.monitoring.thresholds import Thresholds
 
-each = pytest.mark.parametrize("board", DASHBOARDS, ids=lambda board: board.uid)
+OF_CHIPS = rules(Thresholds(), namespaces=NAMESPACES, members={}, runbooks="r", money=Money(chips=True))
+WITH_CHIPS = [board for board in dashboards(chips=True) if board not in DASHBOARDS]
+each = pytest.mark.parametrize(
+    "board",
+    (*DASHBOARDS, *WITH_CHIPS),
+    ids=[*(board.uid for board in DASHBOARDS), *(f"{board.uid} with chips" for board in WITH_CHIPS)],
+)
 
 
 def expressions(board: Dashboard) -> list[str]:
@@ -35,7 +42,8 @@ def test_promtool_takes_every_expression(board: Dashboard, tmp_path) -> None:
 
 @each
 def test_every_recorded_figure_is_recorded(board: Dashboard) -> None:
-    recorded = {rule["record"] for group in RULES["groups"] for rule in group["rules"] if "record" in rule}
+    made = OF_CHIPS if board in WITH_CHIPS else RULES
+    recorded = {rule["record"] for group in made["groups"] for rule in group["rules"] if "record" in rule}
     used = {name for expr in expressions(board) for name in re.findall(r"trainyard:[\w:]+", expr)}
     assert used <= recorded
 
@@ -71,6 +79,13 @@ def test_grafana_reads_it(board: Dashboard) -> None:
     for panel in page["panels"]:
         assert panel["type"] in ("row", "stat", "timeseries", "bargauge", "table")
         assert panel["title"] and all(target["expr"] and target["refId"] for target in panel.get("targets", ()))
+
+
+def test_a_stack_without_slices_has_no_panel_of_chips() -> None:
+    assert "chips" not in "".join(as_json(board).lower() for board in DASHBOARDS)
+    assert [board.uid for board in WITH_CHIPS] == ["trainyard-team", "trainyard-pools", "trainyard-cost"]
+    for board in WITH_CHIPS:
+        assert "chips" in as_json(board)
 
 
 def test_every_target_is_a_line() -> None:

@@ -20,6 +20,8 @@ NOTHING = {
     "teams.*.monthlyBudgetUsd",  # its share decides
     "scheduler.priorities",  # each has a decision of its own
     "gpuPools.*.purpose", "gpuPools.*.gpu", "gpuPools.*.fabric", "gpuPools.*.zone",  # what the pool or instance has
+    "gcp.tpuPools.*.reserved.chipHourUsd", "gcp.tpuPools.*.spot.chipHourUsd",  # list and spot prices
+    "gcp.tpuPools.*.onDemand.chipHourUsd", "gcp.tpuPools.*.flexStart.chipHourUsd",
     "gpuPools.*.reserved.maxNodes", "gpuPools.*.spot.minNodes", "gpuPools.*.spot.maxNodes",
     "gpuPools.*.onDemand.minNodes", "gpuPools.*.onDemand.maxNodes",
     "gpuPools.*.reserved.start", "gpuPools.*.reserved.end", "gpuPools.*.reserved.lastStartHours",  # a block's alone

@@ -141,6 +141,15 @@ def test_another_machines_way_is_refused_by_its_name(
     assert said in str(found[key])
 
 
+def test_nobody_stands_beside_a_daemon_that_is_root_of_the_node(problems: Any) -> None:
+    asked = keys(project="acme-ml", project_number="123456789012", fast_network="tcpxo")
+    pools = {"train": gpu_pool(instance_type="a3-megagpu-8g", whole_nodes_only=False)}
+    found = problems(**{**GOOGLE, "gcp": asked, "gpuPools": pools})
+    assert "is root of the node" in str(found["gpuPools.train.wholeNodesOnly"])
+    plan = on_google({"instance_type": "a3-megagpu-8g", "whole_nodes_only": True}, gcp=asked)
+    assert train(plan).whole_nodes_only
+
+
 @pytest.mark.parametrize(
     ("pools", "changes", "key", "told"),
     [

@@ -8,9 +8,11 @@ from typing import Any
 import pytest
 
 from tests.plan.stack_files import keys, plan_of
+from trainyard.catalog import gcp as catalog
 from trainyard.plan.gcp.parts import GcpPlan, TpuCapacityPlan, TpuPoolPlan
 from trainyard.plan.parts import Plan
 
+PRICE = catalog.machine_price
 IMAGE = f"us-docker.pkg.dev/acme-ml/images/jax-tpu:1@sha256:{'2' * 64}"
 POOL: dict[str, Any] = {
     "instanceType": "ct6e-standard-4t",
@@ -93,6 +95,41 @@ def test_a_reservation_is_in_the_idle_floor_and_slices_that_come_for_jobs_are_no
     assert item.setting == "gcp.tpuPools.v6e.reserved"
     assert item.monthly_usd == round(4 * 4 * 2.7 * 730, 2)
     assert not [each for each in bare.core.idle_floor.items if "ct6e" in each.what]
+
+
+def test_a_chip_counts_as_a_part_of_its_machine_spot_as_what_it_costs_and_a_commitment_as_it_is_said() -> None:
+    bought = {"reservationId": "tpus", "slices": 1, "chipHourUsd": 1.25}
+    pool = slices({"spot": {"maxSlices": 1}, "reserved": bought})
+    prices = {each.capacity: each.chip_hour_usd for each in pool.capacities}
+    assert pool.usd_per_hour is not None and prices["on-demand"] == pool.usd_per_hour / pool.chips_of_host
+    assert 0 < (prices["spot"] or 0) < prices["on-demand"]
+    assert prices["reserved"] == 1.25
+    told = {decision.key: decision.source for decision in plan_of(**settings({"reserved": bought})).core.decisions}
+    assert told["ledger.chip_hour_usd.v6e-reserved"] == "setting gcp.tpuPools.v6e.reserved.chipHourUsd"
+    assert "list price" in told["ledger.chip_hour_usd.v6e-on-demand"]
+
+
+def test_teams_are_not_held_by_chips_without_a_price(monkeypatch: pytest.MonkeyPatch, problems: Any) -> None:
+    def held(**changes: Any) -> bool:
+        (cluster,) = plan_of(**settings({"spot": {"maxSlices": 1, "chipHourUsd": 1}}, **changes)).clusters
+        assert cluster.ledger is not None
+        return cluster.ledger.hold
+
+    assert held()
+    monkeypatch.setattr(
+        catalog, "machine_price", lambda type_, region: None if "ct6e" in type_ else PRICE(type_, region)
+    )
+    assert not held(), "what is spent is not known"
+    found = problems(**settings(teamBudgets={"hold": True}))
+    assert (list(found), found["teamBudgets.hold"].hint) == (
+        ["teamBudgets.hold"],
+        "set gcp.tpuPools.v6e.onDemand.chipHourUsd",
+    )
+
+
+def test_a_price_of_chips_among_those_of_gpus_is_told_where_it_belongs(problems: Any) -> None:
+    found = problems(**settings(teamBudgets={"gpuHourUsd": {"v6e-on-demand": 1}}))
+    assert found["teamBudgets.gpuHourUsd"].hint == "set gcp.tpuPools.v6e.onDemand.chipHourUsd"
 
 
 def proof_of(capacity: str, **changes: Any) -> tuple[str | None, str]:

@@ -2,6 +2,7 @@
 
 from tests.plan.stack_files import keys, plan_of
 from trainyard.catalog import pins
+from trainyard.plan.gcp.parts import LONGEST_LOGIN, TrackingServerPlan
 
 IMAGE = f"registry.example/mlflow:3.17.2@sha256:{'0' * 64}"
 
@@ -16,3 +17,17 @@ def test_an_image_of_ones_own_takes_its_place_and_no_other_s():
     assert {name for name, image in found.pins.images if image != pins().image(name)} == {"mlflow"}
     (decision,) = [decision for decision in found.decisions if decision.key == "images.mlflow"]
     assert (decision.value, decision.source) == (IMAGE, "setting mlflow.image")
+
+
+def server(environment: str) -> TrackingServerPlan:
+    return TrackingServerPlan(f"{environment}-mlflow", "host", "1", "2Gi", 2, 0, 2, 40)
+
+
+def test_two_environments_that_begin_alike_have_accounts_of_their_own():
+    """Ids of accounts are one list in a project, and cut where a login of PostgreSQL has no room for them."""
+    one, other = server("northwind-computer-vision-dev"), server("northwind-computer-vision-prod")
+    for kind in ("mlflow", "mlflow-up", "track"):
+        assert one.account(kind) != other.account(kind)
+        assert len(one.account(kind)) == LONGEST_LOGIN
+        assert one.account(kind) == server("northwind-computer-vision-dev").account(kind)
+    assert server("hooli-research").account("mlflow-up") == "hooli-research-mlflow-up"

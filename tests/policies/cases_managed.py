@@ -17,6 +17,7 @@ SCRIPT, SERVER = (
 )
 TEMPLATE, WORKBENCH = "gcp:colab/runtimeTemplate:RuntimeTemplate", "gcp:workbench/instance:Instance"
 SERVICE, INSIDE = "gcp:cloudrunv2/service:Service", "INGRESS_TRAFFIC_INTERNAL_ONLY"
+BALANCED = "INGRESS_TRAFFIC_INTERNAL_LOAD_BALANCER"
 BUDGET, ROLE, ROLE_POLICY = "aws:budgets/budget:Budget", "aws:iam/role:Role", "aws:iam/rolePolicy:RolePolicy"
 OVERRIDE = "gcp:serviceusage/consumerQuotaOverride:ConsumerQuotaOverride"
 
@@ -284,6 +285,12 @@ CASES = [
         ("called by who has the right", OK, made(SERVICE, "s", {"location": "us-central1"})),
         ("from inside alone", OK, made(SERVICE, "s", {"invokerIamDisabled": True, "ingress": INSIDE})),
         ("by anybody", VIOLATED, made(SERVICE, "s", {"invokerIamDisabled": True})),
+        ("by a balancer", VIOLATED, made(SERVICE, "s", {"invokerIamDisabled": True, "ingress": BALANCED})),
+        (
+            "by a balancer, behind IAP",
+            OK,
+            made(SERVICE, "s", {"invokerIamDisabled": True, "ingress": BALANCED, "iapEnabled": True}),
+        ),
         ("IAP is off", VIOLATED, made(SERVICE, "s", {"invokerIamDisabled": True, "iapEnabled": False})),
         ("not known yet", UNDECIDED, unknown(made(SERVICE, "s", {}), "invokerIamDisabled")),
     ),

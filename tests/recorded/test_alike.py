@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from trainyard.recorded.alike import Memo, Sound, content
-from trainyard.recorded.model import UNKNOWN, RecordedResource, Secret
+from trainyard.recorded.alike import Memo, Sound, SoundGiven, content
+from trainyard.recorded.model import UNKNOWN, RecordedResource, Secret, bare, has_secret, has_unknown
 from trainyard.rehearsal.context import Stack, ValueContext, View
 
 SPEC: dict[str, Any] = {"replicas": 1, "labels": {"app": "a", "tier": "b"}, "ports": [80, "http", 0.5, None, True]}
@@ -89,3 +89,61 @@ def test_what_else_a_check_goes_by_is_part_of_the_key_and_secrets_are_looked_at_
         for _ in range(2):
             _view(inputs).unless_sound(sound, lambda: looked.append(2))
     assert looked.count(2) == 4
+
+
+def test_what_was_answered_about_other_things_has_to_be_answered_again() -> None:
+    sound = SoundGiven(2)
+    there = {"Secret/a": True, "Secret/b": False}
+    sound.add(b"one", {question: there[question] for question in ("Secret/a",)})
+    assert sound.holds(b"one", there.get)
+    assert not sound.holds(b"two", there.get), "another content"
+    assert sound.holds(b"one", {**there, "Secret/b": True}.get), "nobody asked about it"
+    assert not sound.holds(b"one", {"Secret/a": False}.get)
+    assert not sound.holds(b"one", {}.get)
+    sound.add(b"two", {})
+    sound.add(b"three", {})  # it begins anew
+    assert not sound.holds(b"one", there.get)
+    assert sound.holds(b"three", {}.get)
+
+
+def test_a_reader_reads_a_recording_once_and_another_recording_anew() -> None:
+    read: list[Stack] = []
+
+    def names(stack: Stack) -> list[str]:
+        read.append(stack)
+        return [view.name for view in stack.views]
+
+    one, other = (_view({}, urn).stack for urn in ("urn:a", "urn:b"))
+    assert [stack.once(names) for stack in (one, one, other)] == [["urn:a"], ["urn:a"], ["urn:b"]]
+    assert read == [one, other]
+
+
+def test_one_input_has_a_key_of_its_own_unless_something_in_the_resource_is_secret() -> None:
+    one = _view({"a": [1], "b": {"c": UNKNOWN}})
+    assert one.content_of("a") == _view({"a": [1]}).content_of("a") != _view({"a": [2]}).content_of("a")
+    assert one.content_of("b") is None
+    assert _view({"a": [1], "b": Secret("hunter22")}).content_of("a") is None
+
+
+@pytest.mark.parametrize("mark", [UNKNOWN, Secret("hunter22")])
+@pytest.mark.parametrize("around", [lambda it: it, lambda it: [0, it], lambda it: {"a": {"b": it}}, lambda it: (it,)])
+def test_marks_are_found_at_any_depth_and_nothing_else_is_one(mark: Any, around: Any) -> None:
+    assert (has_unknown(around(mark)), has_secret(around(mark))) == (mark is UNKNOWN, mark is not UNKNOWN)
+    assert (has_unknown(around("[unknown]")), has_secret(around("[secret]"))) == (False, False)
+    assert has_unknown(around(Secret([UNKNOWN])))
+    assert not has_unknown(around(object()))
+
+
+@pytest.mark.parametrize(
+    ("inputs", "plain"),
+    [
+        ({"a": "f(x)", "b": [1]}, {"a": "f(x)", "b": [1]}),
+        ({"a": (1, (2,))}, {"a": [1, [2]]}),
+        ({"a": [{"b": ()}]}, {"a": [{"b": []}]}),
+        ({"a": [Secret("(")]}, {"a": ["("]}),
+        ({"a": UNKNOWN}, {"a": UNKNOWN}),
+    ],
+)
+def test_inputs_lose_their_marks_and_their_tuples_whatever_stands_in_them(inputs: Any, plain: Any) -> None:
+    found = _view(inputs).inputs
+    assert found == plain == bare(inputs)

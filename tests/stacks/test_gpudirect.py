@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import json
+import subprocess
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import kubernetes_validate
@@ -116,6 +119,30 @@ def test_the_agents_stand_on_the_pools_nodes_alone(run: Rehearsal) -> None:
         assert term["matchExpressions"] == [{"key": "ml.platform/pool", "operator": "In", "values": ["fast"]}]
 
 
+def test_libraries_that_running_jobs_have_mapped_are_not_written_over(run: Rehearsal, tmp_path: Path) -> None:
+    steps = inputs(run, DAEMON_SET)["gpudirect-installer"]["spec"]["template"]["spec"]["initContainers"]
+    script = next(step for step in steps if step["name"] == "install")["command"][-1]
+    for path in ("/var/lib", "/usr/local", "/scripts"):
+        script = script.replace(path, f"{tmp_path}{path}")
+    source, there = tmp_path / "var/lib/tcpxo/lib64", tmp_path / "usr/local/nvidia/lib64"
+    for folder in (source / "more", there, tmp_path / "scripts"):
+        folder.mkdir(parents=True)
+    (tmp_path / "scripts/container_entry.sh").write_text("#!/bin/sh\n")
+    for library in ("libnccl-net.so.1", "more/a b.so"):
+        (source / library).write_bytes(b"new")
+    (source / "libnccl-net.so").symlink_to("libnccl-net.so.1")
+    (there / "libnccl-net.so.1").write_bytes(b"old")
+    (there / "libcuda.so").write_bytes(b"driver")
+    with (there / "libnccl-net.so.1").open("rb") as mapped:
+        for _ in range(2):  # a node has it already
+            subprocess.run(["sh", "-c", script], check=True, capture_output=True)
+        assert mapped.read() == b"old"
+    found = {str(path.relative_to(there)): path.read_bytes() for path in there.rglob("*") if path.is_file()}
+    libraries = ("libnccl-net.so", "libnccl-net.so.1", "more/a b.so")
+    assert found == {**dict.fromkeys(libraries, b"new"), "libcuda.so": b"driver"}
+    assert (there / "libnccl-net.so").is_symlink()
+
+
 # What holds the daemon
 
 
@@ -180,10 +207,6 @@ def volume(name: str, **source: Any) -> Callable[[dict[str, Any]], None]:
     return change
 
 
-def added(*capabilities: str) -> dict[str, Any]:
-    return {"runAsUser": 0, "capabilities": {"add": list(capabilities)}}
-
-
 def as_worker(spec: dict[str, Any]) -> None:
     spec["containers"].append({**spec["initContainers"].pop(-1), "restartPolicy": None})
 
@@ -214,6 +237,22 @@ def writable_libraries(spec: dict[str, Any]) -> None:
     del spec["initContainers"][-1]["volumeMounts"][0]["readOnly"]
 
 
+def added(*capabilities: str) -> dict[str, Any]:
+    return {"runAsUser": 0, "capabilities": {"add": list(capabilities)}}
+
+
+def asks_for(gpus: int | None) -> Callable[[dict[str, Any]], None]:
+    def change(spec: dict[str, Any]) -> None:
+        for kind in ("limits", "requests"):
+            asked = {"nvidia.com/gpu": str(gpus)} if gpus is not None else {}
+            given = spec["containers"][0]["resources"].get(kind, {})
+            spec["containers"][0]["resources"][kind] = {
+                **{key: value for key, value in given.items() if key != "nvidia.com/gpu"}, **asked,
+            }  # fmt: skip
+
+    return change
+
+
 ATTACKS: dict[str, Callable[[dict[str, Any]], None]] = {
     "another image": daemon(image="registry.example.com/mine:1"),
     "another tag": daemon(image="us-docker.pkg.dev/gce-ai-infra/gpudirect-tcpxo/tcpgpudmarxd-dev:latest"),
@@ -234,7 +273,15 @@ ATTACKS: dict[str, Callable[[dict[str, Any]], None]] = {
     "privileged": daemon(securityContext={"privileged": True}),
     "a capability more": daemon(securityContext=added("NET_ADMIN", "SYS_ADMIN")),
     "all capabilities": daemon(securityContext=added("ALL")),
-    "/proc unmasked": daemon(securityContext={**added("NET_ADMIN"), "procMount": "Unmasked"}),
+    "a capability less": daemon(securityContext=added("NET_ADMIN")),
+    "no capability": daemon(securityContext=added()),
+    "a capability that is taken away": daemon(
+        securityContext={"runAsUser": 0, "capabilities": {"add": [*MEGA.capabilities], "drop": ["KILL"]}}
+    ),
+    "another user": daemon(securityContext={**added(*MEGA.capabilities), "runAsUser": 1000}),
+    "the user of its image": daemon(securityContext={"capabilities": {"add": [*MEGA.capabilities]}}),
+    "nothing of its rights said": daemon(securityContext=None),
+    "/proc unmasked": daemon(securityContext={**added(*MEGA.capabilities), "procMount": "Unmasked"}),
     "a port of the host": daemon(ports=[{"containerPort": 1, "hostPort": 1}]),
     "a mount more": mounted(-1, "initContainers", name="smoke-tmp", mountPath="/fts"),
     "its program from a volume": mounted(
@@ -262,6 +309,13 @@ ATTACKS: dict[str, Callable[[dict[str, Any]], None]] = {
     "a folder that is made": volume("sys", hostPath={"path": "/sys", "type": "DirectoryOrCreate"}),
     "anybody's libraries": volume("nvidia-libraries", emptyDir={}),
     "anybody's libraries of a claim": volume("nvidia-libraries", persistentVolumeClaim={"claimName": "scratch"}),
+    "on a node with others": asks_for(4),
+    "on a node without GPUs": asks_for(None),
+    "on a node of more GPUs": asks_for(16),
+    "in another pool": lambda spec: (
+        spec.pop("affinity"), spec.update(nodeSelector={"ml.platform/pool": "train"})
+    ),
+    "in any pool": lambda spec: spec.pop("affinity"),
     "all processes together": lambda spec: spec.update(shareProcessNamespace=True),
     "the host's network": lambda spec: spec.update(hostNetwork=True),
     "the host's processes": lambda spec: spec.update(hostPID=True),
@@ -321,11 +375,22 @@ def test_no_container_gets_devices_of_the_node_by_annotation(
     assert any("Devices" in said for said in wall.said("pods", plain, operation="UPDATE", old=old)), "added later"
 
 
+def test_a_pod_with_an_earlier_daemon_ends_as_others_do(wall: Wall, template: dict[str, Any]) -> None:
+    """The controller of its job takes the finalizer off it: a pod whose change is refused stays for good."""
+    before = attacked(template, daemon(image="us-docker.pkg.dev/gce-ai-infra/gpudirect-tcpxo/tcpgpudmarxd-dev:v0"))
+    assert wall.said("pods", pod(before), JOB_CONTROLLER), "a new one has today's"
+    held, free = pod(before), pod(before)
+    held["metadata"]["finalizers"] = ["batch.kubernetes.io/job-tracking"]
+    assert wall.said("pods", free, JOB_CONTROLLER, operation="UPDATE", old=held) == []
+    more = attacked(before, lambda spec: spec.update(activeDeadlineSeconds=60))
+    assert wall.said("pods", pod(more), ADA, operation="UPDATE", old=held), "what is changed is judged"
+
+
 def test_a_patch_of_the_runtime_leaves_the_daemon_alone(wall: Wall) -> None:
-    def patched(**spec: Any) -> dict[str, Any]:
+    def patched(runtime: str = "torch-distributed-fast", **spec: Any) -> dict[str, Any]:
         jobs = [{"name": "node", "template": {"spec": {"template": {"metadata": {}, "spec": spec}}}}]
         patch = {"manager": "me", "trainingRuntimeSpec": {"template": {"spec": {"replicatedJobs": jobs}}}}
-        own = {"runtimeRef": {"name": "torch-distributed-fast"}, "trainer": {"numNodes": 2}, "runtimePatches": [patch]}
+        own = {"runtimeRef": {"name": runtime}, "trainer": {"numNodes": 2}, "runtimePatches": [patch]}
         return {"metadata": {}, "spec": own}
 
     usual = {"containers": [{"name": "node", "volumeMounts": [{"name": "more", "mountPath": "/more"}]}],
@@ -338,6 +403,8 @@ def test_a_patch_of_the_runtime_leaves_the_daemon_alone(wall: Wall) -> None:
         {"shareProcessNamespace": True},
     ):
         assert any("pod security level" in message for message in wall.said("trainjobs", patched(**attack))), attack
+        elsewhere = wall.said("trainjobs", patched("torch-distributed-cpu", **attack))
+        assert bool(elsewhere) is ("initContainers" in attack), "its name is taken everywhere, and nothing else is"
 
 
 @pytest.mark.parametrize("how", ["pods/exec", "pods/attach"])
@@ -354,6 +421,8 @@ def test_containers_for_debugging_keep_to_the_level_too(wall: Wall, template: di
     for more, refused in (
         ({"securityContext": {"privileged": True}}, True),
         ({"volumeMounts": [{"name": "proc-sys", "mountPath": "/node"}]}, True),
+        ({"targetContainerName": MEGA.daemon}, True),
+        ({"targetContainerName": "smoke"}, False),
         ({}, False),
     ):
         made = pod(template)
@@ -365,6 +434,10 @@ def test_containers_for_debugging_keep_to_the_level_too(wall: Wall, template: di
 def test_a_pod_without_the_daemon_keeps_to_the_level(wall: Wall) -> None:
     counted = {"metadata": {}, "spec": {"containers": [{"name": "a"}], "priorityClassName": "cpu-only"}}
     assert wall.said("pods", counted) == []
+    own = {"name": "a", "volumeMounts": [{"name": "sys", "mountPath": "/sys-of-mine"}]}
+    fair = {"shareProcessNamespace": True, "volumes": [{"name": "sys", "emptyDir": {}}], "containers": [own]}
+    assert wall.said("pods", {**counted, "spec": {**counted["spec"], **fair}}) == [], "what baseline allows"
+    assert wall.said("jobs", job({"spec": {**counted["spec"], **fair}})) == []
     capable = {"name": "a", "securityContext": {"capabilities": {"add": ["SYS_ADMIN"]}}}
     folder = {"name": "v", "hostPath": {"path": "/"}}
     for spec in ({"hostNetwork": True}, {"volumes": [folder]}, {"containers": [capable]}):
@@ -379,6 +452,40 @@ def without(run: Rehearsal, name: str) -> list[str]:
 def test_a_namespace_without_what_holds_its_level_breaks_a_policy(run: Rehearsal, guard: str) -> None:
     assert any("namespace-without-pod-security" in each for each in without(run, guard))
     assert any("namespace-without-pod-security" in each for each in without(run, f"{guard}-binding"))
+
+
+LET_BY = {
+    "procMount": ("procMount == 'Default'", "procMount != ''", "unmasked /proc"),
+    "AppArmor": ("appArmorProfile.type in [", "appArmorProfile.type in ['Unconfined', ", "profile of AppArmor"),
+    "AppArmor by annotation": ("!k.startsWith('container.apparmor", "true || !k.startsWith('container.apparmor",
+                               "AppArmor by annotation"),
+    "SELinux": ("seLinuxOptions.type in [", "seLinuxOptions.type in ['spc_t', ", "label of SELinux"),
+    "sysctls": ("y.name in [", "y.name in ['kernel.msgmax', ", "unsafe sysctls"),
+    "shared processes": ("&& object.spec.shareProcessNamespace)", "&& false)", "see the processes of"),
+    "a plain container": (".all(c, c.name != 'tcpxo-daemon') &&", ".all(c, true) &&", "as a container like others"),
+    "subPath": ("m.subPath == ''", "true", "parts of folders"),
+    "aimed": ("c.targetContainerName != 'tcpxo-daemon'", "true", "aimed at"),
+    "its second folder": ("!(m.name in ['nvidia-libraries', 'sys', 'proc-sys'])", "m.name != 'nvidia-libraries'",
+                          "look into the folders"),
+    "another's node": ("== 8.0", ">= 0.0", "on nodes of other pods"),
+}  # fmt: skip
+"""What of the policy is taken back, by what; and what is then not kept out."""
+
+
+@pytest.mark.parametrize("what", LET_BY)
+def test_a_policy_that_lets_by_what_the_level_refuses_breaks_a_policy(run: Rehearsal, what: str) -> None:
+    old, new, told = LET_BY[what]
+
+    def weaken(item: Any) -> Any:
+        rules = [{**rule, "expression": rule["expression"].replace(old, new)} for rule in item["spec"]["validations"]]
+        assert rules != item["spec"]["validations"]
+        return {**item, "spec": {**item["spec"], "validations": rules}}
+
+    changed = [
+        dataclasses.replace(each, inputs=weaken(each.inputs)) if each.name == "teams-baseline-guard" else each
+        for each in run.known.resources
+    ]
+    assert any("namespace-without-pod-security" in each and told in each for each in judged(run, changed))
 
 
 def test_the_namespaces_wait_for_what_holds_their_level(run: Rehearsal) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import deepcopy
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
@@ -15,6 +16,7 @@ from tests.rehearsal.works.mistakes import DROP, edit, put
 from tests.shared import ROOT
 from trainyard.components.k8s.gpu_guard import POD_SET_LABEL
 from trainyard.conventions import TPU_RESOURCE
+from trainyard.monitoring import names
 from trainyard.plan.gcp.parts import GcpPlan, TpuCapacityPlan
 from trainyard.plan.resolve import resolve_stack
 from trainyard.recorded.model import RecordedResource
@@ -291,3 +293,29 @@ def test_nothing_waits_for_the_proof_of_a_slice_that_another_job_may_have(monkey
 
     assert waited_for(alone) == [("v6e-on-demand-1", True)]
     assert waited_for(several) == [("v6e-1", False), ("v6e-2", False)]
+
+
+# Their money
+
+
+def recorded(resources: list[RecordedResource]) -> dict[str, list[dict[str, Any]]]:
+    (rule,) = [item for item in resources if item.name == "monitoring-rules"]
+    found: dict[str, list[dict[str, Any]]] = {}
+    for group in rule.inputs["spec"]["groups"]:
+        for one in group["rules"]:
+            found.setdefault(str(one.get("record")), []).append(one)
+    return found
+
+
+def test_what_teams_hold_of_slices_is_priced_by_flavor_and_spent(resources: list[RecordedResource]) -> None:
+    found = recorded(resources)
+    prices = {one["labels"]["flavor"]: one["expr"] for one in found[names.CHIP_HOUR_USD]}
+    assert set(prices) == {ON_DEMAND, FLEX}, "the flavors that queues count chips of"
+    assert TPU_RESOURCE in found[names.CHIPS_HELD][0]["expr"]
+    assert names.HELD_USD_PER_HOUR in found[names.TEAM_USD_PER_HOUR][0]["expr"]
+
+
+def test_a_price_of_chips_that_no_flavor_has_is_found(resources: list[RecordedResource]) -> None:
+    resources = deepcopy(resources)
+    recorded(resources)[names.CHIP_HOUR_USD][0]["labels"]["flavor"] = "v6e-demand"
+    assert "watching-constant" in rules(resources)

@@ -101,6 +101,7 @@ def chargeback(
     if bill_from_account:
         bill = _billed(plan, month)
     flavors = [_flavors(one, f"{name}/" if several else "") for name, one in clusters.items()]
+    flavors += [_flavors_of_chips(plan)]
     found = account_of(
         stack,
         month,
@@ -206,4 +207,18 @@ def _flavors(cluster: ClusterPlan, prefix: str) -> list[Flavor]:
             cluster.pool(flavor.pool).node.usd_per_gpu_hour,
         )
         for flavor in cluster.scheduling.flavors
+    ]
+
+
+def _flavors_of_chips(plan: Plan) -> list[Flavor]:
+    """Capacities of TPU slices, which one ground alone has, on its one cluster."""
+    from trainyard.review.chargeback.model import Flavor
+
+    ground = plan.ground
+    if ground.kind != "gcp":
+        return []
+    return [
+        Flavor(each.name, pool.name, each.capacity, each.chip_hour_usd, pool.usd_per_chip_hour, "chip")
+        for pool in ground.tpu_pools
+        for each in pool.capacities
     ]

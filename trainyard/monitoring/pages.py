@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from trainyard.conventions.monitoring import PLATFORM_NAMESPACES
 from trainyard.monitoring.alerts import alerts_by_room, all_alerts
-from trainyard.monitoring.dashboards.boards import DASHBOARDS
+from trainyard.monitoring.dashboards.boards import dashboards
 from trainyard.monitoring.model import Alert, page_name
-from trainyard.monitoring.recordings import COUNTS, SUCCESS, USAGE, Target
-from trainyard.monitoring.resource_costs import RESOURCES
+from trainyard.monitoring.recordings import CHIPS, COUNTS, SUCCESS, USAGE, Target
+from trainyard.monitoring.resource_costs import IDLE_CHIPS, RESOURCES
 from trainyard.monitoring.thresholds import SOURCES, Thresholds
 
 ROOMS = {"gpu": "GPUs", "jobs": "Jobs", "checkpoints": "Checkpoints", "money": "Money", "platform": "The platform"}
@@ -88,15 +88,19 @@ def monitoring_page() -> str:
             [(f"`{_camel(field)}`", _value(getattr(at, field)), source) for field, source in SOURCES.items()],
         ),
         "## Dashboards",
+        "Panels and figures of TPU chips are there where a stack has TPU slices.",
         *(
             f"### {board.title}\n\n{board.what}\n\n"
             + "\n".join(dict.fromkeys(f"- {panel.title}: {panel.what}" for row in board.rows for panel in row.panels))
-            for board in DASHBOARDS
+            for board in dashboards(chips=True)
         ),
         "## Recorded figures",
         _table(
             ("figure", "what"),
-            [(f"`{recording.record}`", recording.what) for recording in (*USAGE, *COUNTS, *RESOURCES)],
+            [
+                (f"`{recording.record}`", recording.what)
+                for recording in (*USAGE, *CHIPS, *COUNTS, *RESOURCES, *IDLE_CHIPS)
+            ],
         ),
     ]
     return "\n\n".join(parts) + "\n"

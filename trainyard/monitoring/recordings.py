@@ -7,14 +7,16 @@ longer time the change of the leader would be counted twice or not at all.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from trainyard.conventions import GPU_RESOURCE, TPU_RESOURCE
 from trainyard.conventions.monitoring import CHECKPOINT_AGE, CHECKPOINT_CHECK, CHECKPOINT_DRILL
 from trainyard.monitoring import names as n
 from trainyard.monitoring.model import Recording, group
-from trainyard.monitoring.resource_costs import RESOURCES
+from trainyard.monitoring.resource_costs import IDLE_CHIPS, RESOURCES
 
 PRODUCTION = "production"
 """Priority of the work that has to be done."""
@@ -68,13 +70,31 @@ CHECKED = (
 _FIRST_DRILL_SECONDS = 8 * 24 * 3600
 """A drill that is younger has had no second run: there was nothing that its first could have restored."""
 
+
+def _offered(resource: str) -> str:
+    """What the nodes that there are offer of an extended resource, by flavor."""
+    named = re.sub("[^a-z]", "_", resource)  # as kube-state-metrics spells it
+    return (
+        f'sum by (flavor) (label_join(max by (node) (kube_node_status_allocatable{{resource="{named}"}})'
+        f" * on (node) group_left ({_POOL}, {_CAPACITY})"
+        f' max by (node, {_POOL}, {_CAPACITY}) (kube_node_labels{{{_POOL}!=""}}),'
+        f' "flavor", "-", "{_POOL}", "{_CAPACITY}"))'
+    )
+
+
+def _held(resource: str) -> str:
+    """What admitted jobs hold of it, by queue and flavor."""
+    return f'max by (cluster_queue, flavor) (kueue_cluster_queue_resource_usage{{resource="{resource}"}})'
+
+
+def _at_its_price(count: str, price: str) -> str:
+    return f"{count} * on (flavor) group_left () max by (flavor) ({price})"
+
+
 USAGE: tuple[Recording, ...] = (
     Recording(
         n.GPUS_PROVISIONED,
-        'sum by (flavor) (label_join(max by (node) (kube_node_status_allocatable{resource="nvidia_com_gpu"})'
-        f" * on (node) group_left ({_POOL}, {_CAPACITY})"
-        f' max by (node, {_POOL}, {_CAPACITY}) (kube_node_labels{{{_POOL}!=""}}),'
-        f' "flavor", "-", "{_POOL}", "{_CAPACITY}"))',
+        _offered(GPU_RESOURCE),
         "GPUs of the nodes that there are, by flavor.",
     ),
     Recording(
@@ -84,7 +104,7 @@ USAGE: tuple[Recording, ...] = (
     ),
     Recording(
         n.GPUS_HELD,
-        'max by (cluster_queue, flavor) (kueue_cluster_queue_resource_usage{resource="nvidia.com/gpu"})',
+        _held(GPU_RESOURCE),
         "GPUs that admitted jobs hold, by queue and flavor.",
     ),
     Recording(
@@ -96,12 +116,12 @@ USAGE: tuple[Recording, ...] = (
     ),
     Recording(
         n.USD_PER_HOUR,
-        f"sum by (cluster_queue) ({n.GPUS_HELD} * on (flavor) group_left () max by (flavor) ({n.GPU_HOUR_USD}))",
+        f"sum by (cluster_queue) ({_at_its_price(n.GPUS_HELD, n.GPU_HOUR_USD)})",
         "USD an hour of the GPUs that are held, by queue.",
     ),
     Recording(
         n.PROVISIONED_USD_PER_HOUR,
-        f"sum({n.GPUS_PROVISIONED} * on (flavor) group_left () max by (flavor) ({n.GPU_HOUR_USD}))",
+        f"sum({_at_its_price(n.GPUS_PROVISIONED, n.GPU_HOUR_USD)})",
         "USD an hour of the GPUs of all nodes, held or not.",
     ),
     Recording(
@@ -136,6 +156,33 @@ USAGE: tuple[Recording, ...] = (
     ),
 )
 """Every minute: what there is and what is used."""
+
+CHIPS: tuple[Recording, ...] = (
+    Recording(n.CHIPS_PROVISIONED, _offered(TPU_RESOURCE), "TPU chips of the nodes that there are, by flavor."),
+    Recording(n.CHIPS_HELD, _held(TPU_RESOURCE), "TPU chips that admitted jobs hold, by queue and flavor."),
+    Recording(
+        n.CHIP_USD_PER_HOUR,
+        f"sum by (cluster_queue) ({_at_its_price(n.CHIPS_HELD, n.CHIP_HOUR_USD)})",
+        "USD an hour of the TPU chips that are held, by queue.",
+    ),
+    Recording(
+        n.CHIP_PROVISIONED_USD_PER_HOUR,
+        f"sum({_at_its_price(n.CHIPS_PROVISIONED, n.CHIP_HOUR_USD)}) or count(kube_node_info) * 0",
+        "USD an hour of the TPU chips of all nodes, held or not; 0 while no slice stands.",
+    ),
+    Recording(
+        n.HELD_USD_PER_HOUR,
+        f'sum by (cluster_queue) ({n.USD_PER_HOUR} or label_replace({n.CHIP_USD_PER_HOUR}, "of", "chips", "", ""))',
+        "USD an hour of what is held, GPUs and TPU chips together, by queue.",
+    ),
+)
+"""Every minute after them, where a stack has TPU slices. Whether chips compute is in no figure: GKE's device plugin
+tells it only of programs that export their runtime's metrics, and one that does not is not idle for that."""
+
+
+def held_usd_per_hour(*, chips: bool) -> str:
+    """The series of what is held, by queue, in a stack with or without TPU slices."""
+    return n.HELD_USD_PER_HOUR if chips else n.USD_PER_HOUR
 
 
 def _increase(series: str, by: str, each: str) -> str:
@@ -315,32 +362,43 @@ class Money:
     """USD a month of a GiB of a volume, by storage class."""
     also_of: Mapping[str, str] = field(default_factory=dict)
     """ClusterQueues besides, each with the team that what is held through it counts to."""
+    chips: bool = False
+    """Whether there are TPU slices, whose chips count beside the GPUs."""
+    chip_hour_usd: Mapping[str, float] = field(default_factory=dict)
+    """USD an hour of one TPU chip, by flavor."""
 
 
 _THIS_MONTH = 'count_values("month", month())'
 _OF_TEAMS = f"max by (cluster_queue, team) ({n.TEAM_BUDGET_USD})"
 
 LEDGER_MINUTES = 5
-LEDGER: tuple[Recording, ...] = (
-    Recording(
-        n.TEAM_USD_PER_HOUR,
-        f"(sum by (team) (({n.USD_PER_HOUR} * on (cluster_queue) group_left (team) ({_OF_TEAMS} >= bool 0))"
-        f" or {_OF_TEAMS} * 0) and on () count(kueue_cluster_queue_status))"
-        f" * on () group_left (month) {_THIS_MONTH}",
-        "USD an hour of the GPUs that a team holds, 0 where it holds none, and nothing while Kueue says nothing; by "
-        "the month, so that one can be summed by itself.",
-    ),
-    Recording(
-        n.TEAM_SPENT_USD,
-        f"sum_over_time({n.TEAM_USD_PER_HOUR}[31d]) * {LEDGER_MINUTES} / 60 and on (month) {_THIS_MONTH}",
-        "USD that a team has held GPUs for since the month began, in UTC as the clouds' bills.",
-    ),
-)
-"""Every five minutes, each of which counts as that long: what no rule was evaluated in is not counted."""
+
+
+def ledger(*, chips: bool = False) -> tuple[Recording, ...]:
+    """What teams spend, of GPUs and of TPU chips where there are slices.
+
+    Every five minutes, each of which counts as that long: what no rule was evaluated in is not counted.
+    """
+    held, what = held_usd_per_hour(chips=chips), "GPUs and TPU chips" if chips else "GPUs"
+    return (
+        Recording(
+            n.TEAM_USD_PER_HOUR,
+            f"(sum by (team) (({held} * on (cluster_queue) group_left (team) ({_OF_TEAMS} >= bool 0))"
+            f" or {_OF_TEAMS} * 0) and on () count(kueue_cluster_queue_status))"
+            f" * on () group_left (month) {_THIS_MONTH}",
+            f"USD an hour of the {what} that a team holds, 0 where it holds none, and nothing while Kueue says "
+            "nothing; by the month, so that one can be summed by itself.",
+        ),
+        Recording(
+            n.TEAM_SPENT_USD,
+            f"sum_over_time({n.TEAM_USD_PER_HOUR}[31d]) * {LEDGER_MINUTES} / 60 and on (month) {_THIS_MONTH}",
+            f"USD that a team has held {what} for since the month began, in UTC as the clouds' bills.",
+        ),
+    )
 
 
 def constants(members: Mapping[str, tuple[str, int]], money: Money) -> tuple[Recording, ...]:
-    """Figures of the plan as series: people of a team, prices of a GPU hour, budgets."""
+    """Figures of the plan as series: people of a team, prices of an hour of a GPU and of a chip, budgets."""
     return (
         *(
             Recording(n.TEAM_MEMBERS, f"vector({count})", "People of a team.", {"namespace": namespace, "team": team})
@@ -349,6 +407,10 @@ def constants(members: Mapping[str, tuple[str, int]], money: Money) -> tuple[Rec
         *(
             Recording(n.GPU_HOUR_USD, f"vector({usd:g})", "USD an hour of one GPU.", {"flavor": flavor})
             for flavor, usd in money.gpu_hour_usd.items()
+        ),
+        *(
+            Recording(n.CHIP_HOUR_USD, f"vector({usd:g})", "USD an hour of one TPU chip.", {"flavor": flavor})
+            for flavor, usd in money.chip_hour_usd.items()
         ),
         *(
             Recording(n.NODE_HOUR_USD, f"vector({usd:g})", "USD an hour of a node.", {"instance_type": type_})
@@ -383,9 +445,9 @@ def recording_groups(members: Mapping[str, tuple[str, int]], money: Money) -> li
     by_name = {target.recording.record: target.recording for target in SUCCESS}
     return [
         group("trainyard-constants", rules(constants(members, money)), "1m"),
-        group("trainyard-usage", rules(USAGE), "1m"),
+        group("trainyard-usage", rules((*USAGE, *(CHIPS if money.chips else ()))), "1m"),
         group("trainyard-counts", rules(COUNTS), "5m"),
-        group("trainyard-ledger", rules(LEDGER), f"{LEDGER_MINUTES}m"),
-        group("trainyard-resources", rules(RESOURCES), f"{LEDGER_MINUTES}m"),
+        group("trainyard-ledger", rules(ledger(chips=money.chips)), f"{LEDGER_MINUTES}m"),
+        group("trainyard-resources", rules((*RESOURCES, *(IDLE_CHIPS if money.chips else ()))), f"{LEDGER_MINUTES}m"),
         group("trainyard-success", rules([by_name[name] for name in once]), "5m"),
     ]

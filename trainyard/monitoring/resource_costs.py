@@ -32,6 +32,11 @@ _ASKED = (
 _OFFERED = 'max by (node, resource) (kube_node_status_allocatable{resource=~"cpu|memory"})'
 _CLAIMS = "namespace, persistentvolumeclaim"
 
+
+def _not_held(provisioned: str, held: str) -> str:
+    return f"clamp_min(sum({provisioned}) - (sum({held}) or vector(0)), 0)"
+
+
 RESOURCES: Final[tuple[Recording, ...]] = (
     Recording(
         n.CPU_USD_PER_HOUR,
@@ -47,7 +52,7 @@ RESOURCES: Final[tuple[Recording, ...]] = (
     ),
     Recording(
         n.IDLE_GPU_USD_PER_HOUR,
-        f"clamp_min(sum({n.PROVISIONED_USD_PER_HOUR}) - (sum({n.USD_PER_HOUR}) or vector(0)), 0)",
+        _not_held(n.PROVISIONED_USD_PER_HOUR, n.USD_PER_HOUR),
         "USD an hour of the GPUs of nodes that no job holds: reserved ones that wait, and nodes that are still there.",
     ),
     Recording(
@@ -60,3 +65,11 @@ RESOURCES: Final[tuple[Recording, ...]] = (
     ),
 )
 """Every five minutes, as the ledger: each counts as that long."""
+IDLE_CHIPS: Final[tuple[Recording, ...]] = (
+    Recording(
+        n.IDLE_CHIP_USD_PER_HOUR,
+        _not_held(n.CHIP_PROVISIONED_USD_PER_HOUR, n.CHIP_USD_PER_HOUR),
+        "USD an hour of the TPU chips of nodes that no job holds.",
+    ),
+)
+"""After them, where a stack has TPU slices."""

@@ -51,6 +51,7 @@ def rules(
                 rule["expr"] = FRESH
         return rule
 
+    money = money or Money()
     alerts = [
         group(
             f"trainyard-{room}",
@@ -60,9 +61,9 @@ def rules(
                 if measured(alert.expr, gpu_series) and (elsewhere is None or not OF_THE_EVALUATOR.search(alert.expr))
             ],
         )
-        for room, found in alerts_by_room(at, namespaces).items()
+        for room, found in alerts_by_room(at, namespaces, chips=money.chips).items()
     ]
-    return {"groups": [*recording_groups(members, money or Money()), *alerts]}
+    return {"groups": [*recording_groups(members, money), *alerts]}
 
 
 def measured(expr: str, gpu_series: Collection[str] | None) -> bool:

@@ -1,14 +1,21 @@
-"""Teams' budgets at the queue: what an hour of a GPU costs, and what happens to a team whose money is gone."""
+"""Teams' budgets at the queue: what an hour of a GPU or TPU chip costs, and what becomes of a team without money."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Final
 
 from trainyard.catalog import gcp
 from trainyard.catalog.spot_prices import closest_spot
+from trainyard.conventions import Capacity
 from trainyard.plan.context import Context
 from trainyard.plan.parts import FlavorPricePlan, LedgerPlan, NodeGroupPlan, PoolPlan
 from trainyard.settings.people import Team
+
+GPU_PRICES: Final = "teamBudgets.gpuHourUsd"
+CHIP_PRICES: Final = "gcp.tpuPools.{}.{}.chipHourUsd"
+"""Where the price of a chip is said, of a pool of TPU slices in a capacity."""
 
 
 def plan_ledger(
@@ -17,6 +24,7 @@ def plan_ledger(
     node_hour_usd: Mapping[str, float],
     volume_gib_month_usd: Mapping[str, float],
     context: Context,
+    chips: Mapping[str, tuple[str, float | None]] = MappingProxyType({}),
 ) -> LedgerPlan:
     """The prices by which the ledger counts what a team holds, and who is held when its budget is spent.
 
@@ -26,14 +34,18 @@ def plan_ledger(
         node_hour_usd: list prices of nodes without GPUs by instance type; what has none is in no sum.
         volume_gib_month_usd: list prices of volumes by storage class.
         context: settings and what is decided.
+        chips: by flavor of TPU slices, where a price of its chips is said, and what an hour of one counts as.
     """
     own, ledger = context.settings.team_budgets, context.ledger
     groups = {group.name: (pool, group) for pool in pools for group in pool.node_groups}
     for flavor in own.gpu_hour_usd:
         if flavor not in groups:
-            ledger.problem("teamBudgets.gpuHourUsd", flavor, f"must be one of {', '.join(groups) or 'no capacities'}")
-    prices = {name: _price(name, *found, context) for name, found in groups.items()}
-    unpriced = [name for name, usd in prices.items() if usd is None]
+            allowed = f"must be one of {', '.join(groups) or 'no capacities'}"
+            ledger.problem(GPU_PRICES, flavor, allowed, f"set {chips[flavor][0]}" if flavor in chips else "")
+    prices = {name: _gpu_hour_usd(name, *found, context) for name, found in groups.items()}
+    missing = {name: f"{GPU_PRICES}.{name}" for name, usd in prices.items() if usd is None}
+    missing |= {name: setting for name, (setting, usd) in chips.items() if usd is None}
+    unpriced = list(missing)
     names = [team.name for team in teams]
     for team in own.exempt:
         if team not in names:
@@ -41,7 +53,7 @@ def plan_ledger(
     if own.hold is not None:
         hold, source = own.hold, "setting teamBudgets.hold"
         if hold and unpriced:
-            hint = f"set teamBudgets.gpuHourUsd.{unpriced[0]}"
+            hint = f"set {missing[unpriced[0]]}"
             ledger.problem("teamBudgets.hold", hold, f"the catalogue has no price of {', '.join(unpriced)}", hint)
     elif unpriced:
         hold, source = False, f"no price of {', '.join(unpriced)}: what is spent is not known"
@@ -76,24 +88,56 @@ def _told(name: str, prices: Mapping[str, float], context: Context) -> tuple[tup
     return listed
 
 
-def _price(name: str, pool: PoolPlan, group: NodeGroupPlan, context: Context) -> float | None:
+def _gpu_hour_usd(name: str, pool: PoolPlan, group: NodeGroupPlan, context: Context) -> float | None:
     """USD an hour of one GPU of a node group; None where nothing says it."""
-    key, given = f"ledger.gpu_hour_usd.{name}", context.settings.team_budgets.gpu_hour_usd.get(name)
+    return hour_usd(
+        f"ledger.gpu_hour_usd.{name}",
+        context.settings.team_budgets.gpu_hour_usd.get(name),
+        GPU_PRICES,
+        group.capacity,
+        group.instance_types[0],
+        pool.node.gpus_offered,
+        pool.node.usd_per_gpu_hour,
+        context,
+    )
+
+
+def hour_usd(
+    key: str,
+    given: float | None,
+    setting: str,
+    capacity: Capacity,
+    instance_type: str,
+    units: int,
+    listed: float | None,
+    context: Context,
+) -> float | None:
+    """What an hour of one GPU or TPU chip counts as, decided at `key`; None where nothing says it.
+
+    Args:
+        key: of the ledger of decisions.
+        given: by `setting`.
+        setting: where a price is said.
+        capacity: how its node is paid for.
+        instance_type: machine that has it.
+        units: GPUs or chips that pods of such a machine are offered.
+        listed: USD an hour of one on demand, None where the catalogue has none.
+        context: settings and what is decided.
+    """
     if given is not None:
-        return context.ledger.decide(key, given, "setting teamBudgets.gpuHourUsd")
-    listed = pool.node.usd_per_gpu_hour
+        return context.ledger.decide(key, given, f"setting {setting}")
     if listed is None:
-        return context.ledger.decide(key, None, "the catalogue has no price; set teamBudgets.gpuHourUsd")
-    if group.capacity != "spot":
+        return context.ledger.decide(key, None, f"the catalogue has no price; set {setting}")
+    if capacity != "spot":
         why = "list price on demand"
-        if group.capacity == "reserved":
-            why += ", which a reservation costs too; what a commitment makes of it, set teamBudgets.gpuHourUsd"
+        if capacity == "reserved":
+            why += f", which a reservation costs too; what a commitment makes of it, set {setting}"
         return context.ledger.decide(key, round(listed, 4), why)
-    cloud, kind = context.settings.cloud, group.instance_types[0]
-    family = gcp.family(kind) if cloud == "gcp" else kind.partition(".")[0]
-    row = closest_spot(cloud, kind, family, context.region)
+    cloud = context.settings.cloud
+    family = gcp.family(instance_type) if cloud == "gcp" else instance_type.partition(".")[0]
+    row = closest_spot(cloud, instance_type, family, context.region)
     if row is None:
         return context.ledger.decide(key, round(listed, 4), "list price on demand: no price of spot is known")
-    usd = row.usd_of(kind, context.region)
-    price = usd.typical / pool.node.gpus_offered if usd is not None else listed * (1 - row.savings.typical)
+    usd = row.usd_of(instance_type, context.region)
+    price = usd.typical / units if usd is not None else listed * (1 - row.savings.typical)
     return context.ledger.decide(key, round(price, 4), f"typical price of spot: {row.source}, {row.date}")

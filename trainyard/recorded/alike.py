@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import marshal
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Mapping
 from typing import Any, Final, Generic, TypeVar
 
 Answer = TypeVar("Answer")
@@ -48,6 +48,29 @@ class Memo(Generic[Answer]):
             self._answers = {}
         self._answers[key] = answer
         return answer
+
+
+class SoundGiven:
+    """What a check found nothing wrong with, by content and by what it was answered when it asked about other things.
+
+    It asks the same again of the same content as long as it is answered the same, and then finds nothing again: what is
+    kept is every question with its answer.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._answers: dict[bytes, tuple[tuple[Hashable, Any], ...]] = {}
+
+    def holds(self, key: bytes, ask: Callable[[Any], Any]) -> bool:
+        """Whether nothing was found with this content, and `ask` answers each question as it was answered then."""
+        found = self._answers.get(key)
+        return found is not None and all(ask(question) == answer for question, answer in found)
+
+    def add(self, key: bytes, answers: Mapping[Hashable, Any]) -> None:
+        """Remembers one; where there are many it begins anew."""
+        if len(self._answers) >= self._most:
+            self._answers = {}
+        self._answers[key] = tuple(answers.items())
 
 
 class Sound:

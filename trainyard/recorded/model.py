@@ -7,6 +7,7 @@ two marks: the singleton `UNKNOWN` for what a first preview cannot know, and `Se
 from __future__ import annotations
 
 import enum
+import marshal
 import operator
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -90,7 +91,7 @@ class RecordedResource:
     def bare_inputs(self) -> dict[str, Any]:
         """The inputs without the `Secret` marks, as `bare` has them: worked out once, and nobody's to change."""
         if self._bare is None:
-            object.__setattr__(self, "_bare", bare(self.inputs))
+            object.__setattr__(self, "_bare", self.inputs if _is_bare(self.inputs) else bare(self.inputs))
         found: dict[str, Any] = self._bare  # type: ignore[assignment]
         return found
 
@@ -191,6 +192,22 @@ def masked(value: Any) -> Any:
     return value
 
 
+def _is_bare(value: Any) -> bool:
+    """Whether `bare` would hand a value on as it is, for sure: `marshal` takes it, and writes no tuple of it.
+
+    A byte that stands for a tuple may be of a text as well, and then it is walked through.
+    """
+    try:
+        return b"(" not in marshal.dumps(value, _WITHOUT_REFERENCES)
+    except ValueError:
+        return False
+
+
+_WITHOUT_REFERENCES: Final = 2
+"""A format of `marshal` that looks for nothing written before, and in which every tuple begins with `(`, as no
+dictionary and no list does (CPython 3.11, Python/marshal.c)."""
+
+
 def bare(value: Any) -> Any:
     """`value` without the `Secret` marks (for checks of values; never for anything that is written or changed).
 
@@ -220,12 +237,21 @@ def bare(value: Any) -> Any:
 
 def has_unknown(value: Any) -> bool:
     """Whether anything in `value`, at any depth, is `UNKNOWN`."""
-    return _holds(value, lambda item: item is UNKNOWN)
+    return not _is_plain(value) and _holds(value, lambda item: item is UNKNOWN)
 
 
 def has_secret(value: Any) -> bool:
     """Whether anything in `value`, at any depth, is a `Secret`."""
-    return _holds(value, lambda item: isinstance(item, Secret))
+    return not _is_plain(value) and _holds(value, lambda item: isinstance(item, Secret))
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether `marshal` takes a value, which takes no mark at any depth: as most, and a tenth of the time of a look."""
+    try:
+        marshal.dumps(value)
+    except ValueError:
+        return False
+    return True
 
 
 def _holds(value: Any, wanted: Callable[[Any], bool]) -> bool:

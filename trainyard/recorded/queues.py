@@ -21,20 +21,22 @@ TOPOLOGY = f"{_KUEUE}Topology"
 ADMISSION_CHECK = f"{_KUEUE}AdmissionCheck"
 
 
-def gpu_quotas(queue: RecordedResource) -> Iterator[tuple[str, float]]:
+def gpu_quotas(queue: RecordedResource, resource: str = GPU_RESOURCE) -> Iterator[tuple[str, float]]:
     """Flavor and nominal GPUs of every quota of a cluster queue or cohort.
+
+    `resource`: another one that is rationed as GPUs are.
 
     Raises:
         UnknownInput: a part of them is not known yet.
         UnreadableInput: a quota is no quantity of 0 or more.
     """
-    yield from _quantities(nominal_gpus(queue))
+    yield from _quantities(nominal_gpus(queue, resource))
 
 
 def accelerator_quotas(queue: RecordedResource) -> Iterator[tuple[str, float]]:
     """Flavor and nominal GPUs or TPU chips of every quota of a cluster queue or cohort; raises as `gpu_quotas` does."""
     for resource in ACCELERATORS:
-        yield from _quantities(nominal_gpus(queue, resource))
+        yield from gpu_quotas(queue, resource)
 
 
 def _quantities(quotas: Iterator[tuple[str, str, Any]]) -> Iterator[tuple[str, float]]:

@@ -47,16 +47,14 @@ class Resources:
         self.all = tuple(resources)
         self.notes: Notes = {} if notes is None else notes
         self._by_urn = {resource.urn: resource for resource in self.all}
-        self._by_type: dict[str, list[RecordedResource]] = {}
         self._places: dict[str, list[int]] = {}
         for place, resource in enumerate(self.all):
-            self._by_type.setdefault(resource.type, []).append(resource)
             self._places.setdefault(resource.type, []).append(place)
 
     def of(self, *types: str) -> list[RecordedResource]:
         """The resources of the given types (tokens or patterns), in their order."""
-        if len(types) == 1 and (types[0] in self._by_type or not _WILDCARD.search(types[0])):
-            return list(self._by_type.get(types[0], ()))
+        if len(types) == 1 and (types[0] in self._places or not _WILDCARD.search(types[0])):
+            return [self.all[place] for place in self._places.get(types[0], ())]
         if any(map(_WILDCARD.search, types)):
             wanted = [type_ for type_ in self._places if matches(type_, types)]
         else:
@@ -85,7 +83,7 @@ class Resources:
         way = steps(path)
         value = follow(resource.inputs, *way)
         texts = frozenset() if has_unknown(value) else frozenset(text for _, text in known_texts(value))
-        candidates = self._by_type.get(type_, ()) if texts else ()
+        candidates = [self.all[place] for place in self._places.get(type_, ())] if texts else []
         found = [other for other in candidates if other.id in texts]
         found = found or [other for other in candidates if not texts.isdisjoint(_names(other))]
         made_of = (self._by_urn.get(urn) for urn in resource.property_dependencies.get(str(way[0]), ()))

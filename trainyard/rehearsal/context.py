@@ -10,13 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 from trainyard.recorded.alike import Sound, content
 from trainyard.recorded.kinds import without_wrong_kinds
 from trainyard.recorded.model import UNKNOWN, Finding, Level, RecordedResource, Secret
 from trainyard.recorded.read import as_number, follow, steps, value_at
 from trainyard.recorded.resources import Resources
+
+Read = TypeVar("Read")
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +150,10 @@ class View:
         """A digest of the inputs; None where something in them is unknown or secret."""
         return None if self._secret else content(self.inputs)
 
+    def content_of(self, name: str) -> bytes | None:
+        """A digest of one input; None where something in it is unknown, or anything in the resource is secret."""
+        return None if self._secret else content(self.inputs.get(name))
+
     def unless_sound(self, sound: Sound, check: Callable[[], None], *also: Any) -> None:
         """Does a check that only notes, unless it once found nothing wrong with equal inputs.
 
@@ -218,6 +224,14 @@ class Stack:
         self.providers = Resources(item for item in everything if item.is_provider)
         self.views = [View(item, self) for item in self.resources.all]
         self._by_urn = {view.resource.urn: view for view in self.views}
+        self._read: dict[Callable[[Stack], Any], Any] = {}
+
+    def once(self, read: Callable[[Stack], Read]) -> Read:
+        """What a reader makes of the whole recording: the same for every check that asks, who leaves it as it is."""
+        if read not in self._read:
+            self._read[read] = read(self)
+        found: Read = self._read[read]
+        return found
 
     def of_type(self, type_: str) -> list[View]:
         """Every resource of a type, in the order of registration."""

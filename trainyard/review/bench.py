@@ -8,6 +8,7 @@ is counted once). CPU time is what to compare where the machine has other work.
 
 from __future__ import annotations
 
+import compileall
 import json
 import resource
 import shutil
@@ -99,6 +100,7 @@ def another_release(folder: Path) -> Path:
     if here not in text:
         raise ValueError(f"{database}: no {here}")
     database.write_text(text.replace(here, 'args.get("database_name", "runs")'), encoding="utf-8")
+    compileall.compile_dir(folder / "trainyard", quiet=2)  # as an installed release is: no process compiles it again
     python = folder / "python"
     python.write_text(f'#!/bin/sh\nPYTHONPATH={folder} exec {sys.executable} "$@"\n', encoding="utf-8")
     python.chmod(0o755)

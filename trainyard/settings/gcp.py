@@ -129,8 +129,9 @@ class Gcp(Model):
             "everything (the default); networks, by annotations, over networks of the stack's own. Of A3 High: tcpx, "
             "of A3 Mega: tcpxo, over networks of the stack's own and with a daemon of Google's in each pod, which is "
             "root of the node. Teams' namespaces then enforce no pod security level: admission policies hold baseline "
-            "for all but that daemon. Who does not trust Google's daemon, or, with tcpxo, training programs with the "
-            "registers of the node's network cards, leaves it out and sets the pool's fabric: false"
+            "for all but that daemon. With tcpxo training programs have the folder of each of the node's network cards "
+            "in sysfs, in which root configures, resets and removes a card. Who does not trust Google's daemon, or "
+            "training programs with that, leaves it out and sets the pool's fabric: false"
         ),
     )
     tpu_pools: dict[Name, TpuPool] = Field(

@@ -12,7 +12,21 @@ Slices = Annotated[int, Field(ge=1, le=64)]
 """Slices of a pool in one capacity: each of several machines is a node pool of its own."""
 
 
-class ReservedSlices(Model):
+class _Slices(Model):
+    """Slices that are had in one way."""
+
+    chip_hour_usd: float | None = Field(
+        default=None,
+        gt=0,
+        le=10_000,
+        description=(
+            "US dollars that an hour of one chip counts as to the team that holds it, such as what a commitment makes "
+            "of it; by default list and spot prices"
+        ),
+    )
+
+
+class ReservedSlices(_Slices):
     """Slices that are bought already."""
 
     reservation_id: Annotated[str, StandIn("unseen-{number:06}")] = Field(
@@ -21,7 +35,7 @@ class ReservedSlices(Model):
     slices: Slices = Field(description="slices in it that the pool uses")
 
 
-class ElasticSlices(Model):
+class ElasticSlices(_Slices):
     """Slices that come for jobs and go after them."""
 
     max_slices: Slices = Field(description="most slices")

@@ -39,6 +39,11 @@ SIGNED_IN: Final = "roles/iap.httpsResourceAccessor"
 INVOKER: Final = "roles/run.invoker"
 SIGNING: Final = ("iam.serviceAccounts.signJwt",)
 """What a program signs its token with, in the name of the client account."""
+MIGRATION_SECONDS: Final = 1800
+"""How long an attempt at a migration may take: up to ten minutes of it, it waits for its rights and its network."""
+MIGRATION_ATTEMPTS: Final = 2
+_MIGRATED: Final = f"{MIGRATION_SECONDS * MIGRATION_ATTEMPTS // 60 + 5}m"
+"""How long the provider waits for all of them: by itself it gives up after 20 minutes, while the job goes on."""
 
 _OF_MLFLOW: Final[Mapping[str, str]] = {
     "HOME": "/tmp",  # noqa: S108 - the user has no home in the image
@@ -231,8 +236,8 @@ class TrackingServer(pulumi.ComponentResource):
                     "service_account": account,
                     "encryption_key": args["key_id"],
                     "execution_environment": "EXECUTION_ENVIRONMENT_GEN2",
-                    "max_retries": 1,
-                    "timeout": "1800s",
+                    "max_retries": MIGRATION_ATTEMPTS - 1,
+                    "timeout": f"{MIGRATION_SECONDS}s",
                     "vpc_access": {
                         "egress": PRIVATE,
                         "network_interfaces": [{"network": args["network_id"], "subnetwork": args["subnetwork_id"]}],
@@ -250,7 +255,11 @@ class TrackingServer(pulumi.ComponentResource):
                     ],
                 },
             },
-            opts=pulumi.ResourceOptions(parent=self, depends_on=[*after]),
+            opts=pulumi.ResourceOptions(
+                parent=self,
+                depends_on=[*after],
+                custom_timeouts=pulumi.CustomTimeouts(create=_MIGRATED, update=_MIGRATED),
+            ),
         )
         return job
 

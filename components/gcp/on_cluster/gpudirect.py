@@ -33,15 +33,27 @@ done
 chmod -R a+r /dev/aperture_devices
 chmod a+rw /dev/aperture_devices/*/resource*
 """
-"""On the node itself: TCPXO's traffic is let in, and the registers of its cards stand in one folder."""
+"""On the node itself: TCPXO's traffic is let in, and the folders of its cards in sysfs stand in one folder. That is
+what the recipe hands over: the registers (`resource*`) to everybody, and all else that is in such a folder to root."""
 
 _INSTALL = """\
 set -ex
 chmod 755 /scripts/container_entry.sh
 /scripts/container_entry.sh install --install-nccl
-mkdir -p /usr/local/nvidia/lib64
-cp -r /var/lib/{transport}/lib64/. /usr/local/nvidia/lib64
+new=/usr/local/nvidia/lib64/.{transport}
+rm -rf "$new"
+mkdir -p "$new"
+cp -r /var/lib/{transport}/lib64/. "$new"
+cd "$new"
+find . ! -type d | while read -r file; do
+  mkdir -p "../$(dirname "$file")"
+  mv -f "$file" "../$file"
+done
+cd ..
+rm -rf "$new"
 """
+"""A library takes the place of the one before under its name: running jobs have that mapped, and would end with SIGBUS
+where it was written over. It is done on standing nodes too: new pods have the daemon that goes with the new plug-in."""
 
 
 class GpuDirectArgs(TypedDict):

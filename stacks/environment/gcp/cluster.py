@@ -28,7 +28,7 @@ from trainyard.components.gcp.tpu_nodes import TpuSlices
 from trainyard.components.k8s.network_rules import AddressesArgs
 from trainyard.components.k8s.node_daemon import NodeDaemonArgs
 from trainyard.components.k8s.teams import SubjectArgs
-from trainyard.conventions import CHECKPOINTS_CLAIM, CPU_NODES, SYSTEM_NODES, gpu_node_labels, gpudirect
+from trainyard.conventions import CHECKPOINTS_CLAIM, CPU_NODES, SYSTEM_NODES, gpu_node_labels, gpudirect, pool_runtime
 from trainyard.conventions.gcp import (
     DCGM_PODS,
     DCGM_SERIES,
@@ -308,15 +308,15 @@ def _gpudirect(
 ) -> tuple[NodeDaemon | None, list[pulumi.Resource]]:
     """Makes the agents of nodes with fast ordinary interfaces, and says what their pods have besides."""
     own = plan.ground.fabric_networks
-    pools = [pool.name for pool in planned.pools if pool.node.fabric is not None and pool.node.fabric.daemon]
-    if own is None or not own.transport or not pools:
+    nodes = {pool.name: pool.node for pool in planned.pools if pool.node.fabric is not None and pool.node.fabric.daemon}
+    if own is None or not own.transport or not nodes:
         return None, []
     transport, pins = gpudirect.TRANSPORTS[own.transport], plan.core.pins
     agents = GpuDirect(
         f"{prefix}gpudirect",
         {
             "transport": transport.name,
-            "pools": pools,
+            "pools": list(nodes),
             "plugin_image": pins.image(transport.plugin),
             "injector_image": pins.image(gpudirect.INJECTOR),
             "pause_image": pins.image("pause"),
@@ -327,6 +327,9 @@ def _gpudirect(
         "container": transport.container(pins.image(transport.daemon)),
         "node_folders": transport.node_folders,
         "annotations": dict([transport.device_annotation]),
+        "gpus": next(iter(nodes.values())).gpus,  # a transport is of one machine
+        "other_pools": [pool.name for pool in planned.pools if pool.name not in nodes],
+        "runtimes": [pool_runtime(name) for name in nodes],
         "annotation_prefix": gpudirect.DEVICES_PREFIX,
     }
     if transport.worker_folders:

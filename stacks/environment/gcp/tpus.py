@@ -68,6 +68,7 @@ def jobs_of_slices(pool: TpuPoolPlan, made: TpuSlices, version: pulumi.Output[st
         runtime=runtime,
         node=node,
         flavors=[_flavor(pool, each, labels) for each in pool.capacities],
+        chip_hour_usd={each.name: each.chip_hour_usd for each in pool.capacities if each.chip_hour_usd is not None},
         quotas={
             each.name: {team: slices * pool.chips_of_slice for team, slices in each.owners} for each in pool.capacities
         },

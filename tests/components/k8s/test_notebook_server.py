@@ -26,7 +26,7 @@ pytest.importorskip("jupyter_server", reason="the extra dev has Jupyter Server")
 pytest.importorskip("ipykernel", reason="the extra dev has a kernel")
 
 TOKEN = "t" * 32
-WAIT_S = 120
+WAIT_S = 300
 
 
 def free_port():
@@ -233,7 +233,11 @@ def run_in(base, kernel, code):
             if answer["msg_type"] == "status" and answer["content"]["execution_state"] == "busy":
                 return
 
-    asyncio.run(sent())
+    loop = asyncio.new_event_loop()  # `run` would leave the thread without one, and the SDK asks for it in other tests
+    try:
+        loop.run_until_complete(sent())
+    finally:
+        loop.close()
 
 
 class TestDecision:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from importlib.resources import files
 from typing import Any
 
@@ -207,3 +208,21 @@ def test_roles_have_a_source_and_hold_what_stacks_grant() -> None:
     content = json.loads(files("trainyard.rehearsal.refusals").joinpath("data", "gcp_roles.json").read_text())
     assert re.fullmatch(r"iam-dataset \w+ of \d{4}-\d\d-\d\d", content["source"])
     assert "objectUser" in content["roles"]["storage"] and "defaultNodeServiceAccount" in content["roles"]["container"]
+
+
+@pytest.mark.parametrize(("after", "found"), [("own", set()), ("host", set()), (None, {"gcp-service-order"})])
+def test_a_service_of_two_projects_is_waited_for_in_one(after: str | None, found: set[str]) -> None:
+    """A network that says no project may be in either, as the provider says."""
+    type_ = "gcp:projects/service:Service"
+    on = {
+        name: resource(type_, name, {"service": "compute.googleapis.com", "project": f"acme-{name}"})
+        for name in ("host", "own")
+    }
+    network = resource("gcp:compute/network:Network", "vpc", {"autoCreateSubnetworks": False})
+    network = replace(network, dependencies=(on[after].urn,) if after else ())
+    subnet = resource(
+        "gcp:compute/subnetwork:Subnetwork", "nodes", {"network": network.id, "ipCidrRange": "10.0.0.0/20"}
+    )
+    subnet = replace(subnet, dependencies=(network.urn, on["host"].urn))
+    told = check_values([*on.values(), network, subnet], CONTEXT)
+    assert {finding.rule for finding in told if finding.rule == "gcp-service-order"} == found

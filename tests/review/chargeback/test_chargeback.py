@@ -52,7 +52,7 @@ def test_what_is_held_by_night_counts_to_the_team_too() -> None:
     teams = [replace(team, queues=(team.name, f"{team.name}-off-peak")) for team in TEAMS[:1]]
     found = account_of("demo", "2026-12", [*teams, TEAMS[1]], FLAVORS, replace(FIGURES, held_hours=held))
     vision, speech = found.accounts
-    assert {line.flavor.name: line.gpu_hours for line in vision.lines} == {"train-spot": 100.0, "train-reserved": 240.0}
+    assert {line.flavor.name: line.hours for line in vision.lines} == {"train-spot": 100.0, "train-reserved": 240.0}
     assert speech.gpu_hours == 200.0, "a queue that the plan does not know is nobody's"
 
 
@@ -99,6 +99,58 @@ def test_nodes_without_gpus_and_volumes_are_charged_and_what_is_idle_is_shared()
     assert vision.together_usd == 710.0
     assert found.counted_usd == 1000.0
     assert (vision.evicted, speech.evicted) == ({"Preempted": 3}, {})
+
+
+SLICES = Flavor("v6e-spot", "v6e", "spot", 1.5, 2.5, "chip")
+OF_CHIPS = replace(
+    WHOLE,
+    spent_usd={"vision": 900.0, "speech": 200.0},
+    held_chip_hours={("vision", "v6e-spot"): 200.0, ("nobody", "v6e-spot"): 50.0},
+    idle_usd={**WHOLE.idle_usd, "TPU nodes": 12.0},
+)
+
+
+def with_chips(figures: Figures = OF_CHIPS, *flavors: Flavor, **changes: Any) -> Any:
+    return account_of("demo", "2026-12", TEAMS, (*FLAVORS, *(flavors or (SLICES,))), figures, **changes)
+
+
+def test_chips_are_lines_of_their_own_and_never_gpu_hours() -> None:
+    found = with_chips()
+    vision, speech = found.accounts
+    assert (vision.gpu_hours, vision.chip_hours, speech.chip_hours, found.chip_hours) == (300.0, 200.0, 0.0, 200.0)
+    assert (vision.spot_hours, vision.idle_share) == (100.0, 0.5), "of GPUs, as without chips"
+    assert vision.saved_usd == 200.0 + 200.0, "spot of chips is saved money too"
+    assert vision.gap_usd == 0.0 and gaps(with_chips(bill_usd=found.counted_usd)) == []
+    assert dict(shares(found))["idle TPU nodes"] == 12.0
+    chips, none = (list(csv.DictReader(as_csv(one).splitlines())) for one in (found, account(WHOLE)))
+    (row,) = [row for row in chips if row["what"] == "chips"]
+    assert (row["chip_hours"], row["usd_per_chip_hour"], row["gpu_hours"], row["usd"]) == (
+        "200.00",
+        "1.5000",
+        "",
+        "300.00",
+    )
+    assert "chip_hours" not in none[0]
+    assert "chip" not in as_html(account(WHOLE)).replace("chips {", "")
+    (told,) = [line for line in as_document(found)["teams"][0]["lines"] if "chipHours" in line]
+    assert (told["chipHours"], told["usdPerChipHour"], "gpuHours" in told) == (200.0, 1.5, False)
+
+
+def test_what_is_not_known_of_chips_is_told() -> None:
+    unpriced = gaps(with_chips(OF_CHIPS, replace(SLICES, usd=None)))
+    assert any("200 chip hours of v6e-spot, which has no price" in gap for gap in unpriced)
+    assert any("GPU and chip hours" in gap for gap in unpriced), "so the lines are less than was spent"
+    nowhere = replace(OF_CHIPS, idle_usd=WHOLE.idle_usd)
+    assert any("stood idle of TPU nodes" in gap for gap in gaps(with_chips(nowhere)))
+    assert not any("TPU" in gap for gap in gaps(account(WHOLE))), "a stack without slices has none"
+    assert any("chipHourUsd" in gap for gap in gaps(with_chips(bill_usd=10.0)))
+
+
+def test_chips_of_slices_that_are_gone_are_counted_by_the_months_price() -> None:
+    vision = account(replace(OF_CHIPS, prices_usd={"v6e-spot": 1.0})).accounts[0]
+    (line,) = [line for line in vision.lines if line.flavor.unit == "chip"]
+    assert (line.hours, line.usd, vision.chip_hours) == (200.0, 200.0, 200.0)
+    assert account(OF_CHIPS).counts_chips
 
 
 @pytest.mark.parametrize(("bill", "rest"), [(1300.0, 300.0), (900.0, -100.0)])

@@ -1,5 +1,6 @@
 """The checkpoint tier on a real S3 protocol (moto's server), through a proxy that injects faults."""
 
+import gc
 import http.client
 import json
 import os
@@ -243,6 +244,28 @@ def test_tensors_of_every_kind_come_back_bit_for_bit(any_tier: Tier) -> None:
     for name, value in kept.items():
         same = torch.equal(found[name], value) if isinstance(value, torch.Tensor) else found[name] == value
         assert same, name
+
+
+def held() -> int:
+    """Bytes of the tensors that are there."""
+    storages = {
+        each.untyped_storage().data_ptr(): each.untyped_storage().nbytes()
+        for each in gc.get_objects()
+        if type(each) is torch.Tensor
+    }
+    return sum(storages.values())
+
+
+def test_a_share_is_held_once_beside_the_tensors_themselves(tmp_path: Path) -> None:
+    """A machine's memory is a multiple of its GPUs', but not of all that its ranks save at once."""
+    where = DirectoryTier(tmp_path)
+    turned = [torch.ones(512, 1024).t() for _ in range(4)]  # each has to be copied to lie in a row
+    size, before = sum(4 * each.numel() for each in turned), held()
+    seen: list[int] = []
+    put = where.put
+    where.put = lambda name, data: (seen.append(held()), put(name, data))[1]  # type: ignore[method-assign]
+    save({str(number): each for number, each in enumerate(turned)}, where, 1)
+    assert seen[0] - before < 1.25 * size
 
 
 def test_an_old_manifest_does_not_vouch_for_a_new_attempt_at_the_same_step(any_tier: Tier) -> None:

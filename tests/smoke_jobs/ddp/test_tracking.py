@@ -5,16 +5,20 @@ import secrets
 import socket
 import subprocess
 import sys
+import threading
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from trainyard.smoke_jobs.ddp import tracking_client
+from trainyard.smoke_jobs.ddp.google_cloud import GoogleError
 from trainyard.smoke_jobs.ddp.tracking_client import PackageClient, Point, RestClient, TrackingError, open_client
 
 
@@ -103,6 +107,65 @@ def test_a_uri_that_rest_cannot_speak() -> None:
 def test_a_server_that_does_not_come_up() -> None:
     with pytest.raises(TrackingError, match="is its pod ready"):
         tracking_client.wait_until_ready("http://127.0.0.1:9", 0.5)
+
+
+@contextmanager
+def answering(*codes: int) -> Iterator[tuple[str, list[int]]]:
+    """A server that answers these in turn, the last for good, and what it has answered."""
+    told: list[int] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            told.append(codes[min(len(told), len(codes) - 1)])
+            self.send_response(told[-1])
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def log_message(self, *args: object) -> None:
+            """Quiet."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}", told
+    server.shutdown()
+    server.server_close()
+
+
+class Signed:
+    """Tokens for a server behind IAP, which cannot be signed as long as there are reasons why not."""
+
+    def __init__(self, *reasons: GoogleError) -> None:
+        self.reasons = list(reasons)
+
+    def token(self) -> str:
+        if self.reasons:
+            raise self.reasons.pop(0)
+        return "a"
+
+
+def test_a_server_that_starts_when_it_is_asked_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tracking_client, "ATTEMPTS", 1)
+    monkeypatch.setattr(tracking_client, "from_environment", lambda: Signed(GoogleError("timed out")))
+    with answering(503, 429, 200) as (uri, told):
+        RestClient(uri)
+    assert told == [503, 429, 200]
+
+
+@pytest.mark.parametrize(
+    ("code", "tokens", "says"),
+    [
+        (403, Signed(), "refused the credentials"),
+        (404, Signed(), "answered 404"),
+        (200, Signed(*[GoogleError("403: no signJwt", 403)] * 9), "no token is signed"),
+    ],
+)
+def test_a_server_that_refuses_is_not_waited_for(
+    monkeypatch: pytest.MonkeyPatch, code: int, tokens: Signed, says: str
+) -> None:
+    monkeypatch.setattr(tracking_client, "from_environment", lambda: tokens)
+    with answering(code) as (uri, told), pytest.raises(TrackingError, match=says):
+        RestClient(uri)
+    assert len(told) <= 1 and len(tokens.reasons) in (0, 8), "asked once"
 
 
 @pytest.mark.parametrize("kind", ["rest", "mlflow"])

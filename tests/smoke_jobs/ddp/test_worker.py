@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -10,8 +11,9 @@ from typing import Any
 import pytest
 
 from trainyard.smoke_jobs.ddp import check_gradients, flight, thresholds
+from trainyard.smoke_jobs.ddp.entrypoint import _may_be_of_the_end
 from trainyard.smoke_jobs.ddp.options import Options
-from trainyard.smoke_jobs.ddp.result import Figure, Outcome, passed
+from trainyard.smoke_jobs.ddp.result import CheckFailed, Figure, Outcome, passed
 from trainyard.smoke_jobs.ddp.worker import Runner, _Mark
 
 
@@ -93,6 +95,30 @@ def test_what_was_caught_is_written_and_posted_before_anything_that_may_hang(bro
     broken_rank.mark.write("raised", str(raised.value))
     mark = json.loads(broken_rank.mark.path.read_text())
     assert mark["message"] == f"NCCL error: unhandled cuda error after it had met: {ecc} (in check gradients)"
+
+
+def no_file(_: object) -> Outcome:
+    raise CheckFailed("no file matches *.bin below /data")
+
+
+def no_tier(_: object) -> Outcome:
+    try:
+        raise OSError("Transport endpoint is not connected")
+    except OSError as error:
+        raise CheckFailed(f"the data tier /data cannot be used: {error}") from None
+
+
+@pytest.mark.parametrize(("run", "of_the_end"), [(no_file, False), (no_tier, True)])
+def test_what_a_check_found_out_itself_is_not_taken_for_the_end(
+    broken_rank: Runner, monkeypatch: pytest.MonkeyPatch, run: Callable[[object], Outcome], of_the_end: bool
+) -> None:
+    """On preemption a check that failed because of it is dropped; a file that is not there was not there before."""
+    posted: list[Outcome] = []
+    monkeypatch.setattr(check_gradients, "run", run)
+    vars(broken_rank.job)["post"] = lambda _, each: posted.append(each.outcome)
+    with pytest.raises(RuntimeError, match="unhandled cuda error"):
+        broken_rank._check(1, "gradients")
+    assert _may_be_of_the_end(posted[0].entry("gradients", 1.0)) is of_the_end
 
 
 def test_what_was_caught_in_an_earlier_check_explains_no_later_end(broken_rank: Runner) -> None:

@@ -303,3 +303,65 @@ def test_runs_of_managed_training_stay_with_their_key(managed: State) -> None:
         )
     without, _ = ended(managed, "data")
     assert not without.of("gcp:vertex/aiTensorboard:*")[0]["retainOnDelete"]
+
+
+SUBNET = "https://www.googleapis.com/compute/v1/projects/hooli-research/regions"
+
+
+def address(name: str, subnetwork: str) -> dict[str, str]:
+    return {"name": name, "subnetwork": f"{SUBNET}/{subnetwork}"}
+
+
+@pytest.fixture
+def served(managed: State) -> State:
+    """With a tracking server on Cloud Run, as it stood before the end."""
+    urn = "urn:pulumi:small-gcp::trainyard::gcp:cloudrunv2/service:Service::tracking-server-service"
+    service = {
+        "urn": urn, "custom": True, "type": "gcp:cloudrunv2/service:Service", "outputs": {},
+        "id": "projects/hooli-research/locations/us-central1/services/hooli-research-mlflow",
+        "inputs": {"location": "us-central1", "name": "hooli-research-mlflow"},
+    }  # fmt: skip
+    managed.exported["deployment"]["resources"].append(service)
+    return State(managed.exported)
+
+
+def swept(state: State, monkeypatch: pytest.MonkeyPatch, seconds: int = 9000) -> tuple[int, list[str]]:
+    monkeypatch.setattr("trainyard.teardown.gcp.end.ASK_OF_ADDRESSES_SECONDS", 0)
+    monkeypatch.setattr("trainyard.teardown.gcp.end.HELD_SECONDS", seconds)
+    told: list[str] = []
+    return GcpEnd("hooli-research").sweep(state, told.append), told
+
+
+def own_subnet(state: State) -> str:
+    return str(state.of("gcp:compute/subnetwork:Subnetwork")[0]["id"]).partition("/regions/")[2]
+
+
+def test_addresses_that_cloud_run_holds_are_waited_for_and_then_pulumi_goes_on(
+    desk: Desk, served: State, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held = out([address("serverless-ipv4-17", own_subnet(served)), address("nat", own_subnet(served))])
+    others = out([address("serverless-ipv4-18", "us-central1/subnetworks/of-somebody-else")])
+    desk.put("gcloud", services_list=out([]), addresses_list=[held, held, others])
+    count, (told,) = swept(served, monkeypatch)
+    assert count == 1
+    assert "holds 1 addresses" in told and "serverless-ipv4-17" in told and "150 minutes at most" in told
+
+
+def test_no_address_is_waited_for_that_is_in_use_or_nobodys_or_cannot_be_asked_for(
+    desk: Desk, served: State, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held = out([address("serverless-ipv4-17", own_subnet(served))])
+    desk.put("gcloud", addresses_list=out([]))
+    assert swept(served, monkeypatch) == (0, [])
+    desk.put("gcloud", services_list=out([{"metadata": {"name": "hooli-research-mlflow"}}]), addresses_list=held)
+    assert swept(served, monkeypatch) == (0, [])
+    desk.put("gcloud", addresses_list={"rc": 1, "err": "ERROR: PERMISSION_DENIED: compute.addresses.list"})
+    count, (told,) = swept(served, monkeypatch)
+    assert count == 0 and "PERMISSION_DENIED" in told
+
+
+def test_the_wait_for_addresses_ends(desk: Desk, served: State, monkeypatch: pytest.MonkeyPatch) -> None:
+    held = out([address("serverless-ipv4-17", own_subnet(served))])
+    desk.put("gcloud", services_list=out([]), addresses_list=held)
+    count, told = swept(served, monkeypatch, seconds=-1)
+    assert count == 0 and "run this again later" in told[-1]

@@ -13,13 +13,13 @@ from trainyard.monitoring.model import Alert
 from trainyard.monitoring.thresholds import Thresholds
 
 
-def alerts_by_room(at: Thresholds, namespaces: Sequence[str]) -> dict[str, tuple[Alert, ...]]:
-    """The alerts; `namespaces` are those that the platform's own programs run in."""
+def alerts_by_room(at: Thresholds, namespaces: Sequence[str], *, chips: bool = False) -> dict[str, tuple[Alert, ...]]:
+    """The alerts; `namespaces` are those that the platform's own programs run in, `chips` tells of TPU slices."""
     return {
         "gpu": gpu_alerts(at),
         "jobs": job_alerts(at),
         "checkpoints": checkpoint_alerts(at),
-        "money": money_alerts(at),
+        "money": money_alerts(at, chips=chips),
         "platform": platform_alerts(at, namespaces),
     }
 

@@ -6,6 +6,7 @@ from typing import Final
 
 from trainyard.monitoring import names as n
 from trainyard.monitoring.model import Alert, Runbook, Severity
+from trainyard.monitoring.recordings import held_usd_per_hour
 from trainyard.monitoring.thresholds import Thresholds
 
 _SEE = (
@@ -14,8 +15,12 @@ _SEE = (
 )
 
 
-def _spike(at: Thresholds) -> Alert:
-    total = f"sum({n.USD_PER_HOUR})"
+def _accelerators(*, chips: bool) -> str:
+    return "GPUs and TPU chips" if chips else "GPUs"
+
+
+def _spike(at: Thresholds, *, chips: bool) -> Alert:
+    total, what = f"sum({held_usd_per_hour(chips=chips)})", _accelerators(chips=chips)
     day, week = f"avg_over_time({total}[1d:5m])", f"avg_over_time({total}[7d:1h] offset 1d)"
     return Alert(
         "CostSpike",
@@ -24,11 +29,11 @@ def _spike(at: Thresholds) -> Alert:
         f" and {day} - {week} > {at.cost_spike_usd_per_day} / 24"
         f" and count_over_time({total}[7d:1h] offset 1d) >= 24",
         "warning",
-        f"GPUs of the last day cost {{{{ $value | humanize }}}} USD an hour, over {at.cost_spike_percent} % more "
+        f"{what} of the last day cost {{{{ $value | humanize }}}} USD an hour, over {at.cost_spike_percent} % more "
         f"than the week before",
         Runbook(
-            "The GPUs that jobs held in the last day cost more than the mean of the week before it. A day is compared "
-            "with a week, because training comes in bursts; in its first day an environment has nothing to "
+            f"The {what} that jobs held in the last day cost more than the mean of the week before it. A day is "
+            "compared with a week, because training comes in bursts; in its first day an environment has nothing to "
             "compare with.",
             _SEE,
             (
@@ -46,7 +51,8 @@ LADDER: Final = ("TeamBudgetNotice", "TeamBudgetWarning", "TeamBudgetSpent")
 """The alerts on a team's budget, in the order in which they come."""
 
 
-def _ladder(at: Thresholds) -> tuple[Alert, ...]:
+def _ladder(at: Thresholds, *, chips: bool) -> tuple[Alert, ...]:
+    what = _accelerators(chips=chips)
     percent = f"max by (team) ({n.TEAM_SPENT_USD}) / on (team) (max by (team) ({n.TEAM_BUDGET_USD}) > 0) * 100"
     first, second, last = at.budget_percents
     steps: tuple[tuple[str, str, Severity, int, int | None, str], ...] = (
@@ -85,7 +91,7 @@ def _ladder(at: Thresholds) -> tuple[Alert, ...]:
             severity,
             "team {{ $labels.team }} has spent {{ $value | humanize }} % of this month's budget",
             Runbook(
-                f"The GPUs that the team has held this month cost at least {at_least} % of its budget. {means}",
+                f"The {what} that the team has held this month cost at least {at_least} % of its budget. {means}",
                 _SEE,
                 (
                     "Tell the team, with its page of the dashboard.",
@@ -101,8 +107,9 @@ def _ladder(at: Thresholds) -> tuple[Alert, ...]:
     return tuple(alert(*step) for step in steps)
 
 
-def _total(at: Thresholds) -> tuple[Alert, ...]:
+def _total(at: Thresholds, *, chips: bool) -> tuple[Alert, ...]:
     """All teams together: where no budget of the cloud's is in reach, nobody else says it of the environment."""
+    what = _accelerators(chips=chips)
     spent, budget = f"sum(max by (team) ({n.TEAM_SPENT_USD}))", f"sum(max by (team) ({n.TEAM_BUDGET_USD}) > 0)"
     _, second, last = at.budget_percents
 
@@ -115,9 +122,9 @@ def _total(at: Thresholds) -> tuple[Alert, ...]:
             severity,
             "all teams together have spent {{ $value | humanize }} % of this month's budgets",
             Runbook(
-                f"The GPUs that all teams have held this month cost at least {at_least} % of their budgets together. "
-                "Where the cloud's own budget is out of reach, this is the word on the environment's total: GPUs are "
-                "most of the bill, not all of it.",
+                f"The {what} that all teams have held this month cost at least {at_least} % of their budgets "
+                f"together. Where the cloud's own budget is out of reach, this is the word on the environment's total: "
+                f"{what} are most of the bill, not all of it.",
                 _SEE,
                 (
                     "Look which team's part grew: its own alerts say when.",
@@ -135,7 +142,8 @@ def _total(at: Thresholds) -> tuple[Alert, ...]:
     )
 
 
-def _silent() -> Alert:
+def _silent(*, chips: bool) -> Alert:
+    prices = f"`{n.GPU_HOUR_USD}` or `{n.CHIP_HOUR_USD}`" if chips else f"`{n.GPU_HOUR_USD}`"
     return Alert(
         "LedgerSilent",
         "nobody knows what teams have spent",
@@ -144,13 +152,18 @@ def _silent() -> Alert:
         "there is a budget for each team, and no figure of what was spent",
         Runbook(
             "Teams have budgets and the ledger gives no figure. Nothing is held or let go meanwhile.",
-            (f"`{n.TEAM_SPENT_USD}` and `{n.GPU_HOUR_USD}` in Prometheus: one of them has no series.",),
+            (f"`{n.TEAM_SPENT_USD}` and {prices} in Prometheus: one of them has no series.",),
             ("Look at the alerts on missing figures first: a ledger without Kueue's figures has nothing to count.",),
         ),
         "15m",
     )
 
 
-def money_alerts(at: Thresholds) -> tuple[Alert, ...]:
-    """Every alert on money."""
-    return (_spike(at), *_ladder(at), *_total(at), _silent())
+def money_alerts(at: Thresholds, *, chips: bool = False) -> tuple[Alert, ...]:
+    """Every alert on money; with chips, that of TPU slices is counted."""
+    return (
+        _spike(at, chips=chips),
+        *_ladder(at, chips=chips),
+        *_total(at, chips=chips),
+        _silent(chips=chips),
+    )

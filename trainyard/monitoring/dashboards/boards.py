@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from trainyard.conventions import GPU_RESOURCE, TPU_RESOURCE
 from trainyard.monitoring import names as n
 from trainyard.monitoring.alerts.gpu import THROTTLE_BITS
 from trainyard.monitoring.dashboards.model import Dashboard, Panel, Query, Row, Variable
-from trainyard.monitoring.recordings import SUCCESS, Target
+from trainyard.monitoring.recordings import SUCCESS, Target, held_usd_per_hour
 
 UIDS = ("trainyard-success", "trainyard-team", "trainyard-pools", "trainyard-hardware", "trainyard-cost")
 
@@ -60,13 +61,22 @@ def _success() -> Dashboard:
     )
 
 
-def _team() -> Dashboard:
+def _what(*, chips: bool) -> str:
+    return "GPUs and chips" if chips else "GPUs"
+
+
+def _local(resource: str) -> str:
+    return f'max by (namespace, name, flavor) (kueue_local_queue_resource_usage{{resource="{resource}"}})'
+
+
+def _team(*, chips: bool) -> Dashboard:
+    what = _what(chips=chips)
     members = f'{n.TEAM_MEMBERS}{{team="$team"}}'
     mine = f"and on (namespace) max by (namespace) ({members})"
     spent, budget = f'{n.TEAM_SPENT_USD}{{team="$team"}}', f'max by (team) ({n.TEAM_BUDGET_USD}{{team="$team"}})'
     waiting = "max by (namespace, name, status) (kueue_local_queue_pending_workloads)"
     running = "max by (namespace, name) (kueue_local_queue_admitted_active_workloads)"
-    held = 'max by (namespace, name, flavor) (kueue_local_queue_resource_usage{resource="nvidia.com/gpu"})'
+    held, of_slices = _local(GPU_RESOURCE), _local(TPU_RESOURCE)
     used, free = 'DCGM_FI_DEV_FB_USED{pod!=""}', "DCGM_FI_DEV_FB_FREE"
     memory = f"max by (namespace, pod, UUID) ({used} / ({used} + {free}))"
     busy = f'avg by (namespace, pod) ({n.BUSY}{{pod!=""}})'
@@ -102,10 +112,24 @@ def _team() -> Dashboard:
                         width=4,
                         height=5,
                     ),
+                    *(
+                        [
+                            Panel(
+                                "Chips held",
+                                (Query(f"sum({of_slices} {mine}) or vector(0)"),),
+                                "TPU chips, by jobs that are admitted.",
+                                "stat",
+                                width=4,
+                                height=5,
+                            )
+                        ]
+                        if chips
+                        else []
+                    ),
                     Panel(
                         "Budget spent",
                         (Query(f"max({spent}) / (max({budget}) > 0)"),),
-                        "Of this month, by the GPUs that the team has held.",
+                        f"Of this month, by the {what} that the team has held.",
                         "stat",
                         "percentunit",
                         width=6,
@@ -141,6 +165,18 @@ def _team() -> Dashboard:
                         (Query(f"sum by (flavor) ({held} {mine})", "{{flavor}}"),),
                         "What the team holds, by how it is bought.",
                         stacked=True,
+                    ),
+                    *(
+                        [
+                            Panel(
+                                "Chips by flavor",
+                                (Query(f"sum by (flavor) ({of_slices} {mine})", "{{flavor}}"),),
+                                "TPU chips that the team holds; whether they compute is not measured.",
+                                stacked=True,
+                            )
+                        ]
+                        if chips
+                        else []
                     ),
                     Panel(
                         "Jobs ended in an hour",
@@ -187,7 +223,7 @@ def _team() -> Dashboard:
                     Panel(
                         "Spent this month",
                         (Query(f"max({spent})", "spent"), Query(f"max({budget})", "budget")),
-                        "What the GPUs cost that the team held, against its budget.",
+                        f"What the {what} cost that the team held, against its budget.",
                         unit="currencyUSD",
                         width=24,
                     ),
@@ -198,9 +234,33 @@ def _team() -> Dashboard:
     )
 
 
-def _pools() -> Dashboard:
-    quotas = 'kueue_cluster_queue_nominal_quota{resource="nvidia.com/gpu"}'
-    quota = f"sum by (flavor) (max by (cluster_queue, flavor) ({quotas}))"
+def _quota(resource: str) -> str:
+    quotas = f'kueue_cluster_queue_nominal_quota{{resource="{resource}"}}'
+    return f"sum by (flavor) (max by (cluster_queue, flavor) ({quotas}))"
+
+
+def _slices() -> Row:
+    held = f"sum by (flavor) ({n.CHIPS_HELD})"
+    return Row(
+        "TPU chips",
+        (
+            Panel(
+                "Chips that there are",
+                (Query(n.CHIPS_PROVISIONED, "{{flavor}}"),),
+                "Of machines of slices that have joined, by flavor.",
+                stacked=True,
+            ),
+            Panel(
+                "Quota and use of chips",
+                (Query(_quota(TPU_RESOURCE), "quota {{flavor}}"), Query(held, "held {{flavor}}")),
+                "What teams own, and what is held; whether chips compute is not measured.",
+            ),
+        ),
+    )
+
+
+def _pools(*, chips: bool) -> Dashboard:
+    quota = _quota(GPU_RESOURCE)
     evicted = (
         "sum by (reason) (max by (cluster_queue, reason, priority_class) (increase(kueue_evicted_workloads_total[1h])))"
     )
@@ -241,6 +301,7 @@ def _pools() -> Dashboard:
                     ),
                 ),
             ),
+            *([_slices()] if chips else []),
             Row(
                 "Queues",
                 (
@@ -377,19 +438,22 @@ def _hardware() -> Dashboard:
     )
 
 
-def _cost() -> Dashboard:
+def _cost(*, chips: bool) -> Dashboard:
+    what, held = _what(chips=chips), held_usd_per_hour(chips=chips)
+    of_all = f"({n.PROVISIONED_USD_PER_HOUR} or vector(0)) + {n.CHIP_PROVISIONED_USD_PER_HOUR}"
+    provisioned = f"({of_all})" if chips else n.PROVISIONED_USD_PER_HOUR
     return Dashboard(
         UIDS[4],
         "Cost",
-        "What the GPUs cost: held by whom, idle, against the teams' budgets, at the stack's own prices.",
+        f"What the {what} cost: held by whom, idle, against the teams' budgets, at the stack's own prices.",
         (
             Row(
                 "Now",
                 (
                     Panel(
                         "USD an hour, all nodes",
-                        (Query(n.PROVISIONED_USD_PER_HOUR),),
-                        "GPUs of all nodes, held or not.",
+                        (Query(provisioned),),
+                        f"{what} of all nodes, held or not.",
                         "stat",
                         "currencyUSD",
                         width=6,
@@ -397,8 +461,8 @@ def _cost() -> Dashboard:
                     ),
                     Panel(
                         "USD an hour, held",
-                        (Query(f"sum({n.USD_PER_HOUR}) or vector(0)"),),
-                        "GPUs that jobs hold.",
+                        (Query(f"sum({held}) or vector(0)"),),
+                        f"{what} that jobs hold.",
                         "stat",
                         "currencyUSD",
                         width=6,
@@ -406,7 +470,7 @@ def _cost() -> Dashboard:
                     ),
                     Panel(
                         "Not held",
-                        (Query(f"1 - sum({n.USD_PER_HOUR}) / ({n.PROVISIONED_USD_PER_HOUR} > 0)"),),
+                        (Query(f"1 - sum({held}) / ({provisioned} > 0)"),),
                         "Share of what is paid for that no job holds.",
                         "stat",
                         "percentunit",
@@ -447,8 +511,8 @@ def _cost() -> Dashboard:
                     ),
                     Panel(
                         "USD an hour by queue",
-                        (Query(n.USD_PER_HOUR, "{{cluster_queue}}"),),
-                        "GPUs that jobs hold.",
+                        (Query(held, "{{cluster_queue}}"),),
+                        f"{what} that jobs hold.",
                         unit="currencyUSD",
                         stacked=True,
                     ),
@@ -461,8 +525,8 @@ def _cost() -> Dashboard:
                     Panel(
                         "Against the week",
                         (
-                            Query(f"avg_over_time(sum({n.USD_PER_HOUR})[1d:5m])", "mean of a day"),
-                            Query(f"avg_over_time(sum({n.USD_PER_HOUR})[7d:1h] offset 1d)", "mean of the week before"),
+                            Query(f"avg_over_time(sum({held})[1d:5m])", "mean of a day"),
+                            Query(f"avg_over_time(sum({held})[7d:1h] offset 1d)", "mean of the week before"),
                         ),
                         "A day far above the week is a cost spike.",
                         unit="currencyUSD",
@@ -480,6 +544,20 @@ def _cost() -> Dashboard:
                         "currencyUSD",
                         width=12,
                     ),
+                    *(
+                        [
+                            Panel(
+                                "Price of a chip hour",
+                                (Query(f"max by (flavor) ({n.CHIP_HOUR_USD})", "{{flavor}}"),),
+                                "By flavor, as the plan reckons it.",
+                                "bargauge",
+                                "currencyUSD",
+                                width=12,
+                            )
+                        ]
+                        if chips
+                        else []
+                    ),
                     Panel(
                         "Spot share",
                         (Query(n.SPOT_SHARE, "spot"),),
@@ -495,4 +573,10 @@ def _cost() -> Dashboard:
     )
 
 
-DASHBOARDS: tuple[Dashboard, ...] = (_success(), _team(), _pools(), _hardware(), _cost())
+def dashboards(*, chips: bool = False) -> tuple[Dashboard, ...]:
+    """The dashboards; with `chips`, panels of TPU chips stand beside those of GPUs."""
+    return _success(), _team(chips=chips), _pools(chips=chips), _hardware(), _cost(chips=chips)
+
+
+DASHBOARDS: tuple[Dashboard, ...] = dashboards()
+"""The dashboards of a stack without TPU slices."""

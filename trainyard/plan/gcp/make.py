@@ -19,7 +19,7 @@ from trainyard.plan.gcp.placement import choose_zones, local_ssds, place, run_ho
 from trainyard.plan.gcp.record import plan_record
 from trainyard.plan.gcp.resource_prices import node_hour_usd, volume_gib_month_usd
 from trainyard.plan.gcp.storage import plan_lustre, plan_shared_files
-from trainyard.plan.gcp.tpus import plan_tpus
+from trainyard.plan.gcp.tpus import chip_prices, plan_tpus
 from trainyard.plan.gcp.training import plan_managed_beside
 from trainyard.plan.idle_jobs import plan_idle_jobs
 from trainyard.plan.mirrors import mirrored
@@ -127,6 +127,7 @@ def plan_gcp(
             node_hour_usd((system_nodes, cpu_pool), context.region),
             volume_gib_month_usd(context.region),
             context,
+            chip_prices(tpu_pools),
         )
         if monitoring
         else None,

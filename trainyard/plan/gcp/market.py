@@ -149,6 +149,12 @@ class GcpMarket:
                 "its runtime are of; no public one is known"
             )
             context.ledger.problem("smoke.image", None, allowed, plainly)
+        if wanted and transport is not None and how == transport.name and pool.whole_nodes_only is False:
+            allowed = (
+                f"the daemon that gcp.fastNetwork: {how} puts into each pod of {item.type} is root of the node, so a "
+                "pod has its node to itself"
+            )
+            context.ledger.problem(f"gpuPools.{name}.wholeNodesOnly", False, allowed, f"leave it out, {plainly}")
         interfaces = has if wanted else 0
         context.ledger.decide(f"pools.{name}.fabric.interfaces", interfaces, f"{source}; {item.type} has {has}")
         return interfaces > 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -197,9 +198,12 @@ class TrackingServerPlan:
         return f"{self.account('track')}@{project}.iam.gserviceaccount.com"
 
     def account(self, kind: str) -> str:
-        """Id of one of the server's accounts."""
-        name = self.service.removesuffix("-mlflow")
-        return f"{name[: LONGEST_LOGIN - len(kind) - 1].rstrip('-')}-{kind}"
+        """Id of one of the server's accounts. The environment's name is cut to what fits, and told apart then: two of a
+        project may begin alike."""
+        name, room = self.service.removesuffix("-mlflow"), LONGEST_LOGIN - len(kind) - 1
+        if len(name) > room:
+            name = f"{name[: room - 7].rstrip('-')}-{hashlib.sha256(name.encode()).hexdigest()[:6]}"
+        return f"{name}-{kind}"
 
 
 LONGEST_LOGIN = 28
@@ -235,6 +239,7 @@ class TpuCapacityPlan:
     max_hours: int | None  # after which a slice of flex-start is taken away
     owners: tuple[tuple[str, int], ...]  # slices by team, where it owns some
     proof_team: str | None  # for whom slices are proven; None: nothing proves one
+    chip_hour_usd: float | None  # what an hour of a chip counts as to the team that holds it; None: no price
 
     @property
     def proven(self) -> tuple[str, ...]:
@@ -275,6 +280,11 @@ class TpuPoolPlan:
     def chips_of_slice(self) -> int:
         """Chips of a slice, which a job takes all."""
         return self.hosts * self.chips_of_host
+
+    @property
+    def usd_per_chip_hour(self) -> float | None:
+        """List price of an hour of a chip on demand."""
+        return None if self.usd_per_hour is None else self.usd_per_hour / self.chips_of_host
 
     @property
     def most_machines(self) -> int:

@@ -10,6 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
+from pydantic.alias_generators import to_camel
+
 from trainyard.catalog import gcp as catalog
 from trainyard.catalog import tpu_slices
 from trainyard.catalog.gcp import Tpu
@@ -21,6 +23,7 @@ from trainyard.plan.gcp.parts import TpuCapacityPlan, TpuPoolPlan
 from trainyard.plan.ownership import hand_out, node_totals
 from trainyard.plan.parts import SchedulingPlan
 from trainyard.plan.smoke import MEMORY_SHARE, RESERVED_CORES
+from trainyard.plan.team_budgets import CHIP_PRICES, hour_usd
 from trainyard.problems import nearest
 from trainyard.settings.people import Team
 from trainyard.settings.tpus import TpuPool
@@ -119,7 +122,11 @@ def _pool(
     price = catalog.machine_price(machine.type, context.region)
     joined = f"{chips} chips of {pool.topology}, {machine.chips} a machine of {machine.type}"
     ledger.decide(f"{key}.machines_of_a_slice", hosts, f"{joined}; nobody sets it")
-    capacities = _capacities(name, pool, hosts, teams, weights, context)
+    listed = price.usd / machine.chips if price is not None else None
+    capacities = tuple(
+        replace(each, chip_hour_usd=_chip_hour_usd(name, pool, each, machine, listed, context))
+        for each in _capacities(name, pool, hosts, teams, weights, context)
+    )
     return TpuPoolPlan(
         name=name,
         purpose=pool.purpose or f"TPU slices of {pool.topology}",
@@ -137,6 +144,36 @@ def _pool(
         root_disk_gib=pool.root_disk_gib,
         usd_per_hour=price.usd if price is not None else None,
         capacities=capacities,
+    )
+
+
+def chip_prices(pools: Sequence[TpuPoolPlan]) -> dict[str, tuple[str, float | None]]:
+    """By flavor, where a price of its chips is said, and what an hour of one counts as."""
+    return {
+        each.name: (_price_setting(pool.name, each.capacity), each.chip_hour_usd)
+        for pool in pools
+        for each in pool.capacities
+    }
+
+
+def _price_setting(pool: str, capacity: Capacity) -> str:
+    return CHIP_PRICES.format(pool, to_camel(capacity.replace("-", "_")))
+
+
+def _chip_hour_usd(
+    name: str, pool: TpuPool, each: TpuCapacityPlan, machine: Tpu, listed: float | None, context: Context
+) -> float | None:
+    had = {"reserved": pool.reserved, "spot": pool.spot, "on-demand": pool.on_demand, "flex-start": pool.flex_start}
+    own = had[each.capacity]
+    return hour_usd(
+        f"ledger.chip_hour_usd.{each.name}",
+        own.chip_hour_usd if own is not None else None,
+        _price_setting(name, each.capacity),
+        each.capacity,
+        machine.type,
+        machine.chips,
+        listed,
+        context,
     )
 
 
@@ -177,6 +214,7 @@ def _capacities(
                 max_hours=pool.flex_start.max_hours if pool.flex_start and capacity == "flex-start" else None,
                 owners=tuple(owned),
                 proof_team=_proof_team(capacity, owned, context),
+                chip_hour_usd=None,  # which `_pool` says
             )
         )
     return tuple(found)

@@ -20,7 +20,12 @@ def seen_by_stack_policies(preview: Iterable[RecordedResource]) -> list[Recorded
     """The resources of a preview run, each with those properties as inputs that a stack's policies are shown."""
     preview = list(preview)
     unconfigured = {found.urn for found in preview if found.is_provider and has_unknown(found.inputs)}
-    return [replace(found, inputs=_properties(found, unconfigured)) if found.is_made else found for found in preview]
+    return [_shown(found, unconfigured) if found.is_made else found for found in preview]
+
+
+def _shown(found: RecordedResource, unconfigured: set[str]) -> RecordedResource:
+    inputs = _properties(found, unconfigured)
+    return found if inputs is found.inputs else replace(found, inputs=inputs)
 
 
 def _properties(resource: RecordedResource, unconfigured: set[str]) -> Mapping[str, Any]:

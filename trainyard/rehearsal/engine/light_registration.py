@@ -270,7 +270,7 @@ async def _prepared(asked: _Asked) -> tuple[Registration, Registration, Mapping[
         )
         or (),
     )
-    at_preview = registration
+    others: dict[str, Any] = {}  # of the registration of a preview
     if properties.differing:
         inputs, then = dict(properties.inputs), dict(property_dependencies)
         one_wait = True
@@ -284,12 +284,12 @@ async def _prepared(asked: _Asked) -> tuple[Registration, Registration, Mapping[
             if resources != properties.waits.get(key):
                 then[key] = await _urns(dict.fromkeys(resources), res)
                 one_wait = False
-        at_preview = replace(registration, inputs=inputs)
+        others["inputs"] = inputs
         if not one_wait:
-            at_preview.property_dependencies, at_preview.dependencies = then, dependencies.union(*then.values())
+            others |= {"property_dependencies": then, "dependencies": dependencies.union(*then.values())}
     if asked.monitor.views is not None and provider and options.provider is not None:
-        at_preview = replace(at_preview, provider=await reference(options.provider, preview_of))
-    return registration, at_preview, properties.unusual
+        others["provider"] = await reference(options.provider, preview_of)
+    return registration, replace(registration, **others) if others else registration, properties.unusual
 
 
 def _translated(asked: _Asked, names: list[str] | None) -> Iterable[str]:

@@ -16,7 +16,7 @@ import types
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import pulumi
@@ -163,7 +163,8 @@ class _Monitor:
         found = self._registered(asked)
         if self._preview is None:
             return found
-        return replace(found, at_preview=self._preview._registered(at_preview, self._last))
+        at_preview_found = self._preview._registered(at_preview, self._last)
+        return Registered(found.urn, found.id, found.outputs, at_preview_found)
 
     def _registered(self, asked: Registration, beside: _Beside | None = None) -> Registered:
         if asked.type == STACK_TYPE:

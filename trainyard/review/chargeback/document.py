@@ -10,7 +10,7 @@ from trainyard.review.chargeback.report import gaps
 
 
 def as_document(found: Chargeback) -> dict[str, Any]:
-    """The account: US dollars to the cent, GPU hours and waits (seconds) to two places, shares from 0 to 1 to four."""
+    """The account: US dollars to the cent, hours and waits (seconds) to two places, shares from 0 to 1 to four."""
     return {
         "stack": found.stack,
         "month": found.month,
@@ -40,6 +40,7 @@ def _team(account: Account) -> dict[str, Any]:
         "shared": _rounded(account.shared_usd),
         "notInTheLines": _rounded(account.gap_usd) if account.spent_usd is not None else None,
         "gpuHours": _rounded(account.gpu_hours),
+        "chipHours": _rounded(account.chip_hours),
         "idleShare": None if account.idle_share is None else round(account.idle_share, 4),
         "savedBySpot": _rounded(account.saved_usd),
         "jobsSucceeded": account.succeeded,
@@ -64,12 +65,13 @@ def _team(account: Account) -> dict[str, Any]:
 
 
 def _line(line: Line) -> dict[str, Any]:
+    unit = line.flavor.unit.lower()
     return {
         "flavor": line.flavor.name,
         "pool": line.flavor.pool,
         "capacity": line.flavor.capacity,
-        "gpuHours": _rounded(line.gpu_hours),
-        "usdPerGpuHour": line.flavor.usd,
+        f"{unit}Hours": _rounded(line.hours),
+        f"usdPer{unit.capitalize()}Hour": line.flavor.usd,
         "usd": _rounded(line.usd),
         "savedBySpot": _rounded(line.saved_usd),
     }

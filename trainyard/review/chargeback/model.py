@@ -9,8 +9,11 @@ from typing import Any, Literal
 Key = Literal["spent", "budget", "equal"]
 """What shared costs are divided by: what each team spent, what it may spend, or evenly."""
 
-Idle = Literal["GPU nodes", "CPU nodes"]
+Idle = Literal["GPU nodes", "TPU nodes", "CPU nodes"]
 """What is paid for and used by nobody."""
+
+Unit = Literal["GPU", "chip"]
+"""What hours are counted of: GPUs, or TPU chips."""
 
 SMALL_SHARE = 0.01
 """Differences up to a hundredth of what was spent are rounding and the ledger's own five minutes."""
@@ -24,9 +27,11 @@ class Flavor:
     pool: str
     capacity: str
     usd: float | None
-    """That an hour of one GPU counts as."""
+    """That an hour of one GPU counts as, or of one TPU chip."""
     listed_usd: float | None
     """On demand, at list price."""
+    unit: Unit = "GPU"
+    """What is counted of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +64,8 @@ class Figures:
     """By team."""
     held_hours: Mapping[tuple[str, str], float] = field(default_factory=dict)
     """GPU hours by ClusterQueue and flavor."""
+    held_chip_hours: Mapping[tuple[str, str], float] = field(default_factory=dict)
+    """Hours of TPU chips by ClusterQueue and flavor."""
     active_hours: Mapping[str, float] = field(default_factory=dict)
     """GPU hours computed, by namespace."""
     ended: Mapping[tuple[str, str], int] = field(default_factory=dict)
@@ -78,7 +85,7 @@ class Figures:
     budgets_usd: Mapping[str, float] = field(default_factory=dict)
     """By team, what it might spend when the month ended."""
     prices_usd: Mapping[str, float] = field(default_factory=dict)
-    """By flavor, what an hour of one GPU counted as when the month ended."""
+    """By flavor, what an hour of one GPU or chip counted as when the month ended."""
     coverage: float = 0.0
     """Share of the month that the ledger has counted."""
 
@@ -88,19 +95,20 @@ class Line:
     """What a team held of one flavor."""
 
     flavor: Flavor
-    gpu_hours: float
+    hours: float
+    """Hours held of the GPUs of the flavor, or of its chips."""
 
     @property
     def usd(self) -> float | None:
         """None without a price."""
-        return None if self.flavor.usd is None else self.gpu_hours * self.flavor.usd
+        return None if self.flavor.usd is None else self.hours * self.flavor.usd
 
     @property
     def saved_usd(self) -> float:
         """What spot saved against the list price on demand."""
         if self.flavor.capacity != "spot" or self.flavor.usd is None or self.flavor.listed_usd is None:
             return 0.0
-        return self.gpu_hours * (self.flavor.listed_usd - self.flavor.usd)
+        return self.hours * (self.flavor.listed_usd - self.flavor.usd)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,12 +136,17 @@ class Account:
     @property
     def gpu_hours(self) -> float:
         """GPU hours held, of all flavors."""
-        return sum(line.gpu_hours for line in self.lines)
+        return sum(line.hours for line in self.lines if line.flavor.unit == "GPU")
+
+    @property
+    def chip_hours(self) -> float:
+        """Hours of TPU chips held, of all flavors."""
+        return sum(line.hours for line in self.lines if line.flavor.unit == "chip")
 
     @property
     def spot_hours(self) -> float:
         """Those of them that were spot."""
-        return sum(line.gpu_hours for line in self.lines if line.flavor.capacity == "spot")
+        return sum(line.hours for line in self.lines if line.flavor.unit == "GPU" and line.flavor.capacity == "spot")
 
     @property
     def saved_usd(self) -> float:
@@ -142,7 +155,10 @@ class Account:
 
     @property
     def idle_share(self) -> float | None:
-        """The share of the GPU hours held in which nothing was computed; None where no exporter said."""
+        """The share of the GPU hours held in which nothing was computed; None where no exporter said.
+
+        Of chips there is none: nothing measures them.
+        """
         if self.active_hours is None or not self.gpu_hours:
             return None
         return min(1.0, max(0.0, 1 - self.active_hours / self.gpu_hours))
@@ -155,7 +171,7 @@ class Account:
 
     @property
     def direct_usd(self) -> float | None:
-        """What it is charged with by itself: GPUs, other nodes and volumes; None without a figure of its GPUs."""
+        """What it is charged with by itself: GPUs, chips, other nodes, volumes; None without a figure of the first."""
         return None if self.spent_usd is None else self.spent_usd + self.cpu_usd + self.volume_usd
 
     @property
@@ -191,6 +207,8 @@ class Chargeback:
     key: Key
     idle_usd: Mapping[Idle, float] = field(default_factory=dict)
     """What nobody held or asked for, by kind of node."""
+    counts_chips: bool = False
+    """Whether the plan has TPU slices, or a team held chips of some that are gone."""
     platform_usd: float | None = None
     """Nodes and volumes of the platform's own programs; None where nothing measured it."""
 
@@ -208,6 +226,11 @@ class Chargeback:
     def gpu_hours(self) -> float:
         """GPU hours that all teams held."""
         return sum(account.gpu_hours for account in self.accounts)
+
+    @property
+    def chip_hours(self) -> float:
+        """Hours of TPU chips that all teams held."""
+        return sum(account.chip_hours for account in self.accounts)
 
     @property
     def direct_usd(self) -> float:
@@ -245,13 +268,29 @@ def _shared(
     return sum(idle_usd.values()) + (platform_usd or 0.0)
 
 
-def _held(team: Team, figures: Figures) -> dict[str, float]:
-    """GPU hours that a team held, by flavor, through whichever queue."""
+def _held(team: Team, held: Mapping[tuple[str, str], float]) -> dict[str, float]:
+    """Hours that a team held, by flavor, through whichever queue."""
     found: dict[str, float] = {}
-    for (queue, flavor), hours in figures.held_hours.items():
+    for (queue, flavor), hours in held.items():
         if queue in team.queues:
             found[flavor] = found.get(flavor, 0.0) + hours
     return found
+
+
+def _lines(team: Team, known: Mapping[str, Flavor], figures: Figures) -> tuple[Line, ...]:
+    """What a team held: flavors of the plan in its order, then those that are gone; GPUs before chips."""
+    found = []
+    by_unit: tuple[tuple[Unit, Mapping[tuple[str, str], float]], ...] = (
+        ("GPU", figures.held_hours),
+        ("chip", figures.held_chip_hours),
+    )
+    for unit, hours in by_unit:
+        held = _held(team, hours)
+        for name in [*known, *sorted(held.keys() - known.keys())]:
+            if held.get(name):
+                gone = Flavor(name, name, "", figures.prices_usd.get(name), None, unit)
+                found.append(Line(known.get(name) or gone, held[name]))
+    return tuple(found)
 
 
 def _evicted(team: Team, figures: Figures) -> dict[str, int]:
@@ -277,6 +316,13 @@ def merged(by_cluster: Mapping[str, Figures]) -> Figures:
                 found[key] = found.get(key, 0) + value
         return found
 
+    def of_cluster(what: str) -> dict[tuple[str, str], float]:
+        return {
+            (f"{cluster}/{queue}", f"{cluster}/{flavor}"): hours
+            for cluster, figures in every
+            for (queue, flavor), hours in getattr(figures, what).items()
+        }
+
     course: dict[str, dict[float, float]] = {}
     for _, figures in every:
         for team, points in figures.course.items():
@@ -285,11 +331,8 @@ def merged(by_cluster: Mapping[str, Figures]) -> Figures:
     return Figures(
         **{what: total(what) for what in ("spent_usd", "active_hours", "ended", "budgets_usd")},
         **{what: total(what) for what in ("cpu_usd", "volume_usd", "idle_usd")},
-        held_hours={
-            (f"{cluster}/{queue}", f"{cluster}/{flavor}"): hours
-            for cluster, figures in every
-            for (queue, flavor), hours in figures.held_hours.items()
-        },
+        held_hours=of_cluster("held_hours"),
+        held_chip_hours=of_cluster("held_chip_hours"),
         waits={f"{cluster}/{queue}": wait for cluster, figures in every for queue, wait in figures.waits.items()},
         evicted={
             (f"{cluster}/{queue}", reason): count
@@ -342,18 +385,12 @@ def account_of(
     known = {flavor.name: flavor for flavor in flavors}
     accounts = []
     for team, weight in zip(teams, weights, strict=True):
-        held = _held(team, figures)
-        order = [*known, *sorted(held.keys() - known.keys())]
         ended = {reason: count for (namespace, reason), count in figures.ended.items() if namespace == team.namespace}
         accounts.append(
             Account(
                 team=team,
                 spent_usd=figures.spent_usd.get(team.name),
-                lines=tuple(
-                    Line(known.get(name) or Flavor(name, name, "", figures.prices_usd.get(name), None), held[name])
-                    for name in order
-                    if held.get(name)
-                ),
+                lines=_lines(team, known, figures),
                 active_hours=figures.active_hours.get(team.namespace),
                 succeeded=ended.get("Succeeded", 0),
                 failed=ended.get("Failed", 0),
@@ -365,4 +402,15 @@ def account_of(
                 course=tuple(figures.course.get(team.name, ())),
             )
         )
-    return Chargeback(stack, month, tuple(accounts), figures.coverage, bill_usd, key, dict(figures.idle_usd), platform)
+    chips = any(flavor.unit == "chip" for flavor in flavors) or any(one.chip_hours for one in accounts)
+    return Chargeback(
+        stack,
+        month,
+        tuple(accounts),
+        figures.coverage,
+        bill_usd,
+        key,
+        dict(figures.idle_usd),
+        counts_chips=chips,
+        platform_usd=platform,
+    )

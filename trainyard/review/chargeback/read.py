@@ -77,6 +77,8 @@ def figures_of(prometheus: str, month: str, now: float) -> Figures:
     idle: dict[Idle, float] = {}
     for _, value in usd(n.IDLE_GPU_USD_PER_HOUR):
         idle["GPU nodes"] = value
+    for _, value in usd(n.IDLE_CHIP_USD_PER_HOUR):
+        idle["TPU nodes"] = value
     for _, value in usd(n.IDLE_CPU_USD_PER_HOUR):
         idle["CPU nodes"] = value
 
@@ -90,13 +92,19 @@ def figures_of(prometheus: str, month: str, now: float) -> Figures:
     )
     counted = ask(f"max(count_over_time({per_team}[{seconds}s]))")
     spent = ask(f"max by (team) (sum_over_time({per_team}[{seconds}s])) {an_hour}")
-    # A step sees the last figure for five minutes more, where figures break off: the ledger does not count it again.
-    fresh = f"({n.GPUS_HELD} and time() - timestamp({n.GPUS_HELD}) < {LEDGER_MINUTES * 60})"
-    held = ask(f"sum by (cluster_queue, flavor) (sum_over_time({fresh}[{steps}])) {an_hour}")
+
+    def hours_of(held: str) -> dict[tuple[str, str], float]:
+        # A step sees the last figure for five minutes more, where figures break off: the ledger counts it no more.
+        fresh = f"({held} and time() - timestamp({held}) < {LEDGER_MINUTES * 60})"
+        rows = ask(f"sum by (cluster_queue, flavor) (sum_over_time({fresh}[{steps}])) {an_hour}")
+        return {(labels["cluster_queue"], labels["flavor"]): value for labels, value in rows if value}
+
+    prices = [row for series in (n.GPU_HOUR_USD, n.CHIP_HOUR_USD) for row in ask(f"max by (flavor) ({series})")]
     computed = ask(f"sum by (namespace) (sum_over_time(({active})[{steps}])) {an_hour}")
     return Figures(
         spent_usd={labels["team"]: value for labels, value in spent},
-        held_hours={(labels["cluster_queue"], labels["flavor"]): value for labels, value in held if value},
+        held_hours=hours_of(n.GPUS_HELD),
+        held_chip_hours=hours_of(n.CHIPS_HELD),
         active_hours={labels["namespace"]: value for labels, value in computed if "namespace" in labels},
         ended={
             (labels["namespace"], labels["reason"]): int(value)
@@ -115,7 +123,7 @@ def figures_of(prometheus: str, month: str, now: float) -> Figures:
             row["metric"]["team"]: tuple((float(at), float(value)) for at, value in row["values"]) for row in course
         },
         budgets_usd={labels["team"]: value for labels, value in ask(f"max by (team) ({n.TEAM_BUDGET_USD})")},
-        prices_usd={labels["flavor"]: value for labels, value in ask(f"max by (flavor) ({n.GPU_HOUR_USD})")},
+        prices_usd={labels["flavor"]: value for labels, value in prices},
         coverage=min(1.0, counted[0][1] * LEDGER_MINUTES * 60 / seconds) if counted else 0.0,
     )
 

@@ -10,7 +10,8 @@ from pathlib import Path
 from rich.table import Table
 
 from trainyard.output import page
-from trainyard.review.chargeback.model import SMALL_SHARE, Account, Chargeback
+from trainyard.plan.team_budgets import CHIP_PRICES, GPU_PRICES
+from trainyard.review.chargeback.model import SMALL_SHARE, Account, Chargeback, Idle
 from trainyard.review.chargeback.read import span_of
 from trainyard.review.verdict import dollars
 
@@ -52,27 +53,33 @@ def gaps(found: Chargeback) -> list[str]:
             f"The ledger has counted {percent(found.coverage)} of the month: monitoring is younger, was away, or keeps "
             "figures for too few days. What was held in the rest is in no sum here."
         )
+    hours = "GPU and chip hours" if found.counts_chips else "GPU hours"
+    settings = f"{GPU_PRICES} sets those of GPUs"
+    if found.counts_chips:
+        settings += f", {CHIP_PRICES.format('POOL', 'CAPACITY')} those of chips"
     for account in found.accounts:
         name = account.team.name
         if account.spent_usd is None:
             told.append(f"{name}: the ledger has no figure of this month.")
         elif account.has_gap:
             told.append(
-                f"{name}: {dollars(account.gap_usd)} USD between what was spent and its GPU hours at the month's last "
+                f"{name}: {dollars(account.gap_usd)} USD between what was spent and its {hours} at the month's last "
                 "prices; one of them changed in the month, or a capacity is in the plan no more."
             )
         elif abs(account.gap_usd) >= 1:
             told.append(
-                f"{name}: {dollars(account.gap_usd)} USD between what was spent and its GPU hours, less "
+                f"{name}: {dollars(account.gap_usd)} USD between what was spent and its {hours}, less "
                 "than a hundredth: what began or ended within five minutes is in the one and not in the other."
             )
         told.extend(
-            f"{name}: {line.gpu_hours:,.0f} GPU hours of {line.flavor.name}, which has no price."
+            f"{name}: {line.hours:,.0f} {line.flavor.unit} hours of {line.flavor.name}, which has no price."
             for line in account.lines
             if line.flavor.usd is None
         )
     rest = found.uncounted_usd
-    lacks = [kind for kind in ("GPU nodes", "CPU nodes") if kind not in found.idle_usd]
+    kinds: tuple[Idle, ...] = ("GPU nodes", "TPU nodes", "CPU nodes")
+    wanted = [kind for kind in kinds if kind != "TPU nodes" or found.counts_chips]
+    lacks = [kind for kind in wanted if kind not in found.idle_usd]
     if lacks:
         told.append(f"Nothing measured what stood idle of {' and '.join(lacks)}: it is in no sum but the bill's.")
     if rest is None:
@@ -83,7 +90,7 @@ def gaps(found: Chargeback) -> list[str]:
     elif rest < -SMALL_SHARE * found.counted_usd:
         told.append(
             f"{dollars(-rest)} USD more were counted than billed ({percent(-rest / found.counted_usd)}): the prices "
-            "are too high, and teamBudgets.gpuHourUsd sets those of GPUs; or the bill is not whole yet."
+            f"are too high, and {settings}; or the bill is not whole yet."
         )
     elif found.bill_usd and rest > SMALL_SHARE * found.bill_usd:
         told.append(
@@ -111,15 +118,17 @@ def rows(found: Chargeback) -> list[dict[str, str]]:
     told = []
     for account in found.accounts:
         for line in account.lines:
+            unit = line.flavor.unit.lower()
             told.append(
                 {
                     "month": found.month,
                     "team": account.team.name,
-                    "what": "gpus",
+                    "what": f"{unit}s",
                     "pool": line.flavor.pool,
                     "capacity": line.flavor.capacity,
-                    "gpu_hours": f"{line.gpu_hours:.2f}",
-                    "usd_per_gpu_hour": "" if line.flavor.usd is None else f"{line.flavor.usd:.4f}",
+                    **_HOURS,
+                    f"{unit}_hours": f"{line.hours:.2f}",
+                    f"usd_per_{unit}_hour": "" if line.flavor.usd is None else f"{line.flavor.usd:.4f}",
                     "usd": "" if line.usd is None else f"{line.usd:.2f}",
                 }
             )
@@ -128,13 +137,12 @@ def rows(found: Chargeback) -> list[dict[str, str]]:
         if account.shared_usd is not None:
             rest[f"shared costs, {KEYS[found.key]}"] = account.shared_usd
         for what, amount in rest.items():
-            empty = {"pool": "", "capacity": "", "gpu_hours": "", "usd_per_gpu_hour": ""}
             told.append(
                 {
                     "month": found.month,
                     "team": account.team.name,
                     "what": what,
-                    **empty,
+                    **{"pool": "", "capacity": "", **_HOURS},
                     "usd": "" if amount is None else f"{amount:.2f}",
                 }
             )
@@ -142,12 +150,16 @@ def rows(found: Chargeback) -> list[dict[str, str]]:
 
 
 COLUMNS = ("month", "team", "what", "pool", "capacity", "gpu_hours", "usd_per_gpu_hour", "usd")
+_OF_CHIPS = ("chip_hours", "usd_per_chip_hour")
+"""Columns besides, where there are TPU slices."""
+_HOURS = dict.fromkeys(("gpu_hours", "usd_per_gpu_hour", *_OF_CHIPS), "")
 
 
 def as_csv(found: Chargeback) -> str:
     """The rows as a file."""
     text = io.StringIO()
-    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+    columns = (*COLUMNS, *(_OF_CHIPS if found.counts_chips else ()))
+    writer = csv.DictWriter(text, columns, extrasaction="ignore", lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows(found))
     return text.getvalue()
@@ -156,7 +168,9 @@ def as_csv(found: Chargeback) -> str:
 def table(found: Chargeback) -> Table:
     """A line a team, for the terminal."""
     made = Table(box=None, pad_edge=False, header_style="bold")
-    for title in ("team", "spent", "budget", "GPU hours", "spot", "idle", "jobs", "wait", "CPU", "volumes", "shared"):
+    chips = ("chip hours",) if found.counts_chips else ()
+    of_gpus = ("GPU hours", "spot", "idle")
+    for title in ("team", "spent", "budget", *of_gpus, *chips, "jobs", "wait", "CPU", "volumes", "shared"):
         made.add_column(title, justify="left" if title == "team" else "right", no_wrap=True)
     for account in found.accounts:
         hours = account.gpu_hours
@@ -167,6 +181,7 @@ def table(found: Chargeback) -> Table:
             f"{hours:,.0f}",
             percent(account.spot_hours / hours) if hours else "",
             percent(account.idle_share) if hours else "",
+            *([f"{account.chip_hours:,.0f}"] if chips else []),
             f"{account.succeeded + account.failed}",
             wait(account.wait_seconds),
             dollars(account.cpu_usd),

@@ -105,12 +105,14 @@ def queues(subject: Subject) -> Section:
     blocks: list[Block] = []
     teams = {str(team["name"]): team for team in subject.planned_all("core", "teams")}
     pools = list(dict.fromkeys(quota.pool for team in subject.picture.teams for quota in team.quotas or ()))
+    slices = list(dict.fromkeys(pool for team in subject.picture.teams for pool, _ in team.slices))
     rows = []
     for team in subject.picture.teams:
         owned = dict.fromkeys(pools, 0.0)
         for quota in team.quotas or ():
             owned[quota.pool] += quota.gpus
         told = [f"{owned[pool]:g}" if team.quotas is not None else "not known" for pool in pools]
+        told += [f"{dict(team.slices).get(pool, 0):g}" for pool in slices]
         planned = teams.get(team.name, {})
         budget = planned.get("monthly_budget_usd")
         rows.append(
@@ -122,7 +124,8 @@ def queues(subject: Subject) -> Section:
                 dollars(budget) if budget else "–",
             )
         )
-    columns = ("team", "people", *(f"GPUs of {pool}" for pool in pools), "lends", "USD a month")
+    of = (*(f"GPUs of {pool}" for pool in pools), *(f"chips of {pool}" for pool in slices))
+    columns = ("team", "people", *of, "lends", "USD a month")
     numbers = frozenset({1, *range(2, 2 + len(pools)), 3 + len(pools)})
     blocks.append(Grid(columns, tuple(rows), "What each team owns", numbers=numbers))
     for cluster in subject.clusters:
@@ -201,7 +204,8 @@ def alerts(subject: Subject) -> Section:
     recorded = {str(rule["alert"]): rule for rule in _recorded_alerts(subject)}
     blocks: list[Block] = []
     ours: dict[str, Alert] = {}
-    for room, made in alerts_by_room(_thresholds(subject), PLATFORM_NAMESPACES).items():
+    chips = bool(subject.planned_all("ground", "tpu_pools"))
+    for room, made in alerts_by_room(_thresholds(subject), PLATFORM_NAMESPACES, chips=chips).items():
         here = [alert for alert in made if alert.name in recorded]
         ours |= {alert.name: alert for alert in here}
         rows = tuple((alert.name, alert.severity, alert.title, page_name(alert.name)) for alert in here)

@@ -79,11 +79,13 @@ def _pools(subject: Subject) -> Grid:
     rows = []
     for cluster in subject.picture.clusters:
         for pool in cluster.pools:
-            if not pool.gpu:
+            of_slices = bool(pool.chips_per_node) and not pool.gpu
+            if not (pool.gpu or of_slices):
                 continue
             ways = dict.fromkeys(group.capacity for group in pool.groups if group.capacity)
-            gpus = f"{pool.gpus:,}" if pool.gpus is not None else "not known"
-            rows.append((pool.name, purposes.get(pool.name, ""), pool.gpu, gpus, ", ".join(ways)))
+            most, unit = (pool.chips, " chips") if of_slices else (pool.gpus, "")
+            at_most = f"{most:,}{unit}" if most is not None else "not known"
+            rows.append((pool.name, purposes.get(pool.name, ""), pool.gpu or "TPU", at_most, ", ".join(ways)))
     return Grid(("pool", "for", "GPU", "GPUs at most", "bought"), tuple(rows), "Where jobs run", numbers=frozenset({3}))
 
 

@@ -93,8 +93,11 @@ class View:
 
     def together(self, declared: Sequence[RecordedResource]) -> Resources:
         """Resources as a policy on the stack sees them, after their explicit providers."""
-        behind = {provider.urn: provider for resource in declared if (provider := self._provider_of(resource))}
-        return Resources([*behind.values(), *map(self._with_origins, declared)], self._notes)
+        named = dict.fromkeys(resource.provider for resource in declared)
+        behind = {provider.urn: provider for text in named if (provider := self._behind(text))}
+        known = self._together
+        shown = [known.get(resource.urn) or self._with_origins(resource) for resource in declared]
+        return Resources([*behind.values(), *shown], self._notes)
 
     def hides(self, resource: RecordedResource) -> bool:
         """Whether an engine shows nothing of a resource yet: as `analyzed.shows_nothing` of what it hands over."""
@@ -114,7 +117,11 @@ class View:
         return self._together[resource.urn]
 
     def _provider_of(self, resource: RecordedResource) -> RecordedResource | None:
-        return self._providers.get(resource.provider.rpartition("::")[0]) if resource.provider else None
+        return self._behind(resource.provider)
+
+    def _behind(self, named: str) -> RecordedResource | None:
+        """The provider that a resource names."""
+        return self._providers.get(named.rpartition("::")[0]) if named else None
 
     def _shown(self, resource: RecordedResource) -> RecordedResource:
         provider = self._provider_of(resource)

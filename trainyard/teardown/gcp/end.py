@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from trainyard.account.gcp import CannotAskError, ask, is_absence, said
+from trainyard.recorded.types import GCP_RUN_JOB, GCP_RUN_SERVICE, GCP_SUBNETWORK
 from trainyard.teardown.cloud import LiftError, Say
 from trainyard.teardown.kinds import GCP_ACCOUNT, GCP_DATABASE, GCP_FILES, GCP_TEMPLATE, Group
 from trainyard.teardown.state import State, backup_of
@@ -19,6 +20,13 @@ CHANGE_SECONDS: Final = 900
 ASK_EVERY_SECONDS: Final = 15
 ON_ITS_WAY: Final = ("CREATING", "FINALIZING")
 """States of a backup that will be ready (Filestore API, `Backup.State`, as generally known in 2026-11)."""
+
+HELD_SECONDS: Final = 9000
+"""How long a subnet's addresses are waited for: Cloud Run gives them back one to two hours after what had them is gone
+(Cloud Run, "Direct VPC egress with a VPC network", as generally known in 2026-11)."""
+ASK_OF_ADDRESSES_SECONDS: Final = 60
+_OF_CLOUD_RUN: Final = "serverless-ipv4-"
+"""How the names of those addresses begin."""
 
 RUNNING: Final = ("JOB_STATE_QUEUED", "JOB_STATE_PENDING", "JOB_STATE_RUNNING", "JOB_STATE_PAUSED")
 """States of a custom job that is still paid for, or will be (Vertex AI API, `JobState`, 2026-11)."""
@@ -102,9 +110,53 @@ class GcpEnd:
                     f"--project={self.project}", seconds=CHANGE_SECONDS,
                 )  # fmt: skip
 
-    def sweep(self, _state: State, _say: Say) -> int:
-        """None: what GKE's controllers make goes with its Service or claim, and the proof tells what did not."""
-        return 0
+    def sweep(self, state: State, say: Say) -> int:
+        """Deletes nothing: what GKE's controllers make goes with its Service or claim, and the proof tells the rest.
+
+        Addresses that Cloud Run holds in the stack's subnets are waited for: nobody can give them back but it.
+        """
+        try:
+            found = self._held(state)
+            if not found or self._runs(state):  # what runs keeps its addresses: it was not they that stopped Pulumi
+                return 0
+            most = f"{HELD_SECONDS // 60} minutes"
+            say(
+                f"waiting for Cloud Run, which holds {len(found)} addresses of the stack's subnets ({found[0]}) for "
+                f"one to two hours; {most} at most, and a run that is stopped here may be called again"
+            )
+            end = time.monotonic() + HELD_SECONDS
+            while self._held(state):
+                if time.monotonic() > end:
+                    say(f"Cloud Run holds addresses still after {most}; run this again later")
+                    return 0
+                time.sleep(ASK_OF_ADDRESSES_SECONDS)
+        except CannotAskError as error:
+            say(f"whether Cloud Run holds addresses of the subnets cannot be asked: {error}; {error.remedy}")
+            return 0
+        return len(found)
+
+    def _held(self, state: State) -> list[str]:
+        """Names of addresses that Cloud Run has in the stack's own subnets."""
+        own = {str(each["id"]).partition("/regions/")[2] for each in state.of(GCP_SUBNETWORK)} - {""}
+        if not own:
+            return []
+        listed = ask("compute", "addresses", "list", f"--project={self.project}", f"--filter=name~^{_OF_CLOUD_RUN}")
+        return [
+            str(each["name"])
+            for each in listed or ()
+            if str(each["name"]).startswith(_OF_CLOUD_RUN)
+            and str(each.get("subnetwork", "")).partition("/regions/")[2] in own
+        ]
+
+    def _runs(self, state: State) -> bool:
+        """Whether a service or a job of Cloud Run in the state is there still."""
+        for kind, type_ in (("services", GCP_RUN_SERVICE), ("jobs", GCP_RUN_JOB)):
+            for each in state.of(type_):
+                place = (f"--region={each['inputs']['location']}", f"--project={self.project}")
+                there = {found.get("metadata", {}).get("name") for found in ask("run", kind, "list", *place) or ()}
+                if str(each["id"]).rpartition("/")[2] in there:
+                    return True
+        return False
 
     def afterwards(self, _stood: Sequence[State], _since: datetime, _say: Say) -> int:
         """None: a bucket of logs stays deleted; what is written after its sink is gone is the project's own."""

@@ -6,6 +6,9 @@ Runs as a job of its own, before a new revision of the server: as the owner of t
 reads. It is asked of Secret Manager at SECRET_URL, as the job's account. LOGIN is the server's account as PostgreSQL
 knows it, which may read and write rows and nothing else. Two runs at once wait for each other.
 
+The first run comes seconds after its rights and its way into the network are made, and Google takes minutes until both
+hold: what is refused or out of reach is asked again, for ten minutes in all.
+
 A migration only goes forward: the instance before the next revision has to bear the new tables for a minute, and an
 older MLflow does not start with them. Cloud SQL's backups lead to any minute of the last seven days.
 """
@@ -16,11 +19,33 @@ import json
 import os
 import subprocess
 import sys
+import time
+import urllib.error
 import urllib.request
+from collections.abc import Callable
 from typing import Any
 
 LOCK = 7_262_417_001  # any number, the same in every run; advisory locks are of one database
 GROUP = "mlflow_rows"
+PATIENCE_SECONDS = 600.0
+PAUSE_SECONDS = 10.0
+CONNECT_SECONDS = 10  # packets into a network that is not there yet are lost, and nobody says so
+
+
+def patiently(end: float, what: str, attempt: Callable[[], Any], transient: type[Exception]) -> Any:
+    """The outcome of an attempt, made again until `end` (monotonic) while it fails with what may pass.
+
+    A server that answers otherwise than "not allowed" or "not now" says so for good.
+    """
+    while True:
+        try:
+            return attempt()
+        except transient as error:
+            lasting = isinstance(error, urllib.error.HTTPError) and error.code != 403 and error.code < 500
+            if lasting or time.monotonic() + PAUSE_SECONDS > end:
+                raise
+            print(f"migrate: {what}: {error}; once more in {PAUSE_SECONDS:g} s", file=sys.stderr, flush=True)
+            time.sleep(PAUSE_SECONDS)
 
 
 def asked(url: str, headers: dict[str, str]) -> dict[str, Any]:
@@ -63,9 +88,17 @@ def main(argv: list[str]) -> int:
         print(__doc__, file=sys.stderr)
         return 2
     uri, login, secret_url = argv
-    os.environ["PGPASSWORD"] = password(secret_url)  # libpq's own variable: in no command line
+    end = time.monotonic() + PATIENCE_SECONDS
+    # libpq's own variable: in no command line
+    os.environ["PGPASSWORD"] = patiently(end, "the password", lambda: password(secret_url), OSError)
     psycopg2: Any = importlib.import_module("psycopg2")
-    connection = psycopg2.connect(uri.replace("+psycopg2", "", 1))  # libpq knows no drivers
+    plain = uri.replace("+psycopg2", "", 1)  # libpq knows no drivers
+    connection = patiently(
+        end,
+        "the database",
+        lambda: psycopg2.connect(plain, connect_timeout=CONNECT_SECONDS),
+        psycopg2.OperationalError,
+    )
     try:
         connection.autocommit = True
         with connection.cursor() as cursor:

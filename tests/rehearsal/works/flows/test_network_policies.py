@@ -295,3 +295,42 @@ def test_what_is_not_known_yet_is_said():
     unknown = policy("a", policyTypes=["Egress"], egress=[{"to": [to_block(UNKNOWN)]}])
     with pytest.raises(UnknownInput):
         ask([unknown], pods("a"), at("10.9.0.1"))
+
+
+class TestAsked:
+    """What policies said of a flow is said again of the same alone, and by the policies that are asked."""
+
+    OPEN = policy("a", "open", policyTypes=["Egress"], egress=[{"to": [to_block("10.9.0.0/16")]}])
+
+    def test_the_policies_of_this_stack_are_named(self):
+        for _ in range(2):
+            again = policy("a", "open", policyTypes=["Egress"], egress=[{"to": [to_block("10.9.0.0/16")]}])
+            verdict = ask([again], pods("a"), at("10.9.0.1"))
+            assert verdict
+            assert [found is again for found in verdict.by] == [True]
+
+    def test_whatever_changes_is_asked_anew(self):
+        assert ask([self.OPEN], pods("a"), at("10.9.0.1"))
+        narrower = policy("a", "open", policyTypes=["Egress"], egress=[{"to": [to_block("10.9.1.0/24")]}])
+        assert not ask([narrower], pods("a"), at("10.9.0.1"))
+        assert not ask([self.OPEN], pods("a"), at("10.8.0.1"))
+        on_one_port = policy(
+            "a", "open", policyTypes=["Egress"], egress=[{"to": [to_block("10.9.0.0/16")], "ports": [{"port": 80}]}]
+        )
+        assert ask([on_one_port], pods("a"), at("10.9.0.1"), 80)
+        assert not ask([on_one_port], pods("a"), at("10.9.0.1"), 81)
+        assert not ask([on_one_port], pods("a"), at("10.9.0.1"), Port(80, "UDP"))
+
+    def test_labels_of_pods_and_of_namespaces_are_asked_anew(self):
+        to_web = [{"from": [{"namespaceSelector": {"matchLabels": {"kind": "web"}}}]}]
+        closed = policy("a", "in", policyTypes=["Ingress"], ingress=to_web)
+        for kind, passes in (("web", True), ("db", False), ("web", True)):
+            assert bool(ask([closed, namespace("b", kind=kind)], pods("b"), pods("a"))) is passes
+        of_one = policy("a", "one", podSelector={"matchLabels": {"app": "one"}}, policyTypes=["Ingress"])
+        for app, passes in (("one", False), ("two", True), ("one", False)):
+            assert bool(ask([of_one], pods("b"), pods("a", app=app))) is passes
+
+    def test_how_policies_are_enforced_is_asked_anew(self):
+        assert ask([], pods("a"), at("10.9.0.1"))
+        assert not ask([], pods("a"), at("10.9.0.1"), enforcement="strict")
+        assert ask([], pods("a"), at("10.9.0.1"))

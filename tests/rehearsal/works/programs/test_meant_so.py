@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.rehearsal.refusals.builders import CONTEXT, obj, resource
+from trainyard.recorded.model import UNKNOWN
 from trainyard.rehearsal.context import Stack
 from trainyard.rehearsal.works.programs.check import check
 from trainyard.rehearsal.works.references.check import check as check_references
@@ -318,3 +319,96 @@ def test_an_event_of_a_job_carries_its_tags(field, found):
     rule = resource("aws:cloudwatch/eventRule:EventRule", "r", {"name": "jobs", "eventPattern": pattern}, "jobs")
     target = resource("aws:cloudwatch/eventTarget:EventTarget", "t", {"rule": "jobs", "arn": "arn:aws:sqs:::q"})
     assert told(rule, target) == found
+
+
+def logged(text: str) -> Any:
+    return resource("gcp:logging/metric:Metric", "calls", {"name": "calls", "filter": text})
+
+
+REAL = [
+    "google.cloud.kms.v1.KeyManagementService.CreateCryptoKey", "google.api.serviceusage.v1.ServiceUsage.EnableService",
+    "google.cloud.secretmanager.v1.SecretManagerService.AddSecretVersion", "GetIamPolicy", "storage.getIamPermissions",
+    "google.logging.v2.ConfigServiceV2.CreateBucketAsync", "google.logging.v2.ConfigServiceV2.DeleteLink",
+    "google.container.v1beta1.ClusterManager.UpdateCluster", "google.iam.v1.IAMPolicy.GetIamPolicy",
+    "beta.compute.firewalls.patch", "google.login.LoginService.loginSuccess",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_a_call_that_no_table_has_is_no_slip(name):
+    assert told(logged(f'protoPayload.methodName="{name}"')) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ('protoPayload.serviceName="login.googleapis.com"', []),
+        ('protoPayload.serviceName="admin.googleapis.com"', []),
+        ('protoPayload.serviceName="loging.googleapis.com"', ["error programs-filter"]),
+        ('protoPayload.methodName:"SetIamPolic"', []),
+        ('protoPayload.methodName="SetIamPolicys"', ["error programs-filter"]),
+        ('protoPayload.methodName="google.container.v1.ClusterManager.UpdateClustre"', ["error programs-filter"]),
+        ('protoPayload.methodName="google.container.v1beta1.ClusterManager.DeleteClusters"', ["error programs-filter"]),
+    ],
+)
+def test_a_slip_in_the_name_of_a_call_is_one(text, found):
+    assert told(logged(text)) == found
+
+
+RUNS = 'metric.type="logging.googleapis.com/user/runs" AND resource.type="k8s_container"'
+
+
+def alert(name: str, **conditions: Any) -> Any:
+    inputs = {"displayName": name, "conditions": [conditions]}
+    return resource("gcp:monitoring/alertPolicy:AlertPolicy", name, inputs)
+
+
+def more_than(threshold: Any, of: str, comparison: str = "COMPARISON_GT") -> Any:
+    asked = {"filter": of, "comparison": comparison, "duration": "0s", "thresholdValue": threshold}
+    return alert("many", conditionThreshold=asked)
+
+
+def silent(of: str) -> Any:
+    return alert("silent", conditionAbsent={"filter": of, "duration": "3600s"})
+
+
+FAILED, FINE = (f'{RUNS} AND metric.label.status="{status}"' for status in ("failed", "ok"))
+
+
+@pytest.mark.parametrize(
+    ("resources", "found"),
+    [
+        ((more_than(0, FAILED), silent(FINE)), []),
+        ((more_than(0, FAILED), silent(RUNS)), []),
+        ((more_than(0, RUNS), silent(FINE)), ["error programs-alert"]),
+        ((more_than(0, RUNS), silent(RUNS)), ["error programs-alert"]),
+        ((more_than(0, FAILED), silent(FAILED)), ["error programs-alert"]),
+        ((more_than(0, f"{FAILED} OR {RUNS}"), silent(FINE)), []),
+        ((more_than(UNKNOWN, RUNS), silent(RUNS)), []),
+        ((more_than(None, RUNS), silent(RUNS)), ["error programs-alert"]),
+        ((more_than(UNKNOWN, RUNS, "COMPARISON_LT"),), []),
+        ((more_than(None, RUNS, "COMPARISON_LT"),), ["error programs-alert"]),
+    ],
+)
+def test_one_of_two_alerts_always_fires_where_their_lines_are_the_same(resources, found):
+    assert told(*resources) == found
+
+
+@pytest.mark.parametrize(("threshold", "found"), [(0, ["error programs-alert"]), (UNKNOWN, [])])
+def test_a_line_that_is_told_apart_by_labels_comes_once(threshold, found):
+    metric = resource(
+        "gcp:logging/metric:Metric",
+        "runs",
+        {"name": "runs", "filter": 'resource.type="k8s_container"', "labelExtractors": {"run": "EXTRACT(x)"}},
+    )
+    often = alert(
+        "often",
+        conditionThreshold={
+            "filter": RUNS,
+            "comparison": "COMPARISON_GT",
+            "duration": "3600s",
+            "thresholdValue": threshold,
+            "aggregations": [{"alignmentPeriod": "60s"}],
+        },
+    )
+    assert told(metric, often) == found

@@ -13,7 +13,10 @@ from tests.rehearsal.refusals.good_kubernetes import KUBERNETES
 from tests.rehearsal.works.mistakes_queues import each, on, told, without
 from tests.rehearsal.works.queues.test_check import CONTEXT, findings
 from trainyard.recorded.model import UNKNOWN
+from trainyard.rehearsal.context import Stack
 from trainyard.rehearsal.refusals import check_values
+from trainyard.rehearsal.works.queues.check_provisioning import check_provisioning
+from trainyard.rehearsal.works.queues.room import Room
 
 GPU = "nvidia.com/gpu"
 TOLERATION = {"key": GPU, "operator": "Exists", "effect": "NoSchedule"}
@@ -326,3 +329,63 @@ def test_a_gke_node_pool_is_read_too():
         lambda i: i["spec"]["resourceGroups"][0]["flavors"][0]["resources"][2].update(nominalQuota="40"),
     )
     assert "kueue-quota-nodes" in {one.rule for one in findings(more(on_gke))}
+
+
+def by_request(checked: dict[str, Any], seconds: int = 3600) -> list[str]:
+    """What is told of a queue of nodes that come by request alone, with its checks in one form or the other."""
+    parameters = {"apiGroup": "kueue.x-k8s.io", "kind": "ProvisioningRequestConfig", "name": "gpu-nodes"}
+    resources = [
+        resource(
+            "gcp:container/nodePool:NodePool",
+            "gpu",
+            {
+                "name": "gpu",
+                "queuedProvisioning": {"enabled": True},
+                "autoscaling": {"maxNodeCount": 4},
+                "nodeConfig": {
+                    "machineType": "a3-highgpu-8g",
+                    "labels": {"pool": "gpu"},
+                    "maxRunDuration": "86400s",
+                    "guestAccelerators": [{"type": "nvidia-h100-80gb", "count": 8}],
+                },
+            },
+        ),
+        flavor("gpu", {"pool": "gpu"}),
+        queue("vision", {"gpu": {GPU: "8"}}, **checked),
+        kueue(
+            "AdmissionCheck",
+            "nodes",
+            spec={"controllerName": "kueue.x-k8s.io/provisioning-request", "parameters": parameters},
+        ),
+        kueue(
+            "ProvisioningRequestConfig",
+            "gpu-nodes",
+            spec={
+                "provisioningClassName": "queued-provisioning.gke.io",
+                "parameters": {"maxRunDurationSeconds": str(seconds)},
+            },
+        ),
+    ]
+    stack = Stack(resources, CONTEXT)
+    check_provisioning(stack, Room.of(stack.resources))
+    return [finding.path for finding in stack.findings]
+
+
+STRATEGY = {"admissionChecks": [{"name": "nodes", "onFlavors": ["gpu"]}]}
+
+
+@pytest.mark.parametrize(
+    "checked",
+    [
+        {"admissionChecks": ["nodes"]},
+        {"admissionChecksStrategy": STRATEGY},
+        {"admissionChecksStrategy": {"admissionChecks": [{"name": "nodes"}]}},
+    ],
+)
+def test_a_check_of_all_flavors_asks_for_nodes_too(checked):
+    assert by_request(checked) == []
+    assert by_request(checked, seconds=90000) == ["spec.parameters.maxRunDurationSeconds"]
+
+
+def test_a_queue_of_requested_nodes_without_a_check_is_told():
+    assert by_request({}) == ["spec.admissionChecksStrategy.admissionChecks"]

@@ -55,6 +55,7 @@ groups = st.builds(
     instance_types=short_lists,
     zones=short_lists,
     facts=short_lists,
+    chips_per_node=st.sampled_from((0, 0, 4)),
 )
 pools = st.builds(Pool, name=names, gpu=st.sampled_from(("", "H100")), groups=some(groups, 3))
 clusters = st.builds(
@@ -74,7 +75,8 @@ networks = st.builds(
 )
 stores = st.builds(Store, urn=names, name=names, kind=names, facts=short_lists, marks=short_lists)
 quotas = st.builds(Quota, pool=names, gpus=st.floats(0, 5000), nodes=st.none() | counts)
-teams = st.builds(Team, urn=names, name=names, quotas=st.none() | some(quotas, 10), lends=st.booleans())
+slices = some(st.tuples(names, st.floats(0.5, 5000)), 3)
+teams = st.builds(Team, urn=names, name=names, quotas=st.none() | some(quotas, 10), lends=st.booleans(), slices=slices)
 budgets = st.builds(
     Budget,
     urn=names,

@@ -11,6 +11,7 @@ from trainyard.recorded.model import UNKNOWN, Secret
 from trainyard.recorded.node_groups import gpu_node_groups
 from trainyard.recorded.resources import Resources
 from trainyard.review.reports.picture.layout import drawings
+from trainyard.review.reports.picture.model import NodeGroupFigures, Pool
 from trainyard.review.reports.picture.read import picture_of
 from trainyard.review.reports.picture.words import said_of
 
@@ -55,6 +56,26 @@ def test_an_example_stack_is_shown_whole(rehearsed, stack):
     assert [service.name for service in found.services] == ["MLflow"] and len(found.databases) == 1
     assert budget.limit == rehearsal.settings["monthlyBudgetUsd"] and budget.period == "a month"
     assert "?" not in said_of(found)
+
+
+def test_tpu_slices_are_drawn_with_chips_beside_the_gpus(rehearsed):
+    rehearsal = rehearsed("large-gcp")
+    found = drawn_of(*rehearsal.resources)
+    (cluster,) = found.clusters
+    slices = cluster.pools[-1]
+    assert (slices.name, slices.gpu, slices.chips_per_node, slices.chips, slices.gpus) == ("v6e", "", (4,), 48, 0)
+    assert all(not pool.chips_per_node for pool in cluster.pools[:-1])
+    assert sum(team.chips for team in found.teams) == 48, "each slice is somebody's"
+    assert all(quota.pool != "v6e" for team in found.teams for quota in team.quotas), "chips are no GPUs"
+    said = said_of(found)
+    assert "pool v6e with 48 TPU chips at most" in said and " TPU chips" in said.split("Teams: ")[1]
+    drawn = repr(drawings(found)).replace("\\xa0", " ")
+    assert "48 chips at most" in drawn and "4 × TPU" in drawn
+
+
+def test_a_pool_of_slices_that_cannot_be_read_is_told_as_such():
+    pool = Pool("v6e", "", (NodeGroupFigures("urn", "v6e", None, None, None, 0, (), (), (), 4),))
+    assert pool.chips is None and pool.chips_per_node == (4,)
 
 
 def test_what_is_made_is_drawn_or_counted(rehearsed):

@@ -9,16 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from typing import Any
+from typing import Any, Final
 
 from trainyard.cards.card import ServiceModel
 from trainyard.problems import nearest
+from trainyard.recorded.alike import Sound, content
 from trainyard.recorded.model import UNKNOWN
 from trainyard.recorded.read import as_number
 from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.refusals.aws.models import ModelMissingError, Shape, operation
 
 MODEL_RULE = "aws-model"
+_SOUND: Final = Sound(16_384)
 _NUMBERS = frozenset({"integer", "long", "float", "double"})
 _UNDESCRIBED = frozenset({"region", "tags", "namePrefix", "timeouts"})  # of every type: the provider's own
 
@@ -107,8 +109,20 @@ def resolve(model: ServiceModel, path: str, above: tuple[Shape, ...]) -> Shape |
 
 
 def check(view: View, model: ServiceModel) -> None:
-    """Notes every input that the models refuse."""
-    _walk(view, model, view.inputs, "", "", roots(model.calls))
+    """Notes every input that the models refuse.
+
+    A list or mapping in which nothing was wrong is not looked at again where another resource of the type has the same.
+    """
+    above = roots(model.calls)
+    for name, value in view.inputs.items():
+        digest = view.content_of(name) if type(value) in (dict, list) else None
+        key = content(view.type, name, digest) if digest is not None else None
+        if key is not None and key in _SOUND:
+            continue
+        noted = len(view.findings)
+        _walk(view, model, {name: value}, "", "", above)
+        if key is not None and len(view.findings) == noted:
+            _SOUND.add(key)
 
 
 def _walk(

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from trainyard import cards
 from trainyard.cards.card import AutomaticName
-from trainyard.recorded.model import leaves
+from trainyard.recorded.read import known_texts
 from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.refusals.rules import EVERY_TYPE, Rules
 
@@ -93,10 +93,10 @@ def references(view: View) -> None:
     """An id of the right kind of resource, and an ARN where the name of the input says so."""
     if not view.type.startswith("aws:"):
         return
-    for path, value, _ in leaves(view.inputs):
-        name = path.rpartition(".")[2].partition("[")[0]
-        if not isinstance(value, str) or not value:
+    for path, value in known_texts(view.inputs):
+        if not value:
             continue
+        name = path.rpartition(".")[2].partition("[")[0]
         prefix = _IDS.get(name)
         if prefix is not None and not value.startswith(prefix):
             view.error("aws-id", path, f"got {show(value)}", allowed=f"an id that begins with {prefix}")

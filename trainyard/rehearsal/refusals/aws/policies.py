@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any, Final
 
@@ -38,6 +38,13 @@ def facts() -> dict[str, Any]:
     text = files("trainyard.rehearsal.refusals.data").joinpath("iam.json").read_text(encoding="utf-8")
     table: dict[str, Any] = json.loads(text)
     return table
+
+
+@lru_cache(maxsize=4096)
+def _is_action(service: str, name: str) -> bool:
+    """Whether a service has an action of this name, which may hold wildcards: policies name the same few."""
+    pattern = re.compile(re.escape(name).replace(r"\*", ".*").replace(r"\?", "."), re.IGNORECASE)
+    return any(pattern.fullmatch(candidate) for candidate in facts()["actions"][service])
 
 
 def trust(view: View) -> None:
@@ -170,8 +177,7 @@ class Policy:
         known = actions.get(service)
         if known is None:
             return
-        pattern = re.compile(re.escape(name).replace(r"\*", ".*").replace(r"\?", "."), re.IGNORECASE)
-        if not any(pattern.fullmatch(candidate) for candidate in known):
+        if not _is_action(service, name):
             hint = nearest(name, known)
             # IAM takes any name. One close to a real action is a slip; another may be newer than the table.
             note = self.view.error if hint else self.view.warning

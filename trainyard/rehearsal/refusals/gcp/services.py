@@ -182,15 +182,20 @@ def after_its_service(view: View) -> None:
     api = next((name for prefix, name in _APIS.items() if view.type.startswith(prefix)), None)
     if api is None or view.resource.read:
         return
-    for on in view.stack.of_type(SERVICE):
-        project, own = on.text("project"), view.text("project")
-        if on.text("service") != f"{api}.googleapis.com" or (project and own and project != own):
-            continue
-        if on.resource.urn not in waits_for(view) and any(item.dependencies for item in view.stack.resources.all):
-            path = "project" if view.has("project") else ""
-            words = f"does not wait for {on.name}, which switches {api}.googleapis.com on"
-            view.error("gcp-service-order", path, words, allowed=f"depends_on {on.name}")
+    own = view.text("project")
+    # Where no project is said, any that has the service switched on may be the one.
+    meant = [
+        on
+        for on in view.stack.of_type(SERVICE)
+        if on.text("service") == f"{api}.googleapis.com" and not (own and on.text("project") not in (None, own))
+    ]
+    if not meant or not any(item.dependencies for item in view.stack.resources.all):
         return
+    before = waits_for(view)
+    if not any(on.resource.urn in before for on in meant):
+        path = "project" if view.has("project") else ""
+        words = f"does not wait for {meant[0].name}, which switches {api}.googleapis.com on"
+        view.error("gcp-service-order", path, words, allowed=f"depends_on {meant[0].name}")
 
 
 RULES: Rules = {

@@ -5,13 +5,14 @@ from __future__ import annotations
 from functools import partial
 from typing import Final
 
-from trainyard.recorded.alike import Sound
+from trainyard.recorded.alike import Sound, SoundGiven, content
 from trainyard.rehearsal.context import Stack, View
 from trainyard.rehearsal.refusals.kubernetes import charts, kueue, kueue_sharing, objects
-from trainyard.rehearsal.refusals.kubernetes.index import Objects
+from trainyard.rehearsal.refusals.kubernetes.index import Asked, Objects
 from trainyard.rehearsal.refusals.kubernetes.schema import Checker
 
 _BY_SCHEMA: Final = Sound(8192)
+_AMONG_OTHERS: Final = SoundGiven(8192)
 
 
 def check(stack: Stack) -> None:
@@ -30,13 +31,25 @@ def check(stack: Stack) -> None:
         elif view.has("kind") and not view.type.startswith(unread):
             view.unless_sound(_BY_SCHEMA, partial(_by_schema, view, checker), checker.version)
     readable = stack.readable
-    known = Objects.of(readable)
+    known = readable.once(Objects.of)
     for view in readable.views:
         if view.type.startswith("kubernetes:") and view.type != charts.RELEASE and view.has("kind"):
-            objects.check(view, known)
+            _among_others(view, known)
     kueue.check(readable, known)
     kueue_sharing.check(readable)
     stack.take(readable)
+
+
+def _among_others(view: View, known: Objects) -> None:
+    """Checks an object, unless it once was well among objects that answered the same as these."""
+    own = view.content
+    key = content(own, view.name, view.stack.context.kubernetes_version) if own is not None else None
+    if key is not None and _AMONG_OTHERS.holds(key, known.answer):
+        return
+    asked, noted = Asked(known), len(view.findings)
+    objects.check(view, asked)
+    if key is not None and len(view.findings) == noted:
+        _AMONG_OTHERS.add(key, asked.answers)
 
 
 def _by_schema(view: View, checker: Checker) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 from trainyard.recorded.read import follow
 from trainyard.recorded.types import EKS_CLUSTER, GKE_CLUSTER, HELM_RELEASE
@@ -135,6 +136,35 @@ class Objects:
     def names(self, kind: str, namespace: str) -> list[str]:
         """The names of a kind in a namespace."""
         return sorted(item[2] for item in self.known if item[:2] == (kind, namespace))
+
+    def answer(self, question: tuple[str, ...]) -> Any:
+        """What it says to a question that `Asked` noted."""
+        method, *given = question
+        return getattr(self, method)(*given)
+
+
+class Asked(Objects):
+    """Recorded objects, and every question that a check asks of them with its answer."""
+
+    def __init__(self, objects: Objects) -> None:
+        super().__init__()
+        self._objects = objects
+        self.answers: dict[Hashable, Any] = {}
+
+    def lacks(self, kind: str, namespace: str, name: str) -> bool:
+        """As `Objects.lacks`."""
+        found = self.answers["lacks", kind, namespace, name] = self._objects.lacks(kind, namespace, name)
+        return found
+
+    def names(self, kind: str, namespace: str) -> list[str]:
+        """As `Objects.names`."""
+        found = self.answers["names", kind, namespace] = self._objects.names(kind, namespace)
+        return found
+
+    def may_be_there(self, kind: str, namespace: str, name: str = "") -> bool:
+        """As `Objects.may_be_there`."""
+        found = self.answers["may_be_there", kind, namespace, name] = self._objects.may_be_there(kind, namespace, name)
+        return found
 
 
 def bare(namespace: str) -> str:

@@ -78,7 +78,7 @@ def check(stack: Stack) -> None:
     places.check(stack)
     boards.check(stack)
     enforced.check(stack)
-    cluster = Cluster(stack)
+    cluster = stack.once(Cluster)
     switched_off.check(stack, cluster)
     if not cluster.views:
         return

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from trainyard.recorded.read import known_texts
-from trainyard.rehearsal.context import View
+from trainyard.rehearsal.context import Stack, View
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
 
 _LONGEST: Final = 20_000  # characters; what is longer is a program or a dashboard
 
 
-def told(cluster: Cluster) -> Iterator[tuple[View, str, str]]:
-    """The resource, the path in its inputs and the text."""
+def told(cluster: Cluster) -> Sequence[tuple[View, str, str]]:
+    """The resource, the path in its inputs and the text; read once for all checks of a recording."""
+    return cluster.stack.once(_read)
+
+
+def _read(stack: Stack) -> tuple[tuple[View, str, str], ...]:
+    return tuple(_told(stack.once(Cluster)))
+
+
+def _told(cluster: Cluster) -> Iterator[tuple[View, str, str]]:
     for pod in cluster.pods:
         for container in pod.containers:
             for key in ("command", "args", "env"):

@@ -12,14 +12,13 @@ from typing import Final
 
 from trainyard.problems import nearest
 from trainyard.recorded.node_groups import GKE_NODE_POOL, NodeGroup
-from trainyard.recorded.read import as_number, follow, value_at
-from trainyard.rehearsal.context import Stack, View, listed, show
+from trainyard.recorded.read import as_number, value_at
+from trainyard.rehearsal.context import Stack, View, show
 from trainyard.rehearsal.works.queues.kubernetes.model import PROVISIONING
 from trainyard.rehearsal.works.queues.room import Room
 
 _CONFIGS: Final = "kubernetes:kueue.x-k8s.io/*:ProvisioningRequestConfig"
 _CHECKS: Final = "kubernetes:kueue.x-k8s.io/*:AdmissionCheck"
-_QUEUES: Final = "kubernetes:kueue.x-k8s.io/*:ClusterQueue"
 _QUEUED: Final = "queued-provisioning.gke.io"
 _CLASSES: Final = (
     _QUEUED, "check-capacity.autoscaling.x-k8s.io", "best-effort-atomic-scale-up.autoscaling.x-k8s.io",
@@ -102,13 +101,10 @@ def _flavors(room: Room, name: str | None) -> Iterator[tuple[str, str]]:
         for check in room.resources.of(_CHECKS)
         if name is not None and value_at(check.inputs, "spec", "parameters", "name", unknown="") == name
     }
-    for queue in room.resources.of(_QUEUES):
-        own = str(value_at(queue.inputs, "metadata", "name", unknown=""))
-        for check in listed(value_at(queue.inputs, "spec", "admissionChecksStrategy", "admissionChecks", unknown=[])):
-            if follow(check, "name") in checks:
-                for flavor in listed(follow(check, "onFlavors")):
-                    if isinstance(flavor, str):
-                        yield own, flavor
+    for own, queue in room.configuration.queues.items():
+        for check, flavors in queue.checks.items():
+            if check in checks:
+                yield from ((own, flavor) for flavor in flavors or queue.flavors)
 
 
 def _asked_for(stack: Stack, room: Room) -> None:
@@ -117,16 +113,14 @@ def _asked_for(stack: Stack, room: Room) -> None:
         if not room.is_sure(queue):
             continue
         resource = room.resource("ClusterQueue", name)
-        strategy = listed(value_at(resource.inputs, "spec", "admissionChecksStrategy", "admissionChecks", unknown=[]))
         for flavor in queue.flavors:
             groups = room.groups.get(flavor, [])
             if not groups or not all(map(_is_queued, groups)):
                 continue
             asked = [
-                one for one in strategy
-                if flavor in (listed(follow(one, "onFlavors")) or [flavor])
-                and ((check := room.configuration.checks.get(str(follow(one, "name")))) is None
-                     or check.controller == PROVISIONING)
+                check for check, flavors in queue.checks.items()
+                if flavor in (flavors or queue.flavors)
+                and ((known := room.configuration.checks.get(check)) is None or known.controller == PROVISIONING)
             ]  # fmt: skip
             if not asked:
                 stack.view_of(resource).error(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from trainyard.conventions import CAPACITIES, POOL_LABEL, SYSTEM_POOL
+from trainyard.conventions import CAPACITIES, POOL_LABEL, SYSTEM_POOL, TPU_RESOURCE
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.node_groups import GKE_NODE_POOL, LAUNCH_TEMPLATE, NODE_GROUP_TYPES, NodeGroup, node_group
 from trainyard.recorded.queues import CLUSTER_QUEUE, COHORT, LOCAL_QUEUE, RESOURCE_FLAVOR, gpu_quotas, nodes_of_flavor
@@ -90,7 +90,7 @@ def _eks_facts(cluster: RecordedResource) -> Iterator[str]:
 
 
 def pools(groups: Iterable[RecordedResource], resources: Resources) -> tuple[Pool, ...]:
-    """Node groups by pool: those without a GPU first, then by how many GPUs they hold."""
+    """Node groups by pool: those without a GPU first, then by how many GPUs they hold, last those of TPU slices."""
     found: dict[str, list[tuple[str, NodeGroupFigures]]] = {}
     for group in groups:
         pool, gpu, figures = _figures(group, resources)
@@ -103,7 +103,15 @@ def pools(groups: Iterable[RecordedResource], resources: Resources) -> tuple[Poo
         )
         for name, parts in found.items()
     ]
-    return tuple(sorted(made, key=lambda pool: (bool(pool.gpu), pool.name != SYSTEM_POOL, -(pool.gpus or 0))))
+    return tuple(
+        sorted(
+            made,
+            key=lambda pool: (
+                *(bool(pool.gpu or pool.chips_per_node), not pool.gpu, pool.name != SYSTEM_POOL),
+                -(pool.gpus or 0),
+            ),
+        )
+    )
 
 
 def _order(group: NodeGroupFigures) -> int:
@@ -129,6 +137,7 @@ def _figures(resource: RecordedResource, resources: Resources) -> tuple[str, str
         instance_types=group.instance_types,
         zones=zones or tuple(texts(resource.inputs, "nodeLocations")),
         facts=tuple(_facts(group)),
+        chips_per_node=group.tpu_chips_per_node,
     )
     return group.pool, " or ".join(group.gpu_models), figures
 
@@ -150,7 +159,7 @@ def _facts(group: NodeGroup) -> Iterator[str]:
 
 
 def teams(resources: Resources, drawn: Iterable[Cluster]) -> Iterator[Team]:
-    """Every cluster queue with its nominal quotas of GPUs, by pool."""
+    """Every cluster queue with its nominal quotas of GPUs and TPU chips, by pool."""
     sizes = {pool.name: pool.gpus_per_node for cluster in drawn for pool in cluster.pools}
     flavors = {
         told(flavor.inputs, "metadata", "name"): known(("", ""), nodes_of_flavor, flavor)[0]
@@ -162,6 +171,7 @@ def teams(resources: Resources, drawn: Iterable[Cluster]) -> Iterator[Team]:
             name=told(queue.inputs, "metadata", "name") or queue.name,
             quotas=known(None, _quotas, queue, flavors, sizes),
             lends=is_set(queue.inputs, "spec", "cohortName") or is_set(queue.inputs, "spec", "cohort"),
+            slices=known((), _slices, queue, flavors),
         )
 
 
@@ -173,6 +183,15 @@ def _quotas(
     for flavor, gpus in gpu_quotas(queue):
         by_pool.setdefault(flavors.get(flavor) or flavor, []).append(gpus)
     return tuple(Quota(pool, sum(parts), _whole_nodes(parts, sizes.get(pool, ()))) for pool, parts in by_pool.items())
+
+
+def _slices(queue: RecordedResource, flavors: Mapping[str, str]) -> tuple[tuple[str, float], ...]:
+    """TPU chips by pool, where it owns some. Raises as `gpu_quotas` does."""
+    by_pool: dict[str, float] = {}
+    for flavor, chips in gpu_quotas(queue, TPU_RESOURCE):
+        pool = flavors.get(flavor) or flavor
+        by_pool[pool] = by_pool.get(pool, 0.0) + chips
+    return tuple((pool, chips) for pool, chips in by_pool.items() if chips)
 
 
 def _whole_nodes(quotas: list[float], sizes: tuple[int, ...]) -> int | None:

@@ -13,16 +13,16 @@ from trainyard.review.reports.picture.told import count
 
 
 def cluster_block(cluster: Cluster, look: Look) -> Block:
-    """A cluster: first the nodes without a GPU, below them the pools with one."""
-    bare = [_pool(pool, look) for pool in cluster.pools if not pool.gpu]
-    with_gpus = [_pool(pool, look) for pool in cluster.pools if pool.gpu]
+    """A cluster: first the nodes without a GPU or TPU chips, below them the pools with some."""
+    bare = [_pool(pool, look) for pool in cluster.pools if not (pool.gpu or pool.chips_per_node)]
+    of_jobs = [_pool(pool, look) for pool in cluster.pools if pool.gpu or pool.chips_per_node]
     legend = "A full square is a node that always runs; an empty one starts when a job needs it."
     body = (
         Heading(f"Cluster {cluster.name}", f"Kubernetes {cluster.version}" if cluster.version else "", TITLE),
         facts(f"API {cluster.reach}" if cluster.reach else "", *cluster.facts),
         look.marks(cluster.urn),
         Grid(bare, 280),
-        Grid(with_gpus, 190),
+        Grid(of_jobs, 190),
         Lines(legend if cluster.pools else "", SOFT),
     )
     return Frame("cluster", Stack(body))
@@ -30,6 +30,11 @@ def cluster_block(cluster: Cluster, look: Look) -> Block:
 
 def _pool(pool: Pool, look: Look) -> Frame:
     groups = [_group(group, look) for group in pool.groups]
+    if pool.chips_per_node and not pool.gpu:
+        each = " or ".join(map(str, pool.chips_per_node))
+        most = f"{pool.chips:,}" if pool.chips is not None else UNTOLD
+        about = (Heading(f"Pool {pool.name}", f"{each} × TPU"), Lines(f"{most} chips at most", SOFT))
+        return Frame(f"pool {look.colour(pool.name)}", Stack((*about, *groups), gap=5))
     if not pool.gpu:
         unreadable = any(group.max_nodes is None for group in pool.groups)
         return Frame("pool", Stack((Heading(f"Pool {pool.name}", UNTOLD if unreadable else "no GPU"), *groups), gap=5))
@@ -66,22 +71,27 @@ def teams_block(teams: Sequence[Team], look: Look) -> Block:
         return Stack(())
     total = sum(team.gpus for team in teams)
     largest = max(team.gpus for team in teams)
-    aside = "GPUs that each owns"
+    chips = sum(team.chips for team in teams)
+    aside = "GPUs and TPU chips that each owns" if chips else "GPUs that each owns"
     if all(team.lends for team in teams):
         aside += "; what one leaves idle others use until it wants it back"
-    frames = [_team(team, total, largest, look) for team in sorted(teams, key=lambda team: -team.gpus)]
+    frames = [_team(team, total, largest, chips, look) for team in sorted(teams, key=lambda team: -team.gpus)]
     return Frame("teams", Stack((Heading("Teams", aside, TITLE), Grid(frames, 300))))
 
 
-def _team(team: Team, total: float, largest: float, look: Look) -> Frame:
+def _team(team: Team, total: float, largest: float, chips: float, look: Look) -> Frame:
     if team.quotas is None:
         return Frame("team", Stack((Heading(team.name, f"{UNTOLD} GPUs"), look.marks(team.urn)), gap=5))
     owned = [quota for quota in team.quotas if quota.gpus]
-    share = f"{team.gpus:g} of {count(total, 'GPU')}" if owned else "owns none"
+    shares = [f"{team.gpus:g} of {count(total, 'GPU')}"] if owned else []
+    shares += [f"{team.chips:g} of {count(chips, 'chip')}"] if team.slices else []
+    share = ", ".join(shares) or "owns none"
+    labels = [(quota.pool, _amount(quota)) for quota in owned]
+    labels += [(pool, count(number, "chip")) for pool, number in team.slices]
     body = (
         Heading(team.name, share),
         Bar([(f"part {look.colour(quota.pool)}", quota.gpus / largest) for quota in owned]),
-        Chips([(f"chip {look.colour(quota.pool)}", f"{quota.pool} {_amount(quota)}") for quota in owned]),
+        Chips([(f"chip {look.colour(pool)}", f"{pool} {amount}") for pool, amount in labels]),
         look.marks(team.urn),
     )
     return Frame("team", Stack(body, gap=5))

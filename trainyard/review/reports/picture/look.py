@@ -38,9 +38,10 @@ class Look:
 
 
 def _pool_names(picture: Picture) -> Iterator[str]:
-    drawn = (pool.name for cluster in picture.clusters for pool in cluster.pools if pool.gpu)
+    drawn = (pool.name for cluster in picture.clusters for pool in cluster.pools if pool.gpu or pool.chips_per_node)
     owned = (quota.pool for team in picture.teams for quota in team.quotas or ())
-    yield from dict.fromkeys((*drawn, *owned))
+    of_slices = (pool for team in picture.teams for pool, _ in team.slices)
+    yield from dict.fromkeys((*drawn, *owned, *of_slices))
 
 
 def facts(*told: str) -> Block:

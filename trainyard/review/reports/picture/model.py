@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -56,11 +56,12 @@ class NodeGroupFigures:
     instance_types: tuple[str, ...]
     zones: tuple[str, ...]
     facts: tuple[str, ...]  # "EFA", "reservation cr-…"
+    chips_per_node: int = 0  # of TPUs
 
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """Node groups that serve one purpose. `gpu` is empty for nodes without one."""
+    """Node groups that serve one purpose. `gpu` is empty for nodes without one, of TPU slices too."""
 
     name: str
     gpu: str
@@ -69,10 +70,23 @@ class Pool:
     @property
     def gpus(self) -> int | None:
         """GPUs at most; None where a group cannot be read."""
+        return self._most([group.gpus_per_node for group in self.groups])
+
+    @property
+    def chips(self) -> int | None:
+        """TPU chips at most; None where a group cannot be read."""
+        return self._most([group.chips_per_node for group in self.groups])
+
+    def _most(self, per_node: Sequence[int]) -> int | None:
         sizes = [group.max_nodes for group in self.groups]
         if None in sizes:
             return None
-        return sum((group.max_nodes or 0) * group.gpus_per_node for group in self.groups)
+        return sum((size or 0) * each for size, each in zip(sizes, per_node, strict=True))
+
+    @property
+    def chips_per_node(self) -> tuple[int, ...]:
+        """Each number of TPU chips that a machine of it may have, in order; empty: it has none."""
+        return tuple(sorted({group.chips_per_node for group in self.groups if group.chips_per_node}))
 
     @property
     def gpus_per_node(self) -> tuple[int, ...]:
@@ -121,11 +135,17 @@ class Team:
     name: str
     quotas: tuple[Quota, ...] | None
     lends: bool  # it is in a cohort: what it leaves idle others use
+    slices: tuple[tuple[str, float], ...] = ()  # TPU chips that it owns, by pool
 
     @property
     def gpus(self) -> float:
         """GPUs that it owns, as far as they are known."""
         return sum(quota.gpus for quota in self.quotas or ())
+
+    @property
+    def chips(self) -> float:
+        """TPU chips that it owns, as far as they are known."""
+        return sum(chips for _, chips in self.slices)
 
 
 @dataclass(frozen=True, slots=True)

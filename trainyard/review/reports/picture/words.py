@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.review.reports.picture.model import UNTOLD, Cluster, Picture
+from trainyard.review.reports.picture.model import UNTOLD, Cluster, Picture, Pool
 
 
 def said_of(picture: Picture) -> str:
@@ -29,7 +29,9 @@ def _parts(picture: Picture) -> Iterator[str]:
         yield f"Budget of {limit} {budget.unit} {budget.period}".rstrip()
     if picture.teams:
         owned = (
-            f"{team.name} owns {f'{team.gpus:g}' if team.quotas is not None else UNTOLD} GPUs" for team in picture.teams
+            f"{team.name} owns {f'{team.gpus:g}' if team.quotas is not None else UNTOLD} GPUs"
+            + (f" and {team.chips:g} TPU chips" if team.slices else "")
+            for team in picture.teams
         )
         yield "Teams: " + ", ".join(owned)
     if picture.others:
@@ -37,15 +39,18 @@ def _parts(picture: Picture) -> Iterator[str]:
 
 
 def _cluster(cluster: Cluster) -> str:
-    pools = (
-        f"pool {pool.name} with {pool.gpus if pool.gpus is not None else UNTOLD} {pool.gpu} GPUs at most"
-        if pool.gpu
-        else f"pool {pool.name} without GPUs"
-        for pool in cluster.pools
-    )
+    pools = (f"pool {pool.name} {_offer(pool)}" for pool in cluster.pools)
     reach = f", API {cluster.reach}" if cluster.reach else ""
     version = f", Kubernetes {cluster.version}" if cluster.version else ""
     return "; ".join([f"Cluster {cluster.name}{version}{reach}", *pools])
+
+
+def _offer(pool: Pool) -> str:
+    if pool.gpu:
+        return f"with {pool.gpus if pool.gpus is not None else UNTOLD} {pool.gpu} GPUs at most"
+    if pool.chips_per_node:
+        return f"with {pool.chips if pool.chips is not None else UNTOLD} TPU chips at most"
+    return "without GPUs"
 
 
 def _kept(name: str, kind: str, marks: tuple[str, ...]) -> str:

@@ -161,3 +161,94 @@ CLASS = kubernetes("storage.k8s.io/v1:StorageClass", "gcsfusecsi-training", prov
 def test_who_counts_what_a_profile_mounts(changes, rule):
     """GKE's own account, by whatever role lists a bucket; nobody, for volumes of no profile and of nobody's bucket."""
     assert {found for found in told(stack(**changes)) if found.startswith("rights-")} == rule
+
+
+KMS = "shop-kms"
+KMS_RING = f"projects/{KMS}/locations/europe-west4/keyRings/main"
+KMS_KEY = f"{KMS_RING}/cryptoKeys/data"
+
+
+def keys_apart(of=KMS, **inputs):
+    """Keys in a project of their own, where Cloud Storage of the other may use all of them."""
+    role = {"project": of, "role": "roles/cloudkms.cryptoKeyEncrypterDecrypter", "member": AGENT}
+    encrypted = {"name": "shop-raw", "uniformBucketLevelAccess": True, "encryption": {"defaultKmsKeyName": KMS_KEY}}
+    return {
+        "ring": made("gcp:kms/keyRing:KeyRing", "main", inputs, id=KMS_RING),
+        "key": made("gcp:kms/cryptoKey:CryptoKey", "data", {"keyRing": KMS_RING}, id=KMS_KEY),
+        "agent": made("gcp:projects/iAMMember:IAMMember", "agent", role),
+        "bucket": made("gcp:storage/bucket:Bucket", "raw", encrypted, id="shop-raw"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("changes", "rule"),
+    [
+        (keys_apart(project=KMS), set()),
+        (keys_apart(), set()),
+        (keys_apart(of="shop-kmz", project=KMS), {"rights-key"}),
+    ],
+)
+def test_a_role_on_the_project_that_the_keys_are_in_is_no_other_projects(changes, rule):
+    home = made("pulumi:providers:gcp", "default", {"project": PROJECT})
+    found = check_works([home, *stack(**changes)], ValueContext("1.34", "europe-west4"))
+    assert {finding.rule for finding in found if finding.rule.startswith("rights-")} == rule
+
+
+TEMPLATE = f"projects/{PROJECT}/locations/europe-west4/notebookRuntimeTemplates/7"
+APPLY, LOOK = "aiplatform.notebookRuntimeTemplates.apply", "aiplatform.notebookRuntimeTemplates.get"
+PEOPLE = "group:vision@shop.example"
+
+
+def role(name, *permissions):
+    place = f"projects/{PROJECT}/roles/{name}"
+    inputs = {"roleId": name, "permissions": list(permissions)}
+    return made("gcp:projects/iAMCustomRole:IAMCustomRole", name, inputs, id=place, outputs={"name": place})
+
+
+def editors(**on_project):
+    looks, opens = role("looks", LOOK), role("opens", APPLY)
+    given = {"runtimeTemplate": TEMPLATE, "role": looks.id, "member": PEOPLE}
+    return {
+        "looks": looks,
+        "opens": opens,
+        "template": made("gcp:colab/runtimeTemplate:RuntimeTemplate", "lab", {"displayName": "lab"}, id=TEMPLATE),
+        "given": made("gcp:colab/runtimeTemplateIamMember:RuntimeTemplateIamMember", "given", given),
+        "more": made("gcp:projects/iAMMember:IAMMember", "more", {"project": PROJECT, **on_project}),
+    }
+
+
+@pytest.mark.parametrize(
+    ("changes", "rule"),
+    [
+        (editors(role=f"projects/{PROJECT}/roles/looks", member=PEOPLE), {"rights-editor"}),
+        (editors(role=f"projects/{PROJECT}/roles/opens", member=PEOPLE), set()),
+        (editors(role="organizations/9/roles/nobody-knows", member=PEOPLE), set()),
+        (editors(role=f"projects/{PROJECT}/roles/opens", member=AGENT), {"rights-editor"}),
+    ],
+)
+def test_whoever_may_open_every_editor_may_open_this_one(changes, rule):
+    assert told(stack(**changes)) == rule
+
+
+def reads(bucket):
+    inputs = {"bucket": bucket, "role": "roles/storage.objectViewer", "member": PEOPLE}
+    return made("gcp:storage/bucketIAMMember:BucketIAMMember", "reads", inputs)
+
+
+OWN = made("gcp:storage/bucket:Bucket", "own", {"name": "shop-dev-data", "uniformBucketLevelAccess": True}, id="s")
+
+
+@pytest.mark.parametrize(
+    ("bucket", "rule"),
+    [
+        ("shop-dev-data", set()),
+        ("shop-prod-data", set()),
+        ("shop-dev-date", {"rights-binding-nothing"}),
+        ("shop-dev-dta", {"rights-binding-nothing"}),
+        ("shop-dev-data-887766554433", set()),
+        ("shop-dev-outputs-0fa7c21", {"rights-binding-nothing"}),
+    ],
+)
+def test_a_bucket_of_another_environment_is_no_slip(bucket, rule):
+    by_chance = made("gcp:storage/bucket:Bucket", "more", {**OWN.inputs, "name": "shop-dev-artifacts-0fa7c21"}, id="m")
+    assert told(stack(own=OWN, more=by_chance, reads=reads(bucket))) == rule

@@ -22,6 +22,13 @@ ROOT: Final = "--default-artifact-root="
 HOSTS: Final = "--allowed-hosts="
 HOSTS_VARIABLE: Final = "MLFLOW_SERVER_ALLOWED_HOSTS"
 STORE: Final = "--backend-store-uri="
+PORT: Final = "--port="
+_TAKE_A_VALUE: Final = (ROOT, HOSTS, STORE, PORT)
+_UNGUARDED: Final = ("--disable-security-middleware", "MLFLOW_SERVER_DISABLE_SECURITY_MIDDLEWARE")
+"""What lets every host by: an option, or its variable."""
+_GUARDED_SINCE: Final = (3, 5)
+"""MLflow knows no allowed hosts before (its release notes, 3.5.0)."""
+_VERSION: Final = re.compile(r"mlflow(?:-[a-z]+)*:v?(\d+)\.(\d+)\b")
 
 _UNCHECKED: Final = ("/health", "/version")
 """Paths that MLflow answers under any host (mlflow.server.security_utils, 3.17.2)."""
@@ -30,9 +37,23 @@ _OF_AN_ACCOUNT: Final = ".iam"
 _LARGE: Final = "Cloud Run takes no request above 32 MiB, and a model is larger"
 
 
+def container_of(view: View, at: str) -> str:
+    """Where the container is that requests go to: the one with a port where others run beside it, else the first."""
+    own = (path for path, each in view.items(f"{at}containers") if "ports" in each)
+    return next(own, f"{at}containers[0]")
+
+
 def words_of(view: View, at: str) -> list[str]:
-    """The command of the first container."""
-    return [*view.texts(f"{at}containers[0].commands"), *view.texts(f"{at}containers[0].args")]
+    """The command of the server; an option and its value are one word, as they may be written."""
+    own = container_of(view, at)
+    words = [*view.texts(f"{own}.commands"), *view.texts(f"{own}.args")]
+    joined: list[str] = []
+    for word in words:
+        if joined and f"{joined[-1]}=" in _TAKE_A_VALUE:
+            joined[-1] += f"={word}"
+        else:
+            joined.append(word)
+    return joined
 
 
 def check(stack: Stack) -> None:
@@ -47,41 +68,51 @@ def check(stack: Stack) -> None:
         _database(stack, view, "template.template.", words_of(view, "template.template."))
     for view in stack.of_type(DOOR):
         service = view.referred("cloudRunServiceName", GCP_RUN_SERVICE)
-        if service is not None and (service.lacks("iapEnabled") or service.flag("iapEnabled") is False):
+        if service is None or service.resource.read:  # of one that is looked up only the name is known
+            continue
+        if service.lacks("iapEnabled") or service.flag("iapEnabled") is False:
             message = f"lets somebody through IAP, which does not stand before {service.resource.name}: nobody comes in"
             view.error("run-iap-off", "cloudRunServiceName", message, hint="iapEnabled: true on the service")
 
 
 def _ports(view: View, words: list[str]) -> None:
-    """What listens, what is sent to, and what is probed are one port."""
-    at = "template.containers[0]"
+    """What listens and what is sent to are one port."""
+    at = container_of(view, "template.")
+    listens = _listens(words)
+    unknown = any(view.is_unknown(path) for path in (f"{at}.ports", f"{at}.ports.containerPort"))
     port = view.number(f"{at}.ports.containerPort") or 8080  # Cloud Run's default
-    listens = next((word.partition("=")[2] for word in words if word.startswith("--port=")), "")
-    if listens.isdigit() and int(listens) != port:
+    if listens.isdigit() and not unknown and int(listens) != port:
         message = f"requests go to {port:g}, and the server listens on {listens}"
         view.error("run-port", f"{at}.ports.containerPort", message, hint=listens)
-    for probe in ("startupProbe", "livenessProbe"):
-        probed = view.number(f"{at}.{probe}.httpGet.port")
-        if probed is not None and probed != port:
-            message = f"asks port {probed:g}, and requests go to {port:g}: no instance is ever well"
-            view.error("run-probe", f"{at}.{probe}.httpGet.port", message, hint=f"{port:g}")
+
+
+def _listens(words: list[str]) -> str:
+    return next((word.removeprefix(PORT) for word in words if word.startswith(PORT)), "")
 
 
 def _mlflow(view: View, words: list[str]) -> None:
-    at = "template.containers[0]"
-    for probe in ("startupProbe", "livenessProbe"):
+    at = container_of(view, "template.")
+    variables = _variables(view, at)
+    allowed = next((word.removeprefix(HOSTS) for word in words if word.startswith(HOSTS)), None)
+    guarded = _is_guarded(view, at, allowed is not None) and not {*words, *variables}.intersection(_UNGUARDED)
+    for probe in ("startupProbe", "livenessProbe") if guarded and allowed != "*" else ():
         path = view.text(f"{at}.{probe}.httpGet.path")
         if path is not None and path not in _UNCHECKED:
             message = f"{path} is answered under the server's own host alone, which no probe names: no instance is well"
             view.error("run-probe", f"{at}.{probe}.httpGet.path", message, hint=_UNCHECKED[0])
+    listens = _listens(words)
+    for probe in ("startupProbe", "livenessProbe"):  # MLflow has one port alone, for probes too
+        probed = view.number(f"{at}.{probe}.httpGet.port")
+        if probed is not None and listens.isdigit() and probed != int(listens):
+            message = f"asks port {probed:g}, and the server listens on {listens}: no instance is ever well"
+            view.error("run-probe", f"{at}.{probe}.httpGet.port", message, hint=listens)
     name = view.text("name")
-    allowed = next((word.removeprefix(HOSTS) for word in words if word.startswith(HOSTS)), None)
-    if name and allowed is not None and not any(_is_own(host, name) for host in allowed.split(",")):
+    if name and guarded and allowed is not None and not any(_is_own(host, name) for host in allowed.split(",")):
         message = (
             f"answers requests for {allowed}, and is reached as {name}-PROJECTNUMBER.REGION.run.app: all are refused"
         )
         view.error("run-hosts", f"{at}.args", message, hint=f"{HOSTS}{name}-….run.app")
-    elif name and allowed is None and HOSTS_VARIABLE not in _variables(view):
+    elif name and guarded and allowed is None and HOSTS_VARIABLE not in variables:
         message = "answers no request for its own name: without --allowed-hosts MLflow knows localhost alone"
         view.error("run-hosts", f"{at}.args", message, hint=f"{HOSTS}{name}-….run.app")
     if "--no-serve-artifacts" not in words and not any(word.startswith(f"{ROOT}gs://") for word in words):
@@ -90,8 +121,14 @@ def _mlflow(view: View, words: list[str]) -> None:
         )
 
 
-def _variables(view: View) -> set[str]:
-    return {str(each.get("name")) for _, each in view.items("template.containers[0].envs")}
+def _is_guarded(view: View, at: str, asked_to: bool) -> bool:
+    """Whether MLflow asks by which name it is called: a version that knows how, as its image says or its options do."""
+    version = _VERSION.search(view.text(f"{at}.image") or "")
+    return asked_to or (version is not None and (int(version[1]), int(version[2])) >= _GUARDED_SINCE)
+
+
+def _variables(view: View, at: str) -> set[str]:
+    return {str(each.get("name")) for _, each in view.items(f"{at}.envs")}
 
 
 def _is_own(host: str, name: str) -> bool:
@@ -128,15 +165,29 @@ def _reached(view: View, at: str, instance: View) -> None:
 
 
 def _by_token(stack: Stack, view: View, at: str, instance: View, user: str) -> None:
-    place = f"{at}containers[0].args"
-    flags = {str(each.get("name")): each.get("value") for _, each in instance.items("settings.databaseFlags")}
-    if flags.get("cloudsql.iam_authentication") != "on" and not instance.blurred("settings.databaseFlags"):
-        message = f"{view.resource.name} logs in with a token, which the instance takes with the flag alone"
-        instance.error("run-login", "settings.databaseFlags", message, hint="cloudsql.iam_authentication: on")
-    known = [each.text("name") for each in stack.of_type(USER)]
-    if known and None not in known and user not in known:
-        view.error("run-login", place, f"logs in as {user}, which nobody makes a user", hint=", ".join(map(str, known)))
+    place = f"{container_of(view, at)}.args"
+    if not instance.resource.read:  # else its flags are not said, and its users may be made elsewhere
+        flags = {str(each.get("name")): each.get("value") for _, each in instance.items("settings.databaseFlags")}
+        if flags.get("cloudsql.iam_authentication") != "on" and not instance.blurred("settings.databaseFlags"):
+            message = f"{view.resource.name} logs in with a token, which the instance takes with the flag alone"
+            instance.error("run-login", "settings.databaseFlags", message, hint="cloudsql.iam_authentication: on")
+        known = _users(stack, instance)
+        if known and user not in known:
+            message = f"logs in as {user}, which nobody makes a user"
+            view.error("run-login", place, message, hint=", ".join(known))
     own = view.text(f"{at}serviceAccount")
     if own and own.removesuffix(".gserviceaccount.com") != user:
         message = f"logs in as {user} and runs as {own}, whose token it has"
         view.error("run-login", place, message, hint=own.removesuffix(".gserviceaccount.com"))
+
+
+def _users(stack: Stack, instance: View) -> list[str]:
+    """Who logs in to an instance; nobody where somebody's name or place is not known, or a group's members do."""
+    found: list[str] = []
+    for user in stack.of_type(USER):
+        of, name = user.referred("instance", CLOUD_SQL), user.text("name")
+        if of is None or name is None or (user.text("type") or "").startswith("CLOUD_IAM_GROUP"):
+            return []
+        if of.resource.urn == instance.resource.urn:
+            found.append(name)
+    return found

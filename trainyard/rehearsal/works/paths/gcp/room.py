@@ -42,7 +42,7 @@ def _services(stack: Stack, cluster: View, subnet: View) -> None:
     found = _range(cluster, subnet)
     if found is None:
         return
-    objects = Cluster(stack)
+    objects = stack.once(Cluster)
     made = [
         one
         for one in objects.of("Service")

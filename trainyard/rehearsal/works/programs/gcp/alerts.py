@@ -27,6 +27,7 @@ _USER: Final = re.compile(r"logging\.googleapis\.com/user/([\w./-]+)")
 _LABEL: Final = re.compile(r"(cluster_name|namespace_name|location|container_name)\"?\s*=\s*\"([^\"]+)\"")
 _KIND: Final = re.compile(r"resource\.type\"?\s*=\s*\"([^\"]+)\"")
 _VARIABLE: Final = re.compile(r"\$\{metric\.label\.(\w+)\}")
+_ONE_OR_OTHER: Final = re.compile(r"\bOR\b|\bNOT\b|[()]")
 _PODS: Final = re.compile(r"pod_name\"?\s*=~\s*\"\^?([a-z0-9-]+)")
 _SYSTEM_LOGS: Final = re.compile(r"namespace_name\"?\s*=\s*\"(?:kube-system|gke-|gmp-)")
 _SYSTEM: Final = ("kube-", "gke-", "gmp-", "default", "config-management-system", "istio-")
@@ -78,33 +79,48 @@ def _keeps_no_logs(cluster: View) -> bool:
 def _never(alert: View, path: str) -> None:
     """Entries are counted: there are never fewer than none."""
     below = alert.text(f"{path}.comparison") in ("COMPARISON_LT", "COMPARISON_LE")
-    least, asked = alert.number(f"{path}.thresholdValue"), alert.text(f"{path}.filter") or ""
+    least, asked = _threshold(alert, path), alert.text(f"{path}.filter") or ""
     limit = 0 if alert.text(f"{path}.comparison") == "COMPARISON_LT" else -1
-    if below and _USER.search(asked) and (0 if least is None else least) <= limit:
+    if below and _USER.search(asked) and least is not None and least <= limit:
         alert.error(
-            "programs-alert", f"{path}.comparison", f"waits for fewer than {least or 0:g} entries, and there never are",
+            "programs-alert", f"{path}.comparison", f"waits for fewer than {least:g} entries, and there never are",
             allowed="COMPARISON_GT",
         )  # fmt: skip
 
 
+def _threshold(alert: View, path: str) -> float | None:
+    """What a condition compares with: 0 where it says nothing, None where that is not known."""
+    at = f"{path}.thresholdValue"
+    return 0 if alert.lacks(at) else alert.number(at)
+
+
 def _contradicted(stack: Stack) -> None:
-    """Where any line of a metric is bad news, its silence is none: one of the two alerts always fires."""
-    bad: dict[str, str] = {}
+    """Where any line is bad news, the silence of these or of some of them is none: one of both always fires."""
+    bad: list[tuple[frozenset[str], str]] = []
     for alert in stack.of_type(_ALERT):
         for path, _ in alert.items("conditions"):
             base = f"{path}.conditionThreshold"
-            if alert.text(f"{base}.comparison") == "COMPARISON_GT" and not alert.number(f"{base}.thresholdValue"):
-                bad |= dict.fromkeys(_USER.findall(alert.text(f"{base}.filter") or ""), alert.name)
+            asked = alert.text(f"{base}.filter") or ""
+            over = alert.text(f"{base}.comparison") == "COMPARISON_GT" and _threshold(alert, base) == 0
+            if over and _USER.search(asked):
+                bad.append((_terms(asked), alert.name))
     for alert in stack.of_type(_ALERT):
         for path, _ in alert.items("conditions"):
             where = f"{path}.conditionAbsent.filter"
-            for name in _USER.findall(alert.text(where) or ""):
-                if name in bad:
-                    alert.error(
-                        "programs-alert", where,
-                        f"tells when {name} has no line, and {bad[name]} tells of every line: one of both always does",
-                        allowed="a metric of lines that come while all is well",
-                    )  # fmt: skip
+            asked = alert.text(where) or ""
+            by = next((name for terms, name in bad if terms <= _terms(asked)), None)
+            for name in _USER.findall(asked) if by is not None else ():
+                alert.error(
+                    "programs-alert", where,
+                    f"tells when {name} has no line, and {by} tells of every line: one of both always does",
+                    allowed="a metric of lines that come while all is well",
+                )  # fmt: skip
+
+
+def _terms(text: str) -> frozenset[str]:
+    """What a filter asks, all of it at once; a filter that asks one thing or another is one term."""
+    text = " ".join(text.split())
+    return frozenset([text] if _ONE_OR_OTHER.search(text) else text.split(" AND "))
 
 
 def _sparse(alert: View, stack: Stack) -> None:
@@ -113,7 +129,7 @@ def _sparse(alert: View, stack: Stack) -> None:
     for path, _ in alert.items("conditions"):
         base = f"{path}.conditionThreshold"
         names = _USER.findall(alert.text(f"{base}.filter") or "")
-        if not told_apart.intersection(names) or alert.number(f"{base}.thresholdValue") not in (None, 0):
+        if not told_apart.intersection(names) or _threshold(alert, base) != 0:
             continue
         holds = _seconds(alert.text(f"{base}.duration"))
         periods = [_seconds(alert.text(f"{at}.alignmentPeriod")) for at, _ in alert.items(f"{base}.aggregations")]
@@ -178,7 +194,7 @@ def _labels(view: View, path: str, text: str, stack: Stack) -> None:
     clusters = {one.text("name") for one in stack.of_type(GKE_CLUSTER)}
     if not clusters or None in clusters:
         return
-    objects = Cluster(stack)
+    objects = stack.once(Cluster)
     places = {one.text("location") for one in stack.of_type(GKE_CLUSTER)}
     namespace = ""
     for key, value in _LABEL.findall(text):

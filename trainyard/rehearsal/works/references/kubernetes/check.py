@@ -65,7 +65,7 @@ def check_objects(stack: Stack) -> Cluster:
 
     Raises `UnreadableInput` for what all of them read.
     """
-    cluster = Cluster(stack)
+    cluster = stack.once(Cluster)
     for one in _CHECKS if cluster.views else ():
         one(cluster)
     return cluster

@@ -175,7 +175,7 @@ class Cluster:
                 namespace = place(view)
                 self._patched.add("*" if namespace is None else namespace)
                 self._found.blurred.add((kind_of(view), "*" if namespace is None else namespace))
-        self._objects = Objects.of(stack)
+        self._objects = stack.once(Objects.of)
         self.is_rendered_elsewhere = self._objects.is_rendered_elsewhere
 
     def of(self, *kinds: str) -> list[View]:

@@ -66,6 +66,9 @@ class Account:
         self._resources = resources
         self._own: dict[str, OwnPolicies] = {}
         self._guards: dict[str, tuple[Document, ...]] = {}
+        self._endpoints: dict[str, RecordedResource | None] = {}
+        self._behind: dict[str, Document | None] = {}
+        self._aliased: dict[str, str] = {}
 
     @cached_property
     def id(self) -> str:
@@ -277,6 +280,11 @@ class Account:
     def _endpoint(self, action: str) -> RecordedResource | None:
         """The endpoint of the network that requests of an action go through, where it has one."""
         prefix = action.partition(":")[0]
+        if prefix not in self._endpoints:
+            self._endpoints[prefix] = self._endpoint_of(prefix)
+        return self._endpoints[prefix]
+
+    def _endpoint_of(self, prefix: str) -> RecordedResource | None:
         called = f".{_ENDPOINTS.get(prefix, prefix)}"
         found = [
             endpoint
@@ -287,6 +295,11 @@ class Account:
         return found[0] if len(networks) == 1 else None  # of several networks nobody knows which one is asked from
 
     def _endpoint_policy(self, endpoint: RecordedResource) -> Document | None:
+        if endpoint.urn not in self._behind:
+            self._behind[endpoint.urn] = self._read_policy(endpoint)
+        return self._behind[endpoint.urn]
+
+    def _read_policy(self, endpoint: RecordedResource) -> Document | None:
         if not is_set(endpoint.inputs, "policy"):
             return None  # AWS lets everything through
         return read_document(
@@ -321,6 +334,11 @@ class Account:
         return self._guards[target.urn]
 
     def _without_alias(self, resource: str) -> str:
+        if resource not in self._aliased:
+            self._aliased[resource] = self._key_behind(resource)
+        return self._aliased[resource]
+
+    def _key_behind(self, resource: str) -> str:
         for alias in self._resources.of(KEY_ALIAS):
             if arn_of(alias) == resource:
                 named = [text for _, text in known_texts(value_at(alias.inputs, "targetKeyId", unknown=None))]

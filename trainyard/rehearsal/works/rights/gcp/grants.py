@@ -4,6 +4,7 @@ service accounts, topics and projects."""
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
@@ -18,7 +19,6 @@ from trainyard.recorded.types import (
     GCP_RUN_SERVICE,
     GCP_SECRET,
     GCP_TOPIC,
-    GKE_CLUSTER,
 )
 
 KEY_RING: Final = "gcp:kms/keyRing:KeyRing"
@@ -44,13 +44,18 @@ _ON: Final[Mapping[str, tuple[str, str]]] = {
     "pubsub/topicIAM": ("topic", GCP_TOPIC),
     "colab/runtimeTemplateIam": ("runtimeTemplate", EDITOR_TEMPLATE),
     "cloudrunv2/serviceIam": ("name", GCP_RUN_SERVICE),
+    "cloudrun/iam": ("service", GCP_RUN_SERVICE),
     "iap/webCloudRunServiceIam": ("cloudRunServiceName", GCP_RUN_SERVICE),
+    "iap/webIam": ("project", ""),
     "projects/iAM": ("project", ""),
     "folder/iAM": ("folder", ""),
     "organizations/iAM": ("orgId", ""),
 }
 """Beginnings of the types of grants: the input that names what they are on, and its type; none of a whole project, or
 of what a project is in (pulumi_gcp 10.2.0)."""
+
+_IN_ID: Final = re.compile(r"projects/([^/_][^/]*)/")
+"""The project at the beginning of an id."""
 
 EVERYWHERE: Final = ""
 """As what a grant is on: the whole project."""
@@ -72,6 +77,15 @@ class Grant:
     condition: str | None  # empty where there is none, None where it is not known
     path: str  # of the members in the inputs
 
+    @property
+    def in_list(self) -> tuple[object, ...]:
+        """Which list of members it is in: two of one list may be at odds. What holds everywhere in a project may be the
+        project's own, that of IAP in it, or that of what the project is in."""
+        if self.on != EVERYWHERE:
+            return self.on, self.folder
+        beginning = self.by.type.rpartition(":")[0].removesuffix(self.kind)
+        return beginning, *(str(self.by.inputs.get(key)) for key in ("project", "folder", "orgId"))
+
     def __str__(self) -> str:
         """The grant in words."""
         return f"{self.by.type.rpartition(':')[2]} {self.by.name} ({self.role or 'a role that is not known'})"
@@ -84,19 +98,23 @@ def token(beginning: str, kind: Kind) -> str:
 
 
 def grants(resources: Resources, home: str = "") -> Iterator[Grant]:
-    """Every recorded grant on something that is recorded too, or on the project: `home`, where that is known."""
+    """Every recorded grant on something that is recorded too, or on a project that something recorded is in.
+
+    `home` is the project of what names none, where that is known.
+    """
+    own = _projects(resources) | {home} if home else frozenset()
     for beginning, (key, type_) in _ON.items():
         for kind in _KINDS:
             for found in resources.of(token(beginning, kind)):
-                on = _on(resources, found, key, type_, home)
+                on = _on(resources, found, key, type_, own)
                 if on is not None:
                     yield from _read(found, kind, on)
 
 
-def _on(resources: Resources, found: RecordedResource, key: str, type_: str, home: str) -> str | None:
+def _on(resources: Resources, found: RecordedResource, key: str, type_: str, own: frozenset[str]) -> str | None:
     """What a grant is on; None for a thing of somebody else's."""
     if not type_:
-        return None if key == "project" and _is_elsewhere(resources, found, home) else EVERYWHERE
+        return None if key == "project" and _is_elsewhere(found, own) else EVERYWHERE
     named = value_at(found.inputs, key, unknown=UNKNOWN)
     things = resources.referred(found, key, type_) or [
         # A secret, a repository or a topic may be named by its short name.
@@ -115,12 +133,27 @@ def home_of(providers: Resources) -> str:
     return home if isinstance(home, str) else ""
 
 
-def _is_elsewhere(resources: Resources, found: RecordedResource, home: str) -> bool:
+def _projects(resources: Resources) -> frozenset[str]:
+    """Ids of the projects that recorded things are in: a key, a network and what uses them may each have another.
+
+    A grant says nothing of it: its project may be a slip, which is what is looked for.
+    """
+    of_grants = {token(beginning, kind) for beginning in _ON for kind in _KINDS}
+    found: set[str] = set()
+    for thing in resources.all:
+        if thing.type in of_grants or not thing.type.startswith("gcp:"):
+            continue
+        named = value_at(thing.inputs, "project", default="", unknown="")
+        in_id = _IN_ID.match(thing.id) if isinstance(thing.id, str) else None
+        found |= {str(named).removeprefix("projects/"), in_id[1] if in_id is not None else ""}
+    return frozenset(found - {""})
+
+
+def _is_elsewhere(found: RecordedResource, own: frozenset[str]) -> bool:
     """Whether a grant is for sure on another project than where things are: named by its id, not its number."""
     named = value_at(found.inputs, "project", unknown=UNKNOWN)
-    if not home or not isinstance(named, str) or named.removeprefix("projects/").isdigit():
+    if not own or not isinstance(named, str) or named.removeprefix("projects/").isdigit():
         return False
-    own = {home, *(value_at(thing.inputs, "project", unknown="") for thing in resources.of(GKE_CLUSTER, ACCOUNT))}
     return named.removeprefix("projects/") not in own
 
 

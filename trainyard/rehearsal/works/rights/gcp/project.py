@@ -182,6 +182,8 @@ class Project:
         if grant.condition is None:
             return "maybe"
         held = holds(grant.condition, target.name, target.type, said) if grant.condition else True
+        if held is False and target.resource is None:
+            return "maybe"  # the condition is of a thing in the project, and which of them is meant is not said
         if held is False:
             return "no"
         return "maybe" if held is None or grant.on == ANYWHERE else answer

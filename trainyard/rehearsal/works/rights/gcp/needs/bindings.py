@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Iterator
 from typing import Final
@@ -10,7 +11,8 @@ from trainyard.problems import nearest
 from trainyard.recorded.node_groups import GKE_NODE_POOL
 from trainyard.recorded.types import GCP_BUCKET, GKE_CLUSTER, HELM_RELEASE, NAMESPACE, SERVICE_ACCOUNT
 from trainyard.rehearsal.context import Stack, View
-from trainyard.rehearsal.works.rights.gcp.grants import EDITOR_TEMPLATE, Grant, token
+from trainyard.rehearsal.near import nearest_of
+from trainyard.rehearsal.works.rights.gcp.grants import ANYWHERE, EDITOR_TEMPLATE, EVERYWHERE, Grant, token
 from trainyard.rehearsal.works.rights.gcp.members import ACCOUNT_ANNOTATION, pod_of
 from trainyard.rehearsal.works.rights.gcp.project import Project
 from trainyard.rehearsal.works.rights.principals import Pod
@@ -19,6 +21,9 @@ _NUMBER: Final = re.compile(r"^serviceAccount:(?:service-)?(\d{6,})[@-]")
 _REMOVED: Final = "gcp:projects/iamMemberRemove:IamMemberRemove"
 _APPLY: Final = "aiplatform.notebookRuntimeTemplates.apply"
 _MADE_BY_KUBERNETES: Final = "default"
+_BY_CHANCE: Final = re.compile(r"-(?=\d*[a-f])[0-9a-f]{6,}$")
+"""What makes a bucket's name the only one of the world, behind it: not a project's number, which others bear too."""
+_ALIKE: Final = 0.8
 
 
 def check(stack: Stack, project: Project) -> None:
@@ -148,24 +153,40 @@ def _is_slip(one: str, other: str) -> bool:
 
 
 def _on_buckets(stack: Stack) -> None:
-    """A role on a bucket of a name that is nearly that of one of the stack's."""
+    """A role on a bucket whose name is a slip of that of one of the stack's. Another word in it names another's, unless
+    the name ends in what chance has put behind the stack's own."""
     made = {str(view.resource.outputs.get("name") or view.text("name")) for view in stack.of_type(GCP_BUCKET)}
     for kind in ("Member", "Binding"):
         for view in stack.of_type(token("storage/bucketIAM", kind)):
             name = (view.text("bucket") or "").removeprefix("b/")
-            if name and name not in made and view.resource.id != name and (hint := nearest(name, made, 0.8)):
-                view.error("rights-binding-nothing", "bucket", f"the stack makes no bucket {name}", hint=hint)
+            if name and name not in made and view.resource.id != name and (meant := _meant(name, made)):
+                words = f"the stack makes no bucket {name}"
+                view.error("rights-binding-nothing", "bucket", words, hint=f"did you mean {meant}?")
+
+
+def _meant(name: str, made: set[str]) -> str:
+    ending = _BY_CHANCE.search(name)
+    own = {each for each in made if ending is not None and each.endswith(ending[0])}
+    return nearest_of(name, made) or next(iter(difflib.get_close_matches(name, own, 1, _ALIKE)), "")
 
 
 def _editors_open(stack: Stack, project: Project) -> None:
-    """A template that people have roles on is one that some of them may open an editor of."""
+    """A template that people have roles on is one that some of them may open an editor of, or people may of every one.
+
+    A role on the project that is not known may be one that lets them.
+    """
+    of_all = [grant for grant in project.grants if grant.on in (EVERYWHERE, ANYWHERE) and _is_of_people(grant)]
     for template in stack.of_type(EDITOR_TEMPLATE):
         given = [grant for grant in project.grants if grant.on == template.resource.urn]
-        held = [project.roles.permissions(grant.role) for grant in given]
+        held = [project.roles.permissions(grant.role) for grant in (*given, *of_all)]
         if given and all(found is not None and _APPLY not in found for found in held):
             by = stack.view_of(given[0].by)
             words = f"no role that is given on {template.name} holds {_APPLY}: nobody opens an editor of it"
             by.error("rights-editor", "role", words, allowed=f"a role with {_APPLY}")
+
+
+def _is_of_people(grant: Grant) -> bool:
+    return grant.some_unknown or any(not member.startswith("serviceAccount:") for member in grant.members)
 
 
 def _grants_stay(stack: Stack, project: Project) -> None:
@@ -175,9 +196,8 @@ def _grants_stay(stack: Stack, project: Project) -> None:
         if grant.kind != "Member" or grant.some_unknown:
             continue
         for owner in owners:
-            same = (owner.on, owner.folder) == (grant.on, grant.folder)
             of_role = (owner.role, owner.condition) == (grant.role, grant.condition)
-            if not same or not of_role or set(grant.members) <= set(owner.members):
+            if owner.in_list != grant.in_list or not of_role or set(grant.members) <= set(owner.members):
                 continue
             stack.view_of(grant.by).error(
                 "rights-binding-replaced",

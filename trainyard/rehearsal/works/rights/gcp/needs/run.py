@@ -10,8 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from typing import Final
+from urllib.parse import urlsplit
 
-from trainyard.conventions.gcp import IAP_ACCOUNT
+from trainyard.conventions.gcp import IAP_ACCOUNT, IAP_AUDIENCE
 from trainyard.recorded.types import GCP_RUN_JOB, GCP_RUN_SERVICE
 from trainyard.rehearsal.context import Stack, View
 from trainyard.rehearsal.works.managed.gcp.jobs import Job, jobs
@@ -32,7 +33,9 @@ def needs(stack: Stack, project: Project) -> Iterator[Need]:
     """What services and jobs of Cloud Run, and jobs that go through IAP, have to be allowed."""
     for view in stack.of_type(GCP_RUN_SERVICE):
         yield from _server(view, "template.", project)
-        if view.flag("iapEnabled") and isinstance(view.resource.id, str):
+        # Where the service does not ask who calls, IAP needs no right to.
+        open_inside = view.flag("invokerIamDisabled") or view.is_unknown("invokerIamDisabled")
+        if view.flag("iapEnabled") and not open_inside and isinstance(view.resource.id, str):
             yield _door(stack, view)
     for view in stack.of_type(GCP_RUN_JOB):
         yield from _server(view, "template.template.", project)
@@ -82,8 +85,9 @@ def _door(stack: Stack, view: View) -> Need:
 
 
 def _signs(stack: Stack, job: Job, project: Project) -> Iterator[Need]:
-    """A job that is told of an account signs in its name, and IAP lets that account in."""
-    email, own = _told(job).get(IAP_ACCOUNT, ""), job.text("jobSpec", "serviceAccount")
+    """A job that is told of an account signs in its name, and IAP lets that account in to the service that it names."""
+    told = _told(job)
+    email, own = told.get(IAP_ACCOUNT, ""), job.text("jobSpec", "serviceAccount")
     client = next((each for each in stack.of_type(ACCOUNT) if each.text("accountId") == email.partition("@")[0]), None)
     if client is None or not isinstance(client.resource.id, str) or project.account(own) is None:
         return
@@ -98,8 +102,9 @@ def _signs(stack: Stack, job: Job, project: Project) -> Iterator[Need]:
         "a serviceaccount.IAMMember of that account with a role that has iam.serviceAccounts.signJwt",
     )
     known = str(client.resource.outputs.get("email"))
+    host = urlsplit(told.get(IAP_AUDIENCE, "")).hostname or ""
     for view in stack.of_type(GCP_RUN_SERVICE):
-        if view.flag("iapEnabled") and isinstance(view.resource.id, str):
+        if view.flag("iapEnabled") and isinstance(view.resource.id, str) and _is_at(view, host):
             yield Need(
                 view,
                 "iapEnabled",
@@ -110,6 +115,12 @@ def _signs(stack: Stack, job: Job, project: Project) -> Iterator[Need]:
                 (Deed("iap.webServiceVersions.accessViaIAP", view.resource.id),),
                 "an iap.WebCloudRunServiceIamMember that gives it roles/iap.httpsResourceAccessor",
             )
+
+
+def _is_at(view: View, host: str) -> bool:
+    """Whether a host is of the addresses that Cloud Run gives a service by its name."""
+    name = view.text("name")
+    return bool(name) and re.match(rf"{re.escape(str(name))}-(\d+\.|[a-z0-9]+-[a-z]+\.a\.)", host) is not None
 
 
 def _told(job: Job) -> Mapping[str, str]:
