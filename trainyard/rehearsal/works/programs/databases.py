@@ -25,7 +25,7 @@ _URI: Final = re.compile(
 )
 _ALWAYS: Final = frozenset({"postgres", "template0", "template1", "rdsadmin", "cloudsqladmin", "mysql"})
 _MAKES: Final = re.compile(r"create\s+database", re.IGNORECASE)
-_LETS_IN: Final = re.compile(r"create\s+(user|role)", re.IGNORECASE)
+_LETS_IN: Final = re.compile(r"create\s+(?:user|role)\s+(?:if\s+not\s+exists\s+)?[\"'`]?(?P<name>\w+)", re.IGNORECASE)
 _LOGINS: Final = ("postgresql:index/role:Role", "mysql:index/user:User")
 _PORTS: Final = {"POSTGRES": 5432, "MYSQL": 3306, "SQLSERVER": 1433}
 """Where Cloud SQL listens."""
@@ -56,8 +56,7 @@ def check(stack: Stack, cluster: Cluster) -> None:
                 if found["host"] in server.hosts:
                     _connects(view, path, found, server, cluster)
     for server in servers:
-        if not _somebody_lets_in(stack, cluster):
-            _logs_in(stack, server, texts)
+        _logs_in(stack, server, texts, _let_in(cluster))
 
 
 def _of_rds(stack: Stack) -> Iterator[_Server]:
@@ -104,7 +103,7 @@ def _of_cloud_sql(stack: Stack) -> Iterator[_Server]:
         yield _Server(view, frozenset(hosts), known, _PORTS.get(engine), forced, certified)
 
 
-def _logs_in(stack: Stack, server: _Server, texts: Sequence[tuple[View, str, str]]) -> None:
+def _logs_in(stack: Stack, server: _Server, texts: Sequence[tuple[View, str, str]], made: set[str]) -> None:
     """One of the users that programs log in to Cloud SQL as is made with it: a program may make others then."""
     users = [
         user
@@ -121,22 +120,24 @@ def _logs_in(stack: Stack, server: _Server, texts: Sequence[tuple[View, str, str
     known = bool(names) and None not in names and all(user.text("type") in (None, "BUILT_IN") for user in users)
     if (server.view.text("databaseVersion") or "").startswith("MYSQL"):
         names |= {"root"}  # which each has, with a password of the instance's own
-    if known and asked and asked.keys().isdisjoint(names | _ALWAYS) and not any("$" in one for one in asked):
+    known = known and not any(view.type in _LOGINS for view in stack.views)
+    if known and asked and asked.keys().isdisjoint(names | made | _ALWAYS) and not any("$" in one for one in asked):
         name, (view, path) = sorted(asked.items())[0]
-        made = sorted(map(str, names))
+        there = sorted(map(str, names))
         view.error(
             "programs-database", path, f"logs in as {show(name)} to {server.view.name}, which has no such user",
-            allowed=f"one of {', '.join(made)}", hint=nearest(name, made),
+            allowed=f"one of {', '.join(there)}", hint=nearest(name, there),
         )  # fmt: skip
 
 
-def _somebody_lets_in(stack: Stack, cluster: Cluster) -> bool:
-    """Whether something else than the cloud makes users: another provider, or a program in SQL."""
-    return any(view.type in _LOGINS for view in stack.views) or any(
-        _LETS_IN.search(text)
+def _let_in(cluster: Cluster) -> set[str]:
+    """The users that programs of the stack make in SQL."""
+    return {
+        found["name"]
         for holder in (*(view.mapping("data") for view in cluster.of("ConfigMap")), *_commands(cluster))
         for _, text in known_texts(holder)
-    )
+        for found in _LETS_IN.finditer(text)
+    }
 
 
 def _made_by_a_provider(stack: Stack) -> set[str]:
