@@ -26,6 +26,7 @@ from trainyard.rehearsal.engine.synthesised import Place, Subject, arn, identity
 TOKEN = re.compile(r"(aws|gcp|kubernetes|random|tls|pulumi):[\w.-]+(/[\w.-]+)?:\w+")
 
 OTHER_TABLES = {
+    "trainyard/rehearsal/works/rights/aws/unreached.py": "by which call each thing of managed training is reached",
     "trainyard/rehearsal/refusals/gcp/generate.py": "which service of Google's documents describes a type",
     "trainyard/rehearsal/refusals/gcp/generate_provider.py": "where the provider's source describes a type",
     "trainyard/rehearsal/refusals/gcp/forms.py": "which input names a region or zone, and what is wider than one",

@@ -375,7 +375,7 @@ def test_every_policy_that_looks_at_google_cloud_is_tried() -> None:
         "other-account-in-charge", "shared-with-another-account", "team-administers-cluster",
         "tracking-database-unchecked",
         "jobs-without-ceilings", "editor-never-stops", "public-editor",
-        "service-without-sign-in",
+        "service-without-sign-in", "secret-in-the-clear",
     }  # fmt: skip
     looking = {
         policy.name

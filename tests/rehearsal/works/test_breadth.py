@@ -86,7 +86,9 @@ SOUND = {
              put(f"{POD}.containers[0].args", ["--config=/etc/fluent/fluent-bit.conf"]))),
     "the GPU operator without its plugin": (
         "demo", "charts",
-        installed("gpu-operator", "gpu-operator", devicePlugin={"enabled": False}, dcgmExporter={"enabled": False})),
+        installed(
+            "gpu-operator", "gpu-operator",
+            **{part: {"enabled": False} for part in ("devicePlugin", "dcgmExporter", "driver", "toolkit")})),
     "a first container that waits for somebody else": ("demo", "references", first(ENDS)),
     "a sidecar that serves": ("demo", "references", first(SIDECAR)),
     "a loop that ends": ("demo", "references", first(EVENTUALLY)),
