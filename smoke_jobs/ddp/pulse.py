@@ -27,6 +27,9 @@ from .result import EXIT, write_json
 PULSE_S = 2.0
 """From one sign of life to the next."""
 
+STOPPING_S = 5.0
+"""How long the threads may take to end: a call to the store, and in a short job the connection to it."""
+
 _PAUSED = 0.5
 """Share of the limit that a round of the watch may last before it says more of who watches than of who is watched."""
 
@@ -74,13 +77,20 @@ class Pulse:
         self._bound: tuple[float, str, str] | None = None
         self._connected = threading.Event()
         self._last: list[tuple[int, float]] = []  # count and when it was new, by rank
-        threading.Thread(target=self._beat, name="pulse", daemon=True).start()
-        if rank != 0:
-            threading.Thread(target=self._watch_head, name="watch", daemon=True).start()
+        work = {"pulse": self._beat} | ({"watch": self._watch_head} if rank != 0 else {})
+        self._threads = [threading.Thread(target=each, name=name, daemon=True) for name, each in work.items()]
+        for thread in self._threads:
+            thread.start()
 
     def stop(self) -> None:
-        """No more signs, and nobody is missed: the ranks are about to end."""
+        """No more signs, and nobody is missed: the ranks are about to end.
+
+        The threads end first: one that is in the store when the interpreter goes takes the process with it, by SIGABRT.
+        """
         self._ended.set()
+        deadline = time.monotonic() + STOPPING_S
+        for thread in self._threads:
+            thread.join(max(0.0, deadline - time.monotonic()))
 
     def come(self, place: str) -> None:
         """Says that this rank is about to do what all do together there."""

@@ -137,6 +137,20 @@ def test_who_does_not_come_to_make_them_is_named(tmp_path: Path, monkeypatch: py
     assert (said["rank"], said["host"]) == (1, "b") and "did not come to make them" in said["message"]
 
 
+def test_a_watch_that_stops_is_in_the_store_no_more(tmp_path: Path) -> None:
+    """A thread that is there when the interpreter goes aborts the process, whatever it had to say."""
+
+    def slowly() -> dist.Store:
+        time.sleep(0.5)
+        return dist.HashStore()
+
+    watch = Pulse(1, ["a", "b"], 60.0, slowly, lambda: "rendezvous", tmp_path)
+    threads = list(watch._threads)
+    assert [thread.is_alive() for thread in threads] == [True, True]
+    watch.stop()
+    assert [thread.is_alive() for thread in threads] == [False, False]
+
+
 class _Splits:
     """Counts what is asked of NCCL's group."""
 
