@@ -42,7 +42,8 @@ def _admitted(**spec: Any) -> Made:
     return _owned(pod(GPU, **spec), labels={POD_SET_LABEL: "main"})
 
 
-def _pods(what: str, words: tuple[str, ...], *specs: Made) -> Wall:
+def pods(what: str, words: tuple[str, ...], *specs: Made) -> Wall:
+    """A wall against pods with these specifications; one without them is no attack."""
     return Wall(what, "", "pods", words, tuple(asks(pod(CPU, **spec)) for spec in specs), asks(pod(CPU)))
 
 
@@ -76,18 +77,18 @@ WALLS: Final = (
         ),
         asks(_admitted(), user=JOB_CONTROLLER, groups=("system:serviceaccounts", "system:authenticated")),
     ),
-    _pods(
+    pods(
         "pods on GPU nodes without a GPU", ("nodeName", "tolerations"),
         {"nodeName": "ip-10-0-0-1.ec2.internal"},
         {"tolerations": [{"operator": "Exists"}]},
         {"tolerations": [{"key": GPU_RESOURCE, "operator": "Exists", "effect": "NoSchedule"}]},
     ),
-    _pods(
+    pods(
         "volumes past the storage tiers", ("volumes",), NFS,
         {"volumes": [{"name": "v", "csi": {"driver": "efs.csi.aws.com"}}]},
         {"volumes": [{"name": "u", "emptyDir": {}}, {"name": "v", "ephemeral": {"volumeClaimTemplate": {}}}]},
     ),
-    _pods("ends that keep GPUs for ever", _ENDS, {"terminationGracePeriodSeconds": YEAR}),
+    pods("ends that keep GPUs for ever", _ENDS, {"terminationGracePeriodSeconds": YEAR}),
     Wall(
         "deletions that keep GPUs for ever", "", "pods", ("gracePeriodSeconds",),
         (replace(MEMBER, operation="DELETE", old=pod(GPU), options={"gracePeriodSeconds": YEAR}),),
@@ -122,7 +123,7 @@ TPU_WALLS: Final = (
         ),
         asks(_COUNTED_TPU, user=JOB_CONTROLLER, groups=("system:serviceaccounts", "system:authenticated")),
     ),
-    _pods(
+    pods(
         "pods on TPU nodes without a chip", ("tolerations",),
         {"tolerations": [{"key": TPU_RESOURCE, "operator": "Exists", "effect": "NoSchedule"}]},
     ),

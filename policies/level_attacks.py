@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from trainyard.conventions import CPU_ONLY_PRIORITY, GPU_RESOURCE
 from trainyard.conventions.gpudirect import DEVICES_PREFIX
-from trainyard.policies.guard_attacks import FORGED, JOB_CONTROLLER, POD_SET_LABEL, Wall
+from trainyard.policies.guard_attacks import FORGED, JOB_CONTROLLER, POD_SET_LABEL, Wall, pods
 from trainyard.policies.guard_objects import CPU, Made, asks, container, pod
 from trainyard.recorded.model import has_unknown
 from trainyard.recorded.read import list_at, value_at
@@ -21,10 +21,6 @@ _HOST_FOLDER: Final = {"name": "v", "hostPath": {"path": "/"}}
 
 def _container(**more: Any) -> Made:
     return {"containers": [container(CPU), {**container(CPU, **more), "name": "b"}]}
-
-
-def _pods(what: str, words: tuple[str, ...], *specs: Made) -> Wall:
-    return Wall(what, "", "pods", words, tuple(asks(pod(CPU, **spec)) for spec in specs), asks(pod(CPU)))
 
 
 def _annotated(what: str, key: str, value: str) -> Wall:
@@ -45,23 +41,23 @@ def _added(*capabilities: str) -> Made:
 _DEBUG: Final = pod(CPU, ephemeralContainers=[{"name": "d", "securityContext": {"privileged": True}}])
 
 LEVEL_WALLS: Final = (
-    _pods("privileged pods", ("privileged",), _container(securityContext={"privileged": True})),
-    _pods("pods in the host's namespaces", ("hostNetwork",),
+    pods("privileged pods", ("privileged",), _container(securityContext={"privileged": True})),
+    pods("pods in the host's namespaces", ("hostNetwork",),
           *({key: True} for key in ("hostNetwork", "hostPID", "hostIPC"))),
-    _pods("pods with the host's folders", ("volumes",), {"volumes": [_HOST_FOLDER]}),
-    _pods("pods with more capabilities", ("capabilities",), _container(**_added("SYS_ADMIN")),
+    pods("pods with the host's folders", ("volumes",), {"volumes": [_HOST_FOLDER]}),
+    pods("pods with more capabilities", ("capabilities",), _container(**_added("SYS_ADMIN")),
           _container(**_added("NET_ADMIN")), {"initContainers": [{**container(CPU), "name": "i", **_added("BPF")}]}),
-    _pods("pods without a profile of system calls", ("seccompProfile",),
+    pods("pods without a profile of system calls", ("seccompProfile",),
           *_profiled({"seccompProfile": {"type": "Unconfined"}})),
-    _pods("pods without a profile of AppArmor", ("appArmorProfile",),
+    pods("pods without a profile of AppArmor", ("appArmorProfile",),
           *_profiled({"appArmorProfile": {"type": "Unconfined"}})),
     _annotated("pods without a profile of AppArmor by annotation", f"{_APP_ARMOR}a", "unconfined"),
-    _pods("pods under another's label of SELinux", ("seLinuxOptions",),
+    pods("pods under another's label of SELinux", ("seLinuxOptions",),
           *_profiled(*({"seLinuxOptions": {key: "spc_t"}} for key in ("type", "user", "role")))),
-    _pods("pods with unsafe sysctls", ("sysctls",),
+    pods("pods with unsafe sysctls", ("sysctls",),
           {"securityContext": {"sysctls": [{"name": "kernel.msgmax", "value": "1"}]}}),
-    _pods("pods with an unmasked /proc", ("procMount",), _container(securityContext={"procMount": "Unmasked"})),
-    _pods("pods with ports of the host", ("hostPort",), _container(ports=[{"containerPort": 80, "hostPort": 80}])),
+    pods("pods with an unmasked /proc", ("procMount",), _container(securityContext={"procMount": "Unmasked"})),
+    pods("pods with ports of the host", ("hostPort",), _container(ports=[{"containerPort": 80, "hostPort": 80}])),
     Wall("privileged containers for debugging", "", "pods/ephemeralcontainers", ("ephemeralContainers",),
          (asks(_DEBUG, operation="UPDATE", old=pod(CPU)),), None, "UPDATE"),
 )  # fmt: skip

@@ -95,12 +95,13 @@ class TierWriter(StorageWriter):
         results: list[WriteResult] = []
         if items:
             share = torch.empty(sum(_length(data) for _, data in items), dtype=torch.uint8)
-            spans: list[tuple[MetadataIndex, int, int, torch.Tensor | None]] = []
+            spans: list[tuple[MetadataIndex, int, int, tuple[torch.dtype | None, tuple[int, ...]]]] = []
             start = 0
             for index, data in items:
                 length = _length(data)
                 _lay(data, share[start : start + length])
-                spans.append((index, start, length, None if isinstance(data, io.BytesIO) else data))
+                kind = (None, ()) if isinstance(data, io.BytesIO) else (data.dtype, tuple(data.shape))
+                spans.append((index, start, length, kind))
                 start += length
             blob = share.numpy().data
             name = f"rank-{self._rank:05d}"
@@ -109,16 +110,9 @@ class TierWriter(StorageWriter):
                 self.tier.put(f"{self.folder}/{name}", blob)
                 digest = hashing.result().hexdigest()
             results = [
-                WriteResult(
-                    index,
-                    length,
-                    Extent(
-                        name, start, length, len(blob), digest,
-                        None if tensor is None else tensor.dtype, () if tensor is None else tuple(tensor.shape),
-                    ),
-                )
-                for index, start, length, tensor in spans
-            ]  # fmt: skip
+                WriteResult(index, length, Extent(name, start, length, len(blob), digest, *kind))
+                for index, start, length, kind in spans
+            ]
         done: Future[list[WriteResult]] = Future()
         done.set_result(results)
         return done

@@ -20,8 +20,8 @@ from tests.stacks.test_order import Order
 from trainyard.catalog import gcp as catalog
 from trainyard.conventions.gcp import VERTEX_QUOTAS, vertex_quota
 from trainyard.recorded.resources import Resources
-from trainyard.recorded.types import GCP_BUCKET, GCP_CRYPTO_KEY
-from trainyard.rehearsal.works.rights.gcp.grants import ACCOUNT, EDITOR_TEMPLATE, REPOSITORY
+from trainyard.recorded.types import GCP_ACCOUNT, GCP_BUCKET, GCP_CRYPTO_KEY
+from trainyard.rehearsal.works.rights.gcp.grants import EDITOR_TEMPLATE, REPOSITORY
 from trainyard.rehearsal.works.rights.gcp.members import Caller
 from trainyard.rehearsal.works.rights.gcp.project import full_name, object_name
 from trainyard.rehearsal.works.rights.stack import Rights
@@ -36,7 +36,7 @@ class Stack:
         self.rights = Rights(self.resources)
         self.outputs, self.plan = rehearsed.outputs, rehearsed.plan
         self.project = f"projects/{self.outputs['project']}"
-        (self.account,) = self.resources.of(ACCOUNT)
+        (self.account,) = self.resources.of(GCP_ACCOUNT)
         (who,) = self.plan["core"]["teams"][0]["principals"]
         self.people = Caller("people", member=who)
         self.jobs = Caller("jobs", account=self.outputs["jobAccount"])

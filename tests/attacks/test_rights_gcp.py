@@ -10,8 +10,8 @@ from tests.attacks.verdicts import allows, refuses
 from tests.conftest import GKE
 from trainyard.conventions import TEAM_LABEL, TRAINER_SERVICE_ACCOUNT, data_prefix, team_prefix
 from trainyard.recorded.resources import Resources
-from trainyard.recorded.types import GCP_BUCKET, GCP_CRYPTO_KEY, NAMESPACE
-from trainyard.rehearsal.works.rights.gcp.grants import ACCOUNT, REGIONAL_SECRET
+from trainyard.recorded.types import GCP_ACCOUNT, GCP_BUCKET, GCP_CRYPTO_KEY, NAMESPACE
+from trainyard.rehearsal.works.rights.gcp.grants import REGIONAL_SECRET
 from trainyard.rehearsal.works.rights.gcp.members import Caller
 from trainyard.rehearsal.works.rights.gcp.project import LIST_PREFIX, full_name, object_name
 from trainyard.rehearsal.works.rights.principals import Pod
@@ -126,7 +126,7 @@ def test_a_pod_reads_no_secret(stack):
 
 @pytest.mark.parametrize("permission", ["getAccessToken", "signJwt", "actAs", "setIamPolicy", "implicitDelegation"])
 def test_a_pod_takes_no_account(stack, permission):
-    accounts = stack.resources.of(ACCOUNT)
+    accounts = stack.resources.of(GCP_ACCOUNT)
     assert accounts
     for team in stack.namespaces:
         for account in accounts:
@@ -167,7 +167,7 @@ def test_pods_of_another_pool_and_accounts_of_others_get_nothing(stack):
 
 
 def test_nodes_read_no_bucket_secret_or_key(stack):
-    for account in stack.resources.of(ACCOUNT):
+    for account in stack.resources.of(GCP_ACCOUNT):
         node = Caller("a node", account=account.outputs["email"])
         for bucket in stack.resources.of(GCP_BUCKET):
             refuses(stack.rights.may(node, "storage.objects.get", object_name(bucket, "any")))

@@ -16,11 +16,11 @@ from tests.rehearsal.works.mistakes_managed_gcp import without
 from tests.shared import ROOT
 from tests.stacks.tracking_on_run import JOB, SERVICE, STACK, stack_file
 from trainyard.recorded.model import UNKNOWN
-from trainyard.recorded.types import CLOUD_SQL, GCP_RUN_JOB, GCP_RUN_SERVICE
+from trainyard.recorded.types import CLOUD_SQL, GCP_DATABASE_USER, GCP_RUN_JOB, GCP_RUN_SERVICE
 from trainyard.rehearsal.context import Stack, ValueContext
 from trainyard.rehearsal.rehearse import Rehearsal, rehearse
 from trainyard.rehearsal.works.managed.check import check
-from trainyard.rehearsal.works.managed.gcp.servers import DOOR, USER
+from trainyard.rehearsal.works.managed.gcp.servers import DOOR
 from trainyard.rehearsal.works.rights.gcp.check import check as check_rights
 
 DATABASE, SETTINGS = "hooli-research-mlflow", "settings"
@@ -152,7 +152,7 @@ MISTAKES = {
     "IAP was forgotten": (server("iapEnabled", DROP), "run-iap-off"),
     "as somebody else": (server("template.serviceAccount", "hooli-research-jobs@rehearsal.iam.gserviceaccount.com"),
                          "run-login rights-run"),
-    "no login of that name": (edit(USER, "tracking-server-login", into("name", "mlflow@p.iam")),
+    "no login of that name": (edit(GCP_DATABASE_USER, "tracking-server-login", into("name", "mlflow@p.iam")),
                               "run-login"),
     "no tokens for the database": (edit(CLOUD_SQL, DATABASE, into("settings.databaseFlags", [])), "run-login"),
     "the migration has no way": (edit(GCP_RUN_JOB, JOB, into("template.template.vpcAccess", DROP)), "run-network"),
@@ -209,14 +209,14 @@ UNUSUAL = {
     "an instance that is looked up": edit_resource(CLOUD_SQL, DATABASE, read=True, inputs={}),
     "no login made here, for an instance that is looked up": both(
         edit_resource(CLOUD_SQL, DATABASE, read=True, inputs={}),
-        edit(USER, "tracking-server-login", into("name", "of@another.iam"))),
+        edit(GCP_DATABASE_USER, "tracking-server-login", into("name", "of@another.iam"))),
     "a login that comes by a group": both(
-        without(USER, "tracking-server-login"), make(USER, "group", {
+        without(GCP_DATABASE_USER, "tracking-server-login"), make(GCP_DATABASE_USER, "group", {
             "instance": DATABASE, "name": "servers@hooli.example", "type": "CLOUD_IAM_GROUP"})),
     "nobody's login here, and one of another instance": both(
-        without(USER, "tracking-server-login"), without(USER, "hooli-research-mlflow-mlflow"),
+        without(GCP_DATABASE_USER, "tracking-server-login"), without(GCP_DATABASE_USER, "hooli-research-mlflow-mlflow"),
         make(CLOUD_SQL, "other", {"name": "other", "region": "us-central1"}),
-        make(USER, "of-other", {"instance": "other", "name": "app", "type": "BUILT_IN"})),
+        make(GCP_DATABASE_USER, "of-other", {"instance": "other", "name": "app", "type": "BUILT_IN"})),
     "let in to a service that is looked up": both(
         make(GCP_RUN_SERVICE, "elsewhere", {"name": "elsewhere"}),
         edit_resource(GCP_RUN_SERVICE, "added-elsewhere", read=True),
@@ -227,7 +227,7 @@ UNUSUAL = {
     "may log in to this instance alone": edit(
         MEMBER, "tracking-server-logs-in", into("condition", on_instance(DATABASE))),
     "may log in somewhere, by a condition on an instance that nobody recorded": both(
-        word(STORE, f"{STORE}{OWN}10.9.9.9:5432/mlflow"), without(USER, "tracking-server-login"),
+        word(STORE, f"{STORE}{OWN}10.9.9.9:5432/mlflow"), without(GCP_DATABASE_USER, "tracking-server-login"),
         edit(MEMBER, "tracking-server-logs-in", into("condition", on_instance("of-another")))),
     "by an address that is not known": edit(GCP_RUN_SERVICE, SERVICE, into("template", None)),
 }  # fmt: skip

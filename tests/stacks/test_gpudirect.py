@@ -18,6 +18,7 @@ from tests.attacks.test_guard import ADA, OWNER, Wall
 from tests.components.k8s.admission import JOB_CONTROLLER
 from tests.rehearsal.works.mistakes import Change, both, drop, edit, put, told
 from tests.shared import ROOT
+from tests.stacks.test_fabric_networks import inputs
 from trainyard.conventions.gpudirect import TRANSPORTS, Transport
 from trainyard.recorded.node_groups import gpu_node_groups
 from trainyard.recorded.resources import Resources
@@ -52,10 +53,6 @@ def run() -> Rehearsal:
 @pytest.fixture(scope="module")
 def high() -> Rehearsal:
     return with_pool(TRANSPORTS["tcpx"])
-
-
-def inputs(run: Rehearsal, type_: str) -> dict[str, Any]:
-    return {found.name: found.inputs for found in run.known.resources if found.type == type_}
 
 
 def judged(run: Rehearsal, resources: Any = None) -> list[str]:

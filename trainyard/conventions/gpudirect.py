@@ -237,9 +237,6 @@ TRANSPORTS: Final[Mapping[str, Transport]] = {
 OF_MACHINE: Final[Mapping[str, Transport]] = {each.machine: each for each in TRANSPORTS.values()}
 """Both, by the machines that have them."""
 
-FOLDERS_OF_DAEMONS: Final = frozenset(_NODE_FOLDERS)
-"""Names of the volumes that only a daemon mounts."""
-
 INSTALLER_NAMESPACE: Final = "kube-system"
 INJECTOR: Final = "device-injector"
 """Name of the DaemonSet that gives containers devices by a pod's annotation, and of its image in the catalogue."""

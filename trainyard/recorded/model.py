@@ -7,11 +7,12 @@ two marks: the singleton `UNKNOWN` for what a first preview cannot know, and `Se
 from __future__ import annotations
 
 import enum
-import marshal
 import operator
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
+
+from trainyard.recorded.alike import written
 
 SECRET_TEXT: Final = "[secret]"  # noqa: S105 (the mask, not a password)
 UNKNOWN_TEXT: Final = "[unknown]"
@@ -193,19 +194,12 @@ def masked(value: Any) -> Any:
 
 
 def _is_bare(value: Any) -> bool:
-    """Whether `bare` would hand a value on as it is, for sure: `marshal` takes it, and writes no tuple of it.
+    """Whether `bare` would hand a value on as it is, for sure: it is plain data, and no tuple is written of it.
 
     A byte that stands for a tuple may be of a text as well, and then it is walked through.
     """
-    try:
-        return b"(" not in marshal.dumps(value, _WITHOUT_REFERENCES)
-    except ValueError:
-        return False
-
-
-_WITHOUT_REFERENCES: Final = 2
-"""A format of `marshal` that looks for nothing written before, and in which every tuple begins with `(`, as no
-dictionary and no list does (CPython 3.11, Python/marshal.c)."""
+    found = written(value)
+    return found is not None and b"(" not in found
 
 
 def bare(value: Any) -> Any:
@@ -237,21 +231,12 @@ def bare(value: Any) -> Any:
 
 def has_unknown(value: Any) -> bool:
     """Whether anything in `value`, at any depth, is `UNKNOWN`."""
-    return not _is_plain(value) and _holds(value, lambda item: item is UNKNOWN)
+    return written(value) is None and _holds(value, lambda item: item is UNKNOWN)
 
 
 def has_secret(value: Any) -> bool:
     """Whether anything in `value`, at any depth, is a `Secret`."""
-    return not _is_plain(value) and _holds(value, lambda item: isinstance(item, Secret))
-
-
-def _is_plain(value: Any) -> bool:
-    """Whether `marshal` takes a value, which takes no mark at any depth: as most, and a tenth of the time of a look."""
-    try:
-        marshal.dumps(value)
-    except ValueError:
-        return False
-    return True
+    return written(value) is None and _holds(value, lambda item: isinstance(item, Secret))
 
 
 def _holds(value: Any, wanted: Callable[[Any], bool]) -> bool:

@@ -23,3 +23,8 @@ def document(inputs: Any, *path: str | int) -> Mapping[str, Any]:
 def statements(inputs: Any, *path: str | int) -> list[Mapping[str, Any]]:
     """The statements of the policy document at `path`; none where there is no document."""
     return mappings_at(document(inputs, *path), "Statement")
+
+
+def texts_of(value: Any) -> list[str]:
+    """The texts of a part of a statement, such as its actions: one text, or a list of them."""
+    return [text for text in (value if isinstance(value, list) else [value]) if isinstance(text, str)]

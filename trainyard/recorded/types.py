@@ -16,8 +16,10 @@ ACCESS_ENTRY: Final = "aws:eks/accessEntry:AccessEntry"
 ACCESS_KEY: Final = "aws:iam/accessKey:AccessKey"
 ACCESS_POLICY_ASSOCIATION: Final = "aws:eks/accessPolicyAssociation:AccessPolicyAssociation"
 ADD_ON: Final = "aws:eks/addon:Addon"
+AUTOSCALING_TAG: Final = "aws:autoscaling/tag:Tag"
 AWS_BUDGET: Final = "aws:budgets/budget:Budget"
 BACKUP_SELECTION: Final = "aws:backup/selection:Selection"
+BUDGET_ACTION: Final = "aws:budgets/budgetAction:BudgetAction"
 BUCKET: Final = "aws:s3/bucket:Bucket"
 BUCKET_ACL: Final = "aws:s3/bucketAcl:BucketAcl"
 BUCKET_ENCRYPTION: Final = (
@@ -109,6 +111,7 @@ ROLE_POLICY: Final = "aws:iam/rolePolicy:RolePolicy"
 ROLE_POLICY_ATTACHMENT: Final = "aws:iam/rolePolicyAttachment:RolePolicyAttachment"
 SECRET_POLICY: Final = "aws:secretsmanager/secretPolicy:SecretPolicy"  # noqa: S105 (a type)
 SECRETS_MANAGER_SECRET: Final = "aws:secretsmanager/secret:Secret"  # noqa: S105 (a type)
+PLACEMENT_GROUP: Final = "aws:ec2/placementGroup:PlacementGroup"
 SECURITY_GROUP: Final = "aws:ec2/securityGroup:SecurityGroup"
 SECURITY_GROUP_EGRESS_RULE: Final = "aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule"
 SECURITY_GROUP_INGRESS_RULE: Final = "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule"
@@ -142,6 +145,7 @@ GCP_BUCKETS_ACCESS: Final = (
     "gcp:storage/defaultObjectAccessControl:DefaultObjectAccessControl",
     "gcp:storage/objectAccessControl:ObjectAccessControl",
 )
+GCP_ACCOUNT: Final = "gcp:serviceaccount/account:Account"
 GCP_BUDGET: Final = "gcp:billing/budget:Budget"
 GCP_FIREWALL: Final = "gcp:compute/firewall:Firewall"
 GCP_KEY: Final = "gcp:serviceaccount/key:Key"
@@ -218,6 +222,7 @@ RBAC_ROLE_BINDING: Final = "kubernetes:rbac.authorization.k8s.io/v1:RoleBinding"
 RESOURCE_QUOTA: Final = "kubernetes:core/v1:ResourceQuota"
 SECRET: Final = "kubernetes:core/v1:Secret"  # noqa: S105 (a type)
 SERVICE: Final = "kubernetes:core/v1:Service"
+RESOURCE_CLAIM_TEMPLATE: Final = "kubernetes:resource.k8s.io/v1:ResourceClaimTemplate"
 SERVICE_ACCOUNT: Final = "kubernetes:core/v1:ServiceAccount"
 STATEFUL_SET: Final = "kubernetes:apps/v1:StatefulSet"
 MUTATING_WEBHOOKS: Final = "kubernetes:admissionregistration.k8s.io/v1:MutatingWebhookConfiguration"

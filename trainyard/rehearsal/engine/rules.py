@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import marshal
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, Final
 
+from trainyard.recorded.alike import written
 from trainyard.recorded.model import Alias, Finding, RecordedResource, Secret, has_secret, leaves
 from trainyard.recorded.types import EKS_CLUSTER, GKE_CLUSTER
 from trainyard.rehearsal.engine.recorder import STACK_REFERENCE, STACK_TYPE, Recording, WrongProvider
@@ -227,14 +227,11 @@ def _plain_secrets(recording: Recording, placeholders: Collection[str]) -> Itera
 def _has_one_of(secrets: Collection[str], value: Any) -> bool:
     """Whether one of these texts stands in the clear anywhere in a value.
 
-    What has no marks `marshal` writes whole, each text in UTF-8: where a secret is not among those bytes it is in no
+    What has no marks is `written` whole, each text in UTF-8: where a secret is not among those bytes it is in no
     text either, and that is seen ten times as soon.
     """
-    try:
-        written = marshal.dumps(value)
-    except ValueError:  # marks
-        written = None
-    if written is not None and not any(text.encode(errors="surrogatepass") in written for text in secrets):
+    plain = written(value)
+    if plain is not None and not any(text.encode(errors="surrogatepass") in plain for text in secrets):
         return False
     told = "\0".join(_texts(value, secret=False))
     return any(map(told.__contains__, secrets))

@@ -11,8 +11,8 @@ from typing import Final
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.read import texts_at, value_at
 from trainyard.recorded.resources import Resources
-from trainyard.recorded.types import GCP_BUCKET, GCP_CRYPTO_KEY, GCP_SECRET, GCP_TOPIC, VOLUME
-from trainyard.rehearsal.works.rights.gcp.grants import ACCOUNT, REGIONAL_SECRET, REPOSITORY
+from trainyard.recorded.types import GCP_ACCOUNT, GCP_BUCKET, GCP_CRYPTO_KEY, GCP_SECRET, GCP_TOPIC, VOLUME
+from trainyard.rehearsal.works.rights.gcp.grants import REGIONAL_SECRET, REPOSITORY
 from trainyard.rehearsal.works.rights.gcp.needs.objects import folder
 from trainyard.rehearsal.works.rights.gcp.project import LIST_PREFIX, bucket_name, full_name, object_name
 from trainyard.rehearsal.works.rights.principals import Pod
@@ -53,7 +53,7 @@ _OF_THE_REST: Final[Mapping[str, tuple[str, Deeds]]] = {
             "push": "artifactregistry.repositories.uploadArtifacts",
         },
     ),
-    ACCOUNT: (
+    GCP_ACCOUNT: (
         "account",
         {"take it": "iam.serviceAccounts.getAccessToken", "change its grants": "iam.serviceAccounts.setIamPolicy"},
     ),

@@ -15,11 +15,11 @@ from trainyard.problems import nearest
 from trainyard.recorded.model import UNKNOWN
 from trainyard.recorded.node_groups import EFA_INTERFACES, LAUNCH_TEMPLATE
 from trainyard.recorded.read import as_number
+from trainyard.recorded.types import PLACEMENT_GROUP
 from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.refusals.aws.eks import instance_types
 from trainyard.rehearsal.refusals.rules import Rules
 
-PLACEMENT_GROUP = "aws:ec2/placementGroup:PlacementGroup"
 RESERVATION = "aws:ec2/capacityReservation:CapacityReservation"
 
 

@@ -15,6 +15,7 @@ from importlib.resources import files
 from typing import Final
 
 from trainyard.problems import nearest
+from trainyard.recorded.types import GCP_CUSTOM_ROLES
 from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.refusals.rules import EVERY_TYPE, Rules
 
@@ -185,7 +186,7 @@ def custom_role(view: View) -> None:
 
 
 RULES: Rules = {
-    custom_role: ("gcp:projects/iAMCustomRole:IAMCustomRole", "gcp:organizations/iAMCustomRole:IAMCustomRole"),
+    custom_role: GCP_CUSTOM_ROLES,
     grant: (EVERY_TYPE,),
     fits: (EVERY_TYPE,),
     conditions: (EVERY_TYPE,),

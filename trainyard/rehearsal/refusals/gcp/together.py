@@ -16,6 +16,7 @@ from trainyard.catalog import gcp as catalog
 from trainyard.conventions.gcp import DRANET_LABEL, RDMA_DEVICE_CLASS, ROCE_NETWORK
 from trainyard.problems import nearest
 from trainyard.recorded.read import as_number, follow
+from trainyard.recorded.types import RESOURCE_CLAIM_TEMPLATE
 from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.refusals.gcp.compute import FIREWALL, GLOBAL_ADDRESS, NAT, NETWORK, SUBNETWORK
 from trainyard.rehearsal.refusals.gcp.container import CLUSTER, NODE_POOL
@@ -25,7 +26,6 @@ from trainyard.rehearsal.refusals.rules import Rules
 ROUTER: Final = "gcp:compute/router:Router"
 ZONE: Final = "gcp:dns/managedZone:ManagedZone"
 RECORDS: Final = "gcp:dns/recordSet:RecordSet"
-_CLAIMS: Final = "kubernetes:resource.k8s.io/v1:ResourceClaimTemplate"
 
 FAST_NETWORK_SINCE: Final = (1, 34)
 """The first minor version of GKE whose nodes have their fast interfaces set up for them (cluster-toolkit)."""
@@ -240,7 +240,7 @@ def fast_network_rule(view: View) -> None:
 
 def _claimed(view: View) -> bool:
     """Whether pods of the stack claim the fast network."""
-    for template in view.stack.of_type(_CLAIMS):
+    for template in view.stack.of_type(RESOURCE_CLAIM_TEMPLATE):
         for _, request in template.items("spec.spec.devices.requests"):
             if follow(request, "exactly", "deviceClassName") == RDMA_DEVICE_CLASS:
                 return True

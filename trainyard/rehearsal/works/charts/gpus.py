@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from trainyard.recorded.node_groups import EKS_NODE_GROUP
+from trainyard.recorded.node_groups import EKS_NODE_GROUP, LAUNCH_TEMPLATE
 from trainyard.recorded.types import EKS_CLUSTER
 from trainyard.rehearsal.context import Stack, View, show
 
-_TEMPLATE: Final = "aws:ec2/launchTemplate:LaunchTemplate"
 _OF_NODES: Final = ("driver", "toolkit")
 
 
@@ -40,7 +39,7 @@ def check_network(release: View, chart: str, stack: Stack) -> None:
         return
     if any(not group.has("launchTemplate") for group in stack.of_type(EKS_NODE_GROUP)):
         return  # nodes of EKS's own template answer pods: two hops
-    hops = [view.number("metadataOptions.httpPutResponseHopLimit") for view in stack.of_type(_TEMPLATE)]
+    hops = [view.number("metadataOptions.httpPutResponseHopLimit") for view in stack.of_type(LAUNCH_TEMPLATE)]
     if hops and all(one == 1 for one in hops) and release.flag("values.hostNetwork") is not True:
         for key in ("region", "vpcId"):
             by_tags = key == "vpcId" and release.has("values.vpcTags")

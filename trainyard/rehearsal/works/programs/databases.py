@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from trainyard.problems import nearest
 from trainyard.recorded.read import known_texts
-from trainyard.recorded.types import DATABASE, DATABASE_PARAMETERS
+from trainyard.recorded.types import CLOUD_SQL, DATABASE, DATABASE_PARAMETERS, GCP_DATABASE_USER
 from trainyard.rehearsal.context import Stack, View, show
 from trainyard.rehearsal.works.programs.told import told
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
@@ -30,8 +30,6 @@ _LOGINS: Final = ("postgresql:index/role:Role", "mysql:index/user:User")
 _PORTS: Final = {"POSTGRES": 5432, "MYSQL": 3306, "SQLSERVER": 1433}
 """Where Cloud SQL listens."""
 _FORCED_SINCE: Final = 15
-_USER: Final = "gcp:sql/user:User"
-_GCP: Final = "gcp:sql/databaseInstance:DatabaseInstance"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,14 +83,14 @@ def _of_rds(stack: Stack) -> Iterator[_Server]:
 
 
 def _of_cloud_sql(stack: Stack) -> Iterator[_Server]:
-    for view in stack.of_type(_GCP):
+    for view in stack.of_type(CLOUD_SQL):
         outputs = view.resource.outputs
         keys = ("privateIpAddress", "publicIpAddress", "dnsName")
         hosts = {str(outputs[key]) for key in keys if isinstance(outputs.get(key), str)}
         names = {
             database.text("name")
             for database in stack.of_type("gcp:sql/database:Database")
-            if view in (database.referred("instance", _GCP), None) or database.is_unknown("instance")
+            if view in (database.referred("instance", CLOUD_SQL), None) or database.is_unknown("instance")
         }
         known = frozenset(str(name) for name in names) if names and None not in names else None
         forced = view.text("settings.ipConfiguration.sslMode") in (
@@ -107,8 +105,8 @@ def _logs_in(stack: Stack, server: _Server, texts: Sequence[tuple[View, str, str
     """One of the users that programs log in to Cloud SQL as is made with it: a program may make others then."""
     users = [
         user
-        for user in stack.of_type(_USER)
-        if user.referred("instance", _GCP) is server.view or user.is_unknown("instance")
+        for user in stack.of_type(GCP_DATABASE_USER)
+        if user.referred("instance", CLOUD_SQL) is server.view or user.is_unknown("instance")
     ]
     names = {user.text("name") for user in users}
     asked = {

@@ -12,14 +12,12 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from trainyard.recorded.types import SNS_TOPIC
+from trainyard.recorded.types import GCP_ALERT_POLICY, GCP_LOG_METRIC, SNS_TOPIC
 from trainyard.rehearsal.context import Stack, View, listed
 from trainyard.rehearsal.works.references.kubernetes.alert_routes import configurations
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
 
 _ALARM: Final = "aws:cloudwatch/metricAlarm:MetricAlarm"
-_ALERT: Final = "gcp:monitoring/alertPolicy:AlertPolicy"
-_METRIC: Final = "gcp:logging/metric:Metric"
 _UNITS: Final = {"ms": 0.001, "s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800, "y": 31_536_000}
 _SIGN: Final = "Watchdog"
 _BELOW: Final = ("LessThanThreshold", "LessThanOrEqualToThreshold")
@@ -75,9 +73,11 @@ def _alarm(alarm: View, seconds: float) -> None:
 def _alerts(stack: Stack, seconds: float) -> None:
     """Policies on the absence of a metric that counts the sign of life in a log."""
     counted = {
-        view.text("name") for view in stack.of_type(_METRIC) if _SIGN in (view.text("filter") or "").split('!="')[0]
+        view.text("name")
+        for view in stack.of_type(GCP_LOG_METRIC)
+        if _SIGN in (view.text("filter") or "").split('!="')[0]
     }
-    for alert in stack.of_type(_ALERT):
+    for alert in stack.of_type(GCP_ALERT_POLICY):
         for path, condition in alert.items("conditions"):
             absent = condition.get("conditionAbsent")
             if not isinstance(absent, Mapping):

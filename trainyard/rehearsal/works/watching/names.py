@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from trainyard.problems import nearest
 from trainyard.recorded.read import known_texts
+from trainyard.recorded.types import GCP_LOG_METRIC
 from trainyard.rehearsal.context import Stack, View, listed, show
 from trainyard.rehearsal.near import nearest_of
 from trainyard.rehearsal.works.references.kubernetes.alert_routes import configurations
@@ -29,7 +30,6 @@ _JOBS: Final = frozenset(
 """Jobs that kube-prometheus-stack makes itself."""
 _MATCHER: Final = re.compile(r"severity\s*=~?\s*\"?([\w|-]+)\"?")
 _SOURCE: Final = "prometheus"
-_METRIC: Final = "gcp:logging/metric:Metric"
 _ALERT: Final = re.compile(r"jsonPayload\.alert\s*!?=\s*\"([^\"]+)\"")
 
 
@@ -41,7 +41,7 @@ def check(stack: Stack, cluster: Cluster) -> None:
     _sources(cluster)
     _objects(every, cluster)
     alerts = {str(rule.get("alert")) for _, _, rule in every if isinstance(rule.get("alert"), str)}
-    for metric in stack.of_type(_METRIC) if alerts else ():
+    for metric in stack.of_type(GCP_LOG_METRIC) if alerts else ():
         for name in _ALERT.findall(metric.text("filter") or ""):
             if name not in alerts and (hint := nearest(name, alerts, cutoff=_NEAR)):
                 metric.error(

@@ -10,16 +10,15 @@ from trainyard.recorded.node_groups import GKE_NODE_POOL, LAUNCH_TEMPLATE, NODE_
 from trainyard.recorded.queues import CLUSTER_QUEUE, COHORT, LOCAL_QUEUE, RESOURCE_FLAVOR, gpu_quotas, nodes_of_flavor
 from trainyard.recorded.read import is_set
 from trainyard.recorded.resources import Resources
-from trainyard.recorded.types import SUBNET, VPC
+from trainyard.recorded.types import PLACEMENT_GROUP, SUBNET, VPC
 from trainyard.review.reports.picture.model import UNTOLD, Cluster, NodeGroupFigures, Pool, Quota, Team
 from trainyard.review.reports.picture.network import zone_of
 from trainyard.review.reports.picture.told import entries, known, on, texts, told
 
 EKS_CLUSTER = "aws:eks/cluster:Cluster"
 GKE_CLUSTER = "gcp:container/cluster:Cluster"
-_PLACEMENT_GROUP = "aws:ec2/placementGroup:PlacementGroup"
 DRAWN = (
-    *(EKS_CLUSTER, GKE_CLUSTER, *NODE_GROUP_TYPES, LAUNCH_TEMPLATE, _PLACEMENT_GROUP),
+    *(EKS_CLUSTER, GKE_CLUSTER, *NODE_GROUP_TYPES, LAUNCH_TEMPLATE, PLACEMENT_GROUP),
     *(CLUSTER_QUEUE, COHORT, LOCAL_QUEUE, RESOURCE_FLAVOR),
 )
 """Types that the picture shows, here and below."""

@@ -7,8 +7,8 @@ zone; a cluster group packs them inside a zone) and "Get started with EFA" (2026
 from __future__ import annotations
 
 from trainyard.recorded.node_groups import EFA_INTERFACES, EKS_NODE_GROUP, LAUNCH_TEMPLATE
+from trainyard.recorded.types import PLACEMENT_GROUP
 from trainyard.rehearsal.context import Stack
-from trainyard.rehearsal.works.references.aws.unused import PLACEMENT_GROUP
 
 
 def check(stack: Stack) -> None:

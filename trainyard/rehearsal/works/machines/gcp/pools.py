@@ -13,14 +13,13 @@ from trainyard.conventions.gcp import FABRIC_INTERFACES, RDMA_DEVICE_CLASS
 from trainyard.problems import nearest
 from trainyard.recorded.node_groups import GKE_NODE_POOL
 from trainyard.recorded.read import follow, known_texts
-from trainyard.recorded.types import GKE_CLUSTER, HELM_RELEASE, VOLUME
+from trainyard.recorded.types import GKE_CLUSTER, HELM_RELEASE, RESOURCE_CLAIM_TEMPLATE, VOLUME
 from trainyard.rehearsal.context import Stack, View
 
 IMAGES: Final = ("COS_CONTAINERD", "UBUNTU_CONTAINERD", "WINDOWS_LTSC_CONTAINERD", "WINDOWS_SAC_CONTAINERD")
 """Images that nodes may have; those with Docker are gone since 1.24."""
 _RESERVATIONS: Final = ("SPECIFIC_RESERVATION", "ANY_RESERVATION", "ANY_RESERVATION_THEN_FAIL")
 _PROFILE: Final = "networkConfig.acceleratorNetworkProfile"
-_CLAIMS: Final = "kubernetes:resource.k8s.io/v1:ResourceClaimTemplate"
 _DAEMON_SETS: Final = "kubernetes:apps/v1:DaemonSet"
 _DRIVERS: Final = ("gpu-operator", "driver-installer", "nvidia-driver")
 """What the charts and images that install drivers are called by."""
@@ -95,7 +94,7 @@ def _interfaces(stack: Stack) -> None:
     most = max((FABRIC_INTERFACES.get(machine or "", 0) for machine in machines), default=0)
     if None in machines or not most or any(machine not in FABRIC_INTERFACES for machine in machines):
         return
-    for template in stack.of_type(_CLAIMS):
+    for template in stack.of_type(RESOURCE_CLAIM_TEMPLATE):
         for path, request in template.items("spec.spec.devices.requests"):
             count = template.number(f"{path}.exactly.count")
             if (

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from trainyard.recorded.types import ROLE
+from trainyard.recorded.types import BUDGET_ACTION, ROLE
 from trainyard.rehearsal.context import Stack, View, show
-
-ACTION: Final = "aws:budgets/budgetAction:BudgetAction"
 
 _DEFINITIONS: Final = {
     "APPLY_IAM_POLICY": "iamActionDefinition",
@@ -20,7 +18,7 @@ _TARGETS: Final = ("roles", "users", "groups")
 
 def check(stack: Stack) -> None:
     """Looks at every action."""
-    for action in stack.of_type(ACTION):
+    for action in stack.of_type(BUDGET_ACTION):
         _told(action)
         wanted = _DEFINITIONS.get(action.text("actionType") or "")
         if wanted is None or action.is_unknown("definition"):

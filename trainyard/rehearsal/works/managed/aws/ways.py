@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from trainyard.recorded.types import SECURITY_GROUP, SECURITY_GROUP_EGRESS_RULE, SECURITY_GROUP_INGRESS_RULE
 from trainyard.rehearsal.context import Stack, View
 from trainyard.rehearsal.works.flows.addresses import PRIVATE, Addresses
 from trainyard.rehearsal.works.flows.model import Place, Port
@@ -19,9 +20,6 @@ from trainyard.rehearsal.works.paths.aws.endpoints import Endpoints
 from trainyard.rehearsal.works.paths.aws.groups import Groups
 from trainyard.rehearsal.works.paths.aws.network import Network
 
-_IN: Final = "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule"
-_OUT: Final = "aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule"
-_GROUP: Final = "aws:ec2/securityGroup:SecurityGroup"
 _S3: Final = "s3"
 _HTTPS: Final = Port(443)
 _PUBLIC: Final = Addresses.of("0.0.0.0/0") - PRIVATE
@@ -45,12 +43,12 @@ def check(stack: Stack) -> None:
 
 def _heard(stack: Stack) -> None:
     """What a group sends to itself, as ranks of a job do to each other, it lets in too."""
-    into = stack.of_type(_IN)
-    for rule in stack.of_type(_OUT):
+    into = stack.of_type(SECURITY_GROUP_INGRESS_RULE)
+    for rule in stack.of_type(SECURITY_GROUP_EGRESS_RULE):
         own = rule.text("securityGroupId")
         if own is None or rule.text("referencedSecurityGroupId") != own:
             continue
-        group = rule.referred("securityGroupId", _GROUP)
+        group = rule.referred("securityGroupId", SECURITY_GROUP)
         if group is None or group.has("ingress") or any(one.is_unknown("securityGroupId") for one in into):
             continue
         if not any(one.text("securityGroupId") == own for one in into):

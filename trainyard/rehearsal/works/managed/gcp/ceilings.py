@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from trainyard.recorded.types import GCP_CUSTOM_ROLE
+from trainyard.recorded.types import GCP_ACCOUNT, GCP_CUSTOM_ROLE
 from trainyard.rehearsal.context import Stack, View
 from trainyard.rehearsal.works.managed.gcp.editors import TEMPLATE
-from trainyard.rehearsal.works.managed.gcp.jobs import ACCOUNT, OVERRIDE
+from trainyard.rehearsal.works.managed.gcp.jobs import OVERRIDE
 
 MEMBER: Final = "gcp:projects/iAMMember:IAMMember"
 REMOVED: Final = "gcp:projects/iamMemberRemove:IamMemberRemove"
@@ -86,7 +86,7 @@ def _nobody_to_run_as(stack: Stack) -> None:
     }
     grants = [view for view in stack.of_type(MEMBER) if (view.text("member") or "").startswith(_PEOPLE)]
     people = [view for view in grants if view.text("role") in senders]
-    if not people or not stack.of_type(ACCOUNT) or any(view.text("role") in _ACTING for view in grants):
+    if not people or not stack.of_type(GCP_ACCOUNT) or any(view.text("role") in _ACTING for view in grants):
         return
     on_accounts = [view for type_ in _ON_ACCOUNTS for view in stack.of_type(type_)]
     if not any(view.text("role") in _ACTING or "/roles/" in (view.text("role") or "/roles/") for view in on_accounts):

@@ -10,6 +10,7 @@ from typing import Any, Final
 from urllib.parse import unquote
 
 from trainyard.conventions.gcp import VERTEX_ACCELERATORS, vertex_quota
+from trainyard.recorded.types import GCP_ACCOUNT
 from trainyard.rehearsal.context import Stack, View
 from trainyard.rehearsal.works.managed.gcp import model
 from trainyard.rehearsal.works.managed.gcp.machines import mistake
@@ -27,7 +28,6 @@ _GPUS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """What else an accelerator is called."""
 
-ACCOUNT: Final = "gcp:serviceaccount/account:Account"
 _DISKS: Final = ("pd-ssd", "pd-standard", "hyperdisk-balanced")
 """Boot disks of a job (Vertex AI, DiskSpec)."""
 
@@ -131,7 +131,7 @@ def _disk(job: Job, _: Stack) -> None:
 def _known_account(job: Job, stack: Stack) -> None:
     """An account of the same project that nobody makes: the others are made here."""
     named = job.text("jobSpec", "serviceAccount")
-    made = {view.text("email") or str(view.resource.outputs.get("email") or "") for view in stack.of_type(ACCOUNT)}
+    made = {view.text("email") or str(view.resource.outputs.get("email") or "") for view in stack.of_type(GCP_ACCOUNT)}
     project = named.partition("@")[2]
     if named and named not in made and any(email.partition("@")[2] == project for email in made):
         job.warning("managed-job-account", f"runs as {named}, which nothing here makes", ", ".join(sorted(made)))

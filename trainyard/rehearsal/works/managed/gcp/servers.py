@@ -12,11 +12,9 @@ import re
 from typing import Final
 from urllib.parse import unquote, urlsplit
 
-from trainyard.recorded.types import CLOUD_SQL, GCP_RUN_JOB, GCP_RUN_SERVICE
+from trainyard.recorded.types import CLOUD_SQL, GCP_DATABASE_USER, GCP_RUN_JOB, GCP_RUN_SERVICE
 from trainyard.rehearsal.context import Stack, View
 
-ACCOUNT: Final = "gcp:serviceaccount/account:Account"
-USER: Final = "gcp:sql/user:User"
 DOOR: Final = "gcp:iap/webCloudRunServiceIamMember:WebCloudRunServiceIamMember"
 ROOT: Final = "--default-artifact-root="
 HOSTS: Final = "--allowed-hosts="
@@ -184,7 +182,7 @@ def _by_token(stack: Stack, view: View, at: str, instance: View, user: str) -> N
 def _users(stack: Stack, instance: View) -> list[str]:
     """Who logs in to an instance; nobody where somebody's name or place is not known, or a group's members do."""
     found: list[str] = []
-    for user in stack.of_type(USER):
+    for user in stack.of_type(GCP_DATABASE_USER):
         of, name = user.referred("instance", CLOUD_SQL), user.text("name")
         if of is None or name is None or (user.text("type") or "").startswith("CLOUD_IAM_GROUP"):
             return []

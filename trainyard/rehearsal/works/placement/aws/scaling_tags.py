@@ -16,7 +16,7 @@ from trainyard.recorded.node_groups import EFA_INTERFACES, EKS_NODE_GROUP, LAUNC
 from trainyard.recorded.quantities import quantity
 from trainyard.recorded.read import follow
 from trainyard.recorded.taints import EFFECTS
-from trainyard.recorded.types import HELM_RELEASE
+from trainyard.recorded.types import AUTOSCALING_TAG, HELM_RELEASE
 from trainyard.rehearsal.context import Stack, View, show
 from trainyard.rehearsal.works.placement.kubernetes.nodes import Nodes
 from trainyard.rehearsal.works.workloads.charts import chart_of
@@ -27,7 +27,6 @@ _GROUP: Final = "aws:autoscaling/group:Group"
 _ENABLED: Final = "k8s.io/cluster-autoscaler/enabled"
 _OF_CLUSTER: Final = re.compile(r"kubernetes\.io/cluster/(.+)")
 _EFA: Final = "vpc.amazonaws.com/efa"
-TAG: Final = "aws:autoscaling/tag:Tag"
 _TEMPLATE: Final = "k8s.io/cluster-autoscaler/node-template/"
 _IN_BYTES: Final = ("ephemeral-storage", "memory")
 _MUCH_MORE: Final = 1.5
@@ -47,7 +46,7 @@ def check_tags(stack: Stack, nodes: Iterable[Nodes] | None) -> None:
     if any(chart_of(release.resource) == _AUTOSCALER for release in stack.of_type(HELM_RELEASE)):
         _adapters(stack)
         _own_groups(stack)
-    for tag in stack.of_type(TAG):
+    for tag in stack.of_type(AUTOSCALING_TAG):
         key, value = tag.text("tag.key"), tag.text("tag.value")
         group = groups.get(tag.text("autoscalingGroupName") or "")
         if group is None or key is None or value is None or not key.startswith(_TEMPLATE):
@@ -102,10 +101,12 @@ def _resource(tag: View, group: View, name: str, value: str, disks: Mapping[str,
 
 def _adapters(stack: Stack) -> None:
     """A group from zero whose nodes have EFA: of that the autoscaler learns by a tag alone, of GPUs by the type."""
-    if any(tag.is_unknown("autoscalingGroupName") or tag.is_unknown("tag.key") for tag in stack.of_type(TAG)):
+    if any(
+        tag.is_unknown("autoscalingGroupName") or tag.is_unknown("tag.key") for tag in stack.of_type(AUTOSCALING_TAG)
+    ):
         return
     key = f"{_TEMPLATE}resources/{_EFA}"
-    told = {tag.text("autoscalingGroupName") for tag in stack.of_type(TAG) if tag.text("tag.key") == key}
+    told = {tag.text("autoscalingGroupName") for tag in stack.of_type(AUTOSCALING_TAG) if tag.text("tag.key") == key}
     for group in stack.of_type(EKS_NODE_GROUP):
         names = _names(group)
         template = group.referred("launchTemplate.id", LAUNCH_TEMPLATE)
@@ -128,7 +129,7 @@ def _own_groups(stack: Stack) -> None:
         of_a_cluster = any(_OF_CLUSTER.fullmatch(key) for key in tags)
         known = not group.blurred("tags") and not any(
             tag.text("tag.key") in (None, _ENABLED) and tag.text("autoscalingGroupName") in (None, group.resource.id)
-            for tag in stack.of_type(TAG)
+            for tag in stack.of_type(AUTOSCALING_TAG)
         )
         if of_a_cluster and known and _ENABLED not in tags and least is not None and most is not None and least < most:
             group.warning(

@@ -12,11 +12,10 @@ from typing import Any, Final
 
 from trainyard.problems import nearest
 from trainyard.recorded.read import as_number
-from trainyard.recorded.types import ROLE
+from trainyard.recorded.types import BUDGET_ACTION, ROLE
 from trainyard.rehearsal.context import Stack, View, show
 
 _BUDGET: Final = "aws:budgets/budget:Budget"
-_ACTION: Final = "aws:budgets/budgetAction:BudgetAction"
 _SERVICES: Final = {
     "AWS Budgets": (), "AWS CloudTrail": ("CloudTrail",), "AWS Config": ("Config",),
     "AWS Cost Explorer": ("Cost Explorer",), "AWS Glue": ("Glue",),
@@ -43,7 +42,7 @@ def check(stack: Stack) -> None:
         for path, one in budget.items("costFilters"):
             if one.get("name") == "Service":
                 _services(budget, path)
-    for action in stack.of_type(_ACTION):
+    for action in stack.of_type(BUDGET_ACTION):
         _action(action, stack)
 
 

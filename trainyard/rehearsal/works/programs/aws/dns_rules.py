@@ -7,19 +7,16 @@ a list's `*` is every name, `*.example.com` every name below it), 2026-11.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
 
+from trainyard.recorded.types import DNS_FIREWALL_RULE, DNS_NAMES
 from trainyard.rehearsal.context import Stack, View
-
-_RULE: Final = "aws:route53/resolverFirewallRule:ResolverFirewallRule"
-_LIST: Final = "aws:route53/resolverFirewallDomainList:ResolverFirewallDomainList"
 
 
 def check(stack: Stack) -> None:
     """Every rule that comes after one that leaves it nothing."""
     groups: dict[str, list[tuple[float, View, list[str]]]] = {}
-    for rule in stack.of_type(_RULE):
-        named, place = rule.referred("firewallDomainListId", _LIST), rule.number("priority")
+    for rule in stack.of_type(DNS_FIREWALL_RULE):
+        named, place = rule.referred("firewallDomainListId", DNS_NAMES), rule.number("priority")
         group = rule.text("firewallRuleGroupId")
         if named is None or place is None or group is None or named.blurred("domains") or rule.has("qType"):
             continue

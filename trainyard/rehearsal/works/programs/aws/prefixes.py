@@ -14,6 +14,7 @@ from trainyard.recorded.policy_documents import statements
 from trainyard.recorded.read import UnreadableInput, known_texts
 from trainyard.recorded.types import (
     BUCKET,
+    BUCKET_LOGGING,
     BUCKET_POLICY,
     DATA_REPOSITORY_ASSOCIATION,
     IAM_POLICY,
@@ -90,7 +91,7 @@ def _written(stack: Stack, allowed: Iterable[str], bucket: str) -> set[str]:
         named, _, key = (view.text("dataRepositoryPath") or "").removeprefix("s3://").partition("/")
         if named == bucket:
             found.add(key)
-    for view in stack.of_type("aws:s3/bucketLogging:BucketLogging"):
+    for view in stack.of_type(BUCKET_LOGGING):
         if view.text("targetBucket") == bucket:
             found.add(view.text("targetPrefix") or "")
     return set() if "" in found else found

@@ -12,13 +12,11 @@ from typing import Final
 
 from trainyard.problems import nearest
 from trainyard.recorded.read import as_number, known_texts
-from trainyard.recorded.types import GKE_CLUSTER
+from trainyard.recorded.types import GCP_ALERT_POLICY, GCP_LOG_METRIC, GKE_CLUSTER
 from trainyard.rehearsal.context import Stack, View, show
 from trainyard.rehearsal.works.programs.gcp import audit_logs
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
 
-_ALERT: Final = "gcp:monitoring/alertPolicy:AlertPolicy"
-_METRIC: Final = "gcp:logging/metric:Metric"
 _CHANNEL: Final = "gcp:monitoring/notificationChannel:NotificationChannel"
 _NEAR: Final = 0.85
 _MANY: Final = 10
@@ -35,8 +33,8 @@ _SYSTEM: Final = ("kube-", "gke-", "gmp-", "default", "config-management-system"
 
 def check(stack: Stack) -> None:
     """Every alert and every metric from logs of a stack that makes clusters or metrics."""
-    metrics = {view.text("name") for view in stack.of_type(_METRIC)}
-    for alert in stack.of_type(_ALERT):
+    metrics = {view.text("name") for view in stack.of_type(GCP_LOG_METRIC)}
+    for alert in stack.of_type(GCP_ALERT_POLICY):
         for path, text in known_texts(alert.mapping("") or dict(alert.inputs)):
             for name in _USER.findall(text) if path.endswith(("filter", "query")) else ():
                 if metrics and None not in metrics and name not in metrics:
@@ -58,14 +56,14 @@ def check(stack: Stack) -> None:
     _contradicted(stack)
     clusters = stack.of_type(GKE_CLUSTER)
     unsaid = [one for one in clusters if _keeps_no_logs(one)]
-    for metric in stack.of_type(_METRIC) if clusters and len(unsaid) == len(clusters) else ():
+    for metric in stack.of_type(GCP_LOG_METRIC) if clusters and len(unsaid) == len(clusters) else ():
         kind = _KIND.search(metric.text("filter") or "")
         if kind is not None and kind[1] == "k8s_container" and not _SYSTEM_LOGS.search(metric.text("filter") or ""):
             metric.error(
                 "programs-filter", "filter", f"counts entries of containers, and {unsaid[0].name} sends none of those "
                 "that are not of the system: loggingConfig.enableComponents has no WORKLOADS", allowed="WORKLOADS",
             )  # fmt: skip
-    for metric in stack.of_type(_METRIC):
+    for metric in stack.of_type(GCP_LOG_METRIC):
         _labels(metric, "filter", metric.text("filter") or "", stack)
         audit_logs.check(metric, "filter", metric.text("filter") or "")
 
@@ -97,14 +95,14 @@ def _threshold(alert: View, path: str) -> float | None:
 def _contradicted(stack: Stack) -> None:
     """Where any line is bad news, the silence of these or of some of them is none: one of both always fires."""
     bad: list[tuple[frozenset[str], str]] = []
-    for alert in stack.of_type(_ALERT):
+    for alert in stack.of_type(GCP_ALERT_POLICY):
         for path, _ in alert.items("conditions"):
             base = f"{path}.conditionThreshold"
             asked = alert.text(f"{base}.filter") or ""
             over = alert.text(f"{base}.comparison") == "COMPARISON_GT" and _threshold(alert, base) == 0
             if over and _USER.search(asked):
                 bad.append((_terms(asked), alert.name))
-    for alert in stack.of_type(_ALERT):
+    for alert in stack.of_type(GCP_ALERT_POLICY):
         for path, _ in alert.items("conditions"):
             where = f"{path}.conditionAbsent.filter"
             asked = alert.text(where) or ""
@@ -125,7 +123,7 @@ def _terms(text: str) -> frozenset[str]:
 
 def _sparse(alert: View, stack: Stack) -> None:
     """Lines that are told apart by labels come now and then: a series that has one in every period has none."""
-    told_apart = {view.text("name") for view in stack.of_type(_METRIC) if view.mapping("labelExtractors")}
+    told_apart = {view.text("name") for view in stack.of_type(GCP_LOG_METRIC) if view.mapping("labelExtractors")}
     for path, _ in alert.items("conditions"):
         base = f"{path}.conditionThreshold"
         names = _USER.findall(alert.text(f"{base}.filter") or "")
@@ -161,7 +159,7 @@ def _channels(alert: View, stack: Stack) -> None:
 
 def _kinds(alert: View, stack: Stack) -> None:
     """A metric from logs is of the kind of resource that its own filter says, and has the labels that it declares."""
-    made = {str(view.text("name")): view for view in stack.of_type(_METRIC)}
+    made = {str(view.text("name")): view for view in stack.of_type(GCP_LOG_METRIC)}
     named: list[View] = []
     for path, condition in alert.items("conditions"):
         for kind in ("conditionThreshold", "conditionAbsent"):

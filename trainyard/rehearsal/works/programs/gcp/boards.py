@@ -13,11 +13,10 @@ from typing import Final
 
 from trainyard.problems import nearest
 from trainyard.recorded.read import known_texts
+from trainyard.recorded.types import GCP_ALERT_POLICY, GCP_LOG_METRIC
 from trainyard.rehearsal.context import Stack, View, show
 
 _BOARD: Final = "gcp:monitoring/dashboard:Dashboard"
-_ALERT: Final = "gcp:monitoring/alertPolicy:AlertPolicy"
-_METRIC: Final = "gcp:logging/metric:Metric"
 _TYPE: Final = re.compile(r"metric\.type\\*\"?\s*=\s*\\*\"([^\"\\]+)")
 _KIND: Final = re.compile(r"resource\.type\\*\"?\s*=\s*\\*\"([^\"\\]+)")
 _SENT: Final[Mapping[str, tuple[str, ...]]] = {
@@ -42,7 +41,7 @@ def check(stack: Stack) -> None:
     """Every dashboard, alert and metric of logs."""
     for view in stack.of_type(_BOARD):
         _asked(view, "dashboardJson", view.text("dashboardJson") or "")
-    for type_ in (_ALERT, _METRIC):
+    for type_ in (GCP_ALERT_POLICY, GCP_LOG_METRIC):
         for view in stack.of_type(type_):
             for path, text in known_texts(view.inputs):
                 if path.endswith("filter"):

@@ -13,10 +13,10 @@ from collections.abc import Iterator
 from typing import Final
 
 from trainyard.recorded.read import follow, known_texts
+from trainyard.recorded.types import GCP_LOG_METRIC
 from trainyard.rehearsal.context import Stack, View, listed, show
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster, Pod
 
-_METRIC: Final = "gcp:logging/metric:Metric"
 _PODS: Final = re.compile(r"pod_name\"?\s*=~\s*\"\^?([a-z0-9-]+)")
 _NAMESPACE: Final = re.compile(r"namespace_name\"?\s*=\s*\"([^\"]+)\"")
 _FIELD: Final = re.compile(r"jsonPayload\.([A-Za-z_]\w*)")
@@ -29,7 +29,7 @@ _ALWAYS: Final = re.compile(r"jsonPayload\.alert\s*=\s*\"Watchdog\"")
 
 def check(stack: Stack, cluster: Cluster) -> None:
     """Every metric of logs that counts the lines of recorded pods."""
-    for metric in stack.of_type(_METRIC):
+    for metric in stack.of_type(GCP_LOG_METRIC):
         text = metric.text("filter") or ""
         pods, namespace = _PODS.search(text), _NAMESPACE.search(text)
         if pods is None or namespace is None:

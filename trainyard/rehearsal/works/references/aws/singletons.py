@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from trainyard.recorded.types import (
+    AUTOSCALING_TAG,
     BUCKET_ENCRYPTION,
     BUCKET_LOGGING,
     BUCKET_OBJECT_LOCK,
@@ -44,7 +45,7 @@ _ONE_OF: Final = (
     (REPOSITORY_POLICY, ("repository",)),
     ("aws:ecr/lifecyclePolicy:LifecyclePolicy", ("repository",)),
     (SECRET_POLICY, ("secretArn",)),
-    ("aws:autoscaling/tag:Tag", ("autoscalingGroupName", "tag.key")),
+    (AUTOSCALING_TAG, ("autoscalingGroupName", "tag.key")),
 )  # fmt: skip
 """Types of which the thing that these inputs name has one."""
 

@@ -28,6 +28,7 @@ from trainyard.recorded.types import (
     IAM_POLICY,
     INSTANCE_PROFILE,
     NAT_GATEWAY,
+    PLACEMENT_GROUP,
     ROLE,
     ROLE_POLICY,
     ROLE_POLICY_ATTACHMENT,
@@ -37,7 +38,6 @@ from trainyard.recorded.types import (
 )
 from trainyard.rehearsal.context import Stack, View
 
-PLACEMENT_GROUP: Final = "aws:ec2/placementGroup:PlacementGroup"
 """Where instances are put close together or apart."""
 
 

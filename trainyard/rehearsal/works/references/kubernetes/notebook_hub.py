@@ -160,9 +160,7 @@ def _disks(release: View, cluster: Cluster) -> None:
 
 def _extensions(release: View) -> None:
     """An extension that a file enables, and the module beside it that nothing enables."""
-    folders = {
-        part for key in ("PYTHONPATH",) for part in str(release.value(f"values.singleuser.extraEnv.{key}")).split(":")
-    }
+    folders = set(str(release.value("values.singleuser.extraEnv.PYTHONPATH")).split(":"))
     files = [
         (f"values.singleuser.extraFiles.{name}", one)
         for name, one in release.mapping("values.singleuser.extraFiles").items()

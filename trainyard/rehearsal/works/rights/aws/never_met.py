@@ -10,10 +10,10 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from trainyard.recorded.policy_documents import statements
+from trainyard.recorded.policy_documents import statements, texts_of
 from trainyard.recorded.read import UnreadableInput
 from trainyard.recorded.types import IAM_POLICY, ROLE_POLICY
-from trainyard.rehearsal.context import Stack, View, listed
+from trainyard.rehearsal.context import Stack, View
 
 _VIA: Final = re.compile(r"^[a-z0-9-]+\.([a-z]{2}(?:-[a-z]+)+-\d)\.amazonaws\.com(?:\.cn)?$")
 _KEY: Final = re.compile(r"^arn:aws[a-z-]*:kms:([a-z0-9-]+):\d*:key/(?!mrk-)")
@@ -38,10 +38,10 @@ def check(stack: Stack) -> None:
 
 
 def _regions(view: View, index: int, statement: Mapping[str, Any]) -> None:
-    keys = [found[1] for text in _texts(statement.get("Resource")) if (found := _KEY.match(text))]
+    keys = [found[1] for text in texts_of(statement.get("Resource")) if (found := _KEY.match(text))]
     ways = [found[1] for how, name, value in _conditions(statement) if name == "kms:ViaService"
             and "Not" not in how and (found := _VIA.match(value))]  # fmt: skip
-    if keys and ways and len(keys) == len(_texts(statement.get("Resource"))) and set(keys).isdisjoint(ways):
+    if keys and ways and len(keys) == len(texts_of(statement.get("Resource"))) and set(keys).isdisjoint(ways):
         view.error(
             "rights-condition-never", f"policy.Statement[{index}]",
             f"statement {statement.get('Sid') or index + 1} is on keys of {keys[0]}, by way of a service in {ways[0]}, "
@@ -59,7 +59,7 @@ def _tags(view: View, allowed: list[tuple[int, Mapping[str, Any]]]) -> None:
             follow = {
                 other
                 for _, one in allowed
-                if set(_texts(one.get("Resource"))) & set(_texts(made.get("Resource")))
+                if set(texts_of(one.get("Resource"))) & set(texts_of(made.get("Resource")))
                 for kind, asked, other in _conditions(one)
                 if asked == f"{_HELD}{key}" and kind in _EQUAL
             }
@@ -79,9 +79,5 @@ def _conditions(statement: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
     given = statement.get("Condition")
     for how, keys in given.items() if isinstance(given, Mapping) else ():
         for name, values in keys.items() if isinstance(keys, Mapping) else ():
-            for value in _texts(values):
+            for value in texts_of(values):
                 yield str(how), str(name), value
-
-
-def _texts(value: Any) -> list[str]:
-    return [one for one in (listed(value) or [value]) if isinstance(one, str)]

@@ -13,7 +13,7 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any, Final
 
-from trainyard.recorded.policy_documents import statements
+from trainyard.recorded.policy_documents import statements, texts_of
 from trainyard.recorded.read import UnreadableInput
 from trainyard.recorded.types import IAM_POLICY, ROLE_POLICY
 from trainyard.rehearsal.context import Stack, View
@@ -92,7 +92,7 @@ def _check_place(view: View, arn: str) -> None:
     except UnreadableInput:
         return
     for index, statement in enumerate(found):
-        resources = _texts(statement.get("Resource"))
+        resources = texts_of(statement.get("Resource"))
         if resources and not any(meets(text, arn) or meets(text, f"{arn}/${{Rest}}") for text in resources):
             view.error(
                 "rights-statement-nothing",
@@ -105,10 +105,12 @@ def _check_place(view: View, arn: str) -> None:
 
 def _effects(statement: Mapping[str, Any]) -> dict[str, bool]:
     """Whether each action of a statement is done on any of its resources; an action that nobody knows is."""
-    resources = _texts(statement.get("Resource"))
+    resources = texts_of(statement.get("Resource"))
     if "*" in resources or not resources:
         return {}
-    return {action: any(_done(one, resources) for one in _meant(action)) for action in _texts(statement.get("Action"))}
+    return {
+        action: any(_done(one, resources) for one in _meant(action)) for action in texts_of(statement.get("Action"))
+    }
 
 
 def _meant(action: str) -> list[str]:
@@ -147,12 +149,8 @@ def _done_on(action: str) -> str:
 
 
 def _shown(statement: Mapping[str, Any]) -> str:
-    resources = _texts(statement.get("Resource"))
+    resources = texts_of(statement.get("Resource"))
     return ", ".join(resources[:2]) + (" and more" if len(resources) > 2 else "")
-
-
-def _texts(value: Any) -> list[str]:
-    return [text for text in (value if isinstance(value, list) else [value]) if isinstance(text, str)]
 
 
 @lru_cache(maxsize=16_384)

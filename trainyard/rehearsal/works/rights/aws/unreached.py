@@ -10,10 +10,12 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from trainyard.recorded.policy_documents import statements
+from trainyard.recorded.policy_documents import statements, texts_of
 from trainyard.recorded.read import UnreadableInput
 from trainyard.recorded.types import IAM_POLICY, ROLE, ROLE_POLICY, ROLE_POLICY_ATTACHMENT
-from trainyard.rehearsal.context import Stack, View, listed
+from trainyard.rehearsal.context import Stack, View
+from trainyard.rehearsal.works.managed.aws.editors import DOMAIN
+from trainyard.rehearsal.works.managed.aws.tracking import APP
 from trainyard.rehearsal.works.rights.aws.patterns import names_action, names_resource
 from trainyard.rehearsal.works.rights.aws.recorded_policies import arn_of
 
@@ -21,8 +23,8 @@ _KINDS: Final = {
     "aws:sagemaker/modelPackageGroup:ModelPackageGroup": (
         "sagemaker:CreateModelPackage", ":model-package-group/", "", "registers a model",
     ),
-    "aws:sagemaker/mlflowApp:MlflowApp": ("sagemaker:CallMlflowAppApi", ":mlflow-app/", "", "tracks a run"),
-    "aws:sagemaker/domain:Domain": (
+    APP: ("sagemaker:CallMlflowAppApi", ":mlflow-app/", "", "tracks a run"),
+    DOMAIN: (
         "sagemaker:CreateApp", ":app/", "/somebody/JupyterLab/default", "opens an editor",
     ),
 }  # fmt: skip
@@ -45,8 +47,8 @@ def check(stack: Stack) -> None:
         patterns = [
             pattern
             for statement in allowed
-            if any(names_action(one, action) for one in _texts(statement.get("Action")))
-            for pattern in _texts(statement.get("Resource"))
+            if any(names_action(one, action) for one in texts_of(statement.get("Action")))
+            for pattern in texts_of(statement.get("Resource"))
             if kind in pattern or pattern == "*"
         ]
         if patterns and not any("${" in one or names_resource(one, asked, {}) for one in patterns):
@@ -67,11 +69,11 @@ def _opened_by(stack: Stack) -> None:
             allowed = any(
                 names_action(one, "sagemaker:CreateApp")
                 for statement in _statements(policy)
-                for one in _texts(statement.get("Action"))
+                for one in texts_of(statement.get("Action"))
             )
             opens[role.resource.urn] = opens.get(role.resource.urn, False) or allowed
     attached = {str(one.inputs.get("role")) for one in stack.resources.of(ROLE_POLICY_ATTACHMENT)}
-    for domain in stack.of_type("aws:sagemaker/domain:Domain"):
+    for domain in stack.of_type(DOMAIN):
         path = "defaultUserSettings.executionRole"
         roles = [one for one in stack.of_type(ROLE) if arn_of(one.resource) == domain.text(path)]
         if len(roles) != 1 or opens.get(roles[0].resource.urn) is not False or not any(opens.values()):
@@ -101,7 +103,3 @@ def _statements(view: View) -> Iterator[Mapping[str, Any]]:
     except UnreadableInput:
         # What is not known may mean anything.
         yield {"Action": "*", "Resource": "*"}
-
-
-def _texts(value: Any) -> list[str]:
-    return [one for one in (listed(value) or [value]) if isinstance(one, str)]

@@ -13,8 +13,10 @@ from trainyard.recorded.model import UNKNOWN, RecordedResource
 from trainyard.recorded.read import follow, known_texts, value_at
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import (
+    GCP_ACCOUNT,
     GCP_BUCKET,
     GCP_CRYPTO_KEY,
+    GCP_PROVIDER,
     GCP_REGIONAL_SECRET,
     GCP_RUN_SERVICE,
     GCP_SECRET,
@@ -24,9 +26,7 @@ from trainyard.recorded.types import (
 KEY_RING: Final = "gcp:kms/keyRing:KeyRing"
 REGIONAL_SECRET: Final = GCP_REGIONAL_SECRET
 REPOSITORY: Final = "gcp:artifactregistry/repository:Repository"
-ACCOUNT: Final = "gcp:serviceaccount/account:Account"
 
-_PROVIDER: Final = "pulumi:providers:gcp"
 EDITOR_TEMPLATE: Final = "gcp:colab/runtimeTemplate:RuntimeTemplate"
 
 Kind = Literal["Member", "Binding", "Policy"]
@@ -40,7 +40,7 @@ _ON: Final[Mapping[str, tuple[str, str]]] = {
     "secretmanager/secretIam": ("secretId", GCP_SECRET),
     "secretmanager/regionalSecretIam": ("secretId", REGIONAL_SECRET),
     "artifactregistry/repositoryIam": ("repository", REPOSITORY),
-    "serviceaccount/iAM": ("serviceAccountId", ACCOUNT),
+    "serviceaccount/iAM": ("serviceAccountId", GCP_ACCOUNT),
     "pubsub/topicIAM": ("topic", GCP_TOPIC),
     "colab/runtimeTemplateIam": ("runtimeTemplate", EDITOR_TEMPLATE),
     "cloudrunv2/serviceIam": ("name", GCP_RUN_SERVICE),
@@ -128,7 +128,7 @@ def _on(resources: Resources, found: RecordedResource, key: str, type_: str, own
 
 def home_of(providers: Resources) -> str:
     """The project of the one provider that makes everything; empty where there are several, or none says it."""
-    named = {provider.inputs.get("project") for provider in providers.of(_PROVIDER)}
+    named = {provider.inputs.get("project") for provider in providers.of(GCP_PROVIDER)}
     home = named.pop() if len(named) == 1 else None
     return home if isinstance(home, str) else ""
 

@@ -17,6 +17,7 @@ from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.read import value_at
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import (
+    GCP_ACCOUNT,
     GCP_BUCKET,
     GCP_CRYPTO_KEY,
     GCP_RUN_SERVICE,
@@ -27,7 +28,6 @@ from trainyard.recorded.types import (
 )
 from trainyard.rehearsal.works.rights.gcp.conditions import holds
 from trainyard.rehearsal.works.rights.gcp.grants import (
-    ACCOUNT,
     ANYWHERE,
     EDITOR_TEMPLATE,
     EVERYWHERE,
@@ -55,7 +55,7 @@ _TYPES: Final[Mapping[str, str]] = {
     GCP_SECRET: "secretmanager.googleapis.com/Secret",
     REGIONAL_SECRET: "secretmanager.googleapis.com/Secret",
     REPOSITORY: "artifactregistry.googleapis.com/Repository",
-    ACCOUNT: "iam.googleapis.com/ServiceAccount",
+    GCP_ACCOUNT: "iam.googleapis.com/ServiceAccount",
     EDITOR_TEMPLATE: "aiplatform.googleapis.com/NotebookRuntimeTemplate",
     GCP_RUN_SERVICE: "run.googleapis.com/Service",
     GCP_TOPIC: "pubsub.googleapis.com/Topic",
@@ -132,7 +132,7 @@ class Project:
 
     def account(self, email: str) -> RecordedResource | None:
         """The recorded account of that address."""
-        return next((found for found in self.resources.of(ACCOUNT) if found.outputs.get("email") == email), None)
+        return next((found for found in self.resources.of(GCP_ACCOUNT) if found.outputs.get("email") == email), None)
 
     def may(
         self, who: Caller | Pod, permission: str, resource: str, said: Mapping[str, object] | None = None

@@ -7,8 +7,7 @@ from typing import Final
 
 from trainyard.recorded.read import UnreadableInput, texts_at
 from trainyard.recorded.resources import Resources
-
-CUSTOM_ROLES: Final = ("gcp:projects/iAMCustomRole:IAMCustomRole", "gcp:organizations/iAMCustomRole:IAMCustomRole")
+from trainyard.recorded.types import GCP_CUSTOM_ROLES
 
 _READING: Final = ("storage.objects.get", "storage.objects.list")
 _WRITING: Final = (
@@ -99,7 +98,7 @@ class Roles:
     def __init__(self, resources: Resources) -> None:
         self._custom = {
             str(role_id): role
-            for role in resources.of(*CUSTOM_ROLES)
+            for role in resources.of(*GCP_CUSTOM_ROLES)
             if isinstance(role_id := role.inputs.get("roleId"), str)
         }
 

@@ -9,17 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from trainyard.recorded.types import BUDGET_ACTION
 from trainyard.rehearsal.works.rights.aws.needs.model import Deed, Need
 from trainyard.rehearsal.works.rights.aws.needs.places import Places
 from trainyard.rehearsal.works.rights.aws.recorded_policies import arn_of
 
-_ACTION: Final = "aws:budgets/budgetAction:BudgetAction"
 _BASE: Final = "definition.iamActionDefinition"
 
 
 def needs(places: Places) -> Iterator[Need]:
     """What every action that attaches a policy to recorded roles has to be allowed."""
-    for view in places.stack.of_type(_ACTION):
+    for view in places.stack.of_type(BUDGET_ACTION):
         taken = places.role(view.text("executionRoleArn") or "")
         policy = view.text(f"{_BASE}.policyArn")
         if taken is None or policy is None:

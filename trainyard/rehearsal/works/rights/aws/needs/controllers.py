@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from trainyard.recorded.node_groups import LAUNCH_TEMPLATE
 from trainyard.recorded.read import follow, steps
-from trainyard.recorded.types import ADD_ON, EKS_CLUSTER, HELM_RELEASE
+from trainyard.recorded.types import ADD_ON, AUTOSCALING_TAG, EKS_CLUSTER, HELM_RELEASE
 from trainyard.rehearsal.context import View
 from trainyard.rehearsal.works.rights.aws.account import IRSA
 from trainyard.rehearsal.works.rights.aws.callers import Caller
@@ -16,7 +17,6 @@ from trainyard.rehearsal.works.rights.aws.needs.places import Places
 from trainyard.rehearsal.works.rights.aws.needs.services import table
 from trainyard.rehearsal.works.rights.principals import Pod
 
-AUTOSCALING_TAG: Final = "aws:autoscaling/tag:Tag"
 STORAGE_CLASS: Final = "kubernetes:storage.k8s.io/v1:StorageClass"
 
 
@@ -182,7 +182,7 @@ def metadata_is_closed(places: Places) -> bool:
     """Whether no pod outside its node's network reaches the role of its node, for sure."""
     groups = places.stack.of_type("aws:eks/nodeGroup:NodeGroup")
     templates = [
-        view.referred("launchTemplate.id", _TEMPLATE) or view.referred("launchTemplate.name", _TEMPLATE)
+        view.referred("launchTemplate.id", LAUNCH_TEMPLATE) or view.referred("launchTemplate.name", LAUNCH_TEMPLATE)
         for view in groups
     ]
     return bool(groups) and all(
@@ -193,6 +193,3 @@ def metadata_is_closed(places: Places) -> bool:
         )
         for template in templates
     )
-
-
-_TEMPLATE: Final = "aws:ec2/launchTemplate:LaunchTemplate"

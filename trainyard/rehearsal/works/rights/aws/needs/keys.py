@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from trainyard.recorded.node_groups import LAUNCH_TEMPLATE
 from trainyard.recorded.policy_documents import statements
 from trainyard.recorded.read import UnreadableInput, known_texts
 from trainyard.recorded.types import DATA_REPOSITORY_ASSOCIATION, EKS_CLUSTER, KEY, LOG_GROUP, LUSTRE
@@ -23,7 +24,6 @@ from trainyard.rehearsal.works.rights.aws.needs.places import Places
 from trainyard.rehearsal.works.rights.aws.needs.services import words
 from trainyard.rehearsal.works.rights.aws.recorded_policies import arn_of
 
-_TEMPLATE: Final = "aws:ec2/launchTemplate:LaunchTemplate"
 _SCALED: Final = ("aws:eks/nodeGroup:NodeGroup", "aws:autoscaling/group:Group")
 """Types whose `launchTemplate` starts instances for them."""
 
@@ -78,7 +78,7 @@ def _linked(places: Places, name: str) -> Caller:
 
 def _of_volumes_of_nodes(places: Places) -> Iterator[Need]:
     keys: dict[str, list[tuple[str, str]]] = {}
-    for made in places.stack.of_type(_TEMPLATE):
+    for made in places.stack.of_type(LAUNCH_TEMPLATE):
         for path, mapping in made.items("blockDeviceMappings"):
             named = mapping.get("ebs", {}).get("kmsKeyId") if isinstance(mapping.get("ebs"), dict) else None
             if isinstance(named, str) and (key := places.key(named)):
@@ -86,7 +86,9 @@ def _of_volumes_of_nodes(places: Places) -> Iterator[Need]:
     asked = set()
     for type_ in _SCALED:
         for view in places.stack.of_type(type_):
-            template = view.referred("launchTemplate.id", _TEMPLATE) or view.referred("launchTemplate.name", _TEMPLATE)
+            template = view.referred("launchTemplate.id", LAUNCH_TEMPLATE) or view.referred(
+                "launchTemplate.name", LAUNCH_TEMPLATE
+            )
             role = view.text("serviceLinkedRoleArn") or _AUTO_SCALING
             for path, key in keys.get(template.resource.urn, ()) if template is not None else ():
                 who = _linked(places, role.partition("/aws-service-role/")[2] or role)

@@ -12,13 +12,13 @@ from trainyard.recorded.node_groups import GKE_NODE_POOL
 from trainyard.recorded.types import GCP_BUCKET, GKE_CLUSTER, HELM_RELEASE, NAMESPACE, SERVICE_ACCOUNT
 from trainyard.rehearsal.context import Stack, View
 from trainyard.rehearsal.near import nearest_of
+from trainyard.rehearsal.works.managed.gcp.ceilings import REMOVED
 from trainyard.rehearsal.works.rights.gcp.grants import ANYWHERE, EDITOR_TEMPLATE, EVERYWHERE, Grant, token
 from trainyard.rehearsal.works.rights.gcp.members import ACCOUNT_ANNOTATION, pod_of
 from trainyard.rehearsal.works.rights.gcp.project import Project
 from trainyard.rehearsal.works.rights.principals import Pod
 
 _NUMBER: Final = re.compile(r"^serviceAccount:(?:service-)?(\d{6,})[@-]")
-_REMOVED: Final = "gcp:projects/iamMemberRemove:IamMemberRemove"
 _APPLY: Final = "aiplatform.notebookRuntimeTemplates.apply"
 _MADE_BY_KUBERNETES: Final = "default"
 _BY_CHANCE: Final = re.compile(r"-(?=\d*[a-f])[0-9a-f]{6,}$")
@@ -131,7 +131,7 @@ def _of_this_project(stack: Stack, project: Project) -> None:
     """Accounts of Google's services carry their project's number: one that all but equals the others' is a slip."""
     found: dict[str, list[tuple[View, str]]] = {}
     kinds = dict.fromkeys((grant.by.type, grant.path) for grant in project.grants if grant.kind == "Member")
-    for type_, key in (*kinds, (_REMOVED, "member")):
+    for type_, key in (*kinds, (REMOVED, "member")):
         for view in stack.of_type(type_):
             text = view.text(key) or ""
             for number in _NUMBER.findall(text):

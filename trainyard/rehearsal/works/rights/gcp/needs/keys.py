@@ -91,13 +91,12 @@ def needs(stack: Stack) -> Iterator[Need]:
 
 
 def _need(stack: Stack, view: View, at: str, key: str, service: str, purpose: str) -> Need:
-    domain = f"{AGENTS[service]}.iam.gserviceaccount.com"
-    words = f"the account of {service} itself (…@{domain})"
+    words, callers = agents(stack, service)
     return Need(
         view,
         at,
         "rights-key",
-        tuple(agents(stack, service, domain, words)),
+        callers,
         words,
         purpose,
         tuple(Deed(use, key) for use in _USES),
@@ -105,10 +104,15 @@ def _need(stack: Stack, view: View, at: str, key: str, service: str, purpose: st
     )
 
 
-def agents(stack: Stack, service: str, domain: str, words: str) -> Iterator[Caller]:
-    """A service's own account: by its domain, and by its address where the stack has asked for it."""
-    yield Caller(words, agent=domain)
-    for identity in stack.of_type(_IDENTITY):
-        email = identity.resource.outputs.get("email")
-        if identity.text("service") == f"{service}.googleapis.com" and isinstance(email, str):
-            yield Caller(words, account=email)
+def agents(stack: Stack, service: str, called: str = "") -> tuple[str, tuple[Caller, ...]]:
+    """A service's own account in words, and as who asks: by its domain, and by its address where the stack has asked
+    for it."""
+    domain = f"{AGENTS[service]}.iam.gserviceaccount.com"
+    words = f"the account of {called or service} itself (…@{domain})"
+    emails = [
+        identity.resource.outputs.get("email")
+        for identity in stack.of_type(_IDENTITY)
+        if identity.text("service") == f"{service}.googleapis.com"
+    ]
+    by_address = [Caller(words, account=email) for email in emails if isinstance(email, str)]
+    return words, (Caller(words, agent=domain), *by_address)

@@ -12,7 +12,7 @@ from trainyard.recorded.types import GCP_CRYPTO_KEY
 from trainyard.rehearsal.context import Stack
 from trainyard.rehearsal.works.managed.gcp.jobs import Job, jobs
 from trainyard.rehearsal.works.rights.gcp.members import Caller
-from trainyard.rehearsal.works.rights.gcp.needs.keys import AGENTS, ROLE, agents
+from trainyard.rehearsal.works.rights.gcp.needs.keys import ROLE, agents
 from trainyard.rehearsal.works.rights.gcp.needs.model import Deed, Need
 from trainyard.rehearsal.works.rights.gcp.project import Project, object_name
 
@@ -30,13 +30,12 @@ def needs(stack: Stack, project: Project) -> Iterator[Need]:
             yield from _output(job, email, project)
         key = job.text("encryptionSpec", "kmsKeyName")
         if key in keys:
-            domain = f"{AGENTS['aiplatform']}.iam.gserviceaccount.com"
-            words = f"the account of aiplatform itself (…@{domain})"
+            words, callers = agents(stack, "aiplatform")
             yield Need(
                 job.view,
                 job.place,
                 "rights-key",
-                tuple(agents(stack, "aiplatform", domain, words)),
+                callers,
                 words,
                 "start the job, whose disks are encrypted",
                 tuple(Deed(use, key) for use in _USES),

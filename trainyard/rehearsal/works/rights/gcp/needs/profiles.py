@@ -12,7 +12,7 @@ from typing import Final
 
 from trainyard.recorded.types import STORAGE_CLASS, VOLUME
 from trainyard.rehearsal.context import Stack
-from trainyard.rehearsal.works.rights.gcp.needs.keys import AGENTS, agents
+from trainyard.rehearsal.works.rights.gcp.needs.keys import agents
 from trainyard.rehearsal.works.rights.gcp.needs.model import Deed, Need
 from trainyard.rehearsal.works.rights.gcp.needs.objects import folder
 from trainyard.rehearsal.works.rights.gcp.needs.pods import DRIVER
@@ -35,13 +35,12 @@ def needs(stack: Stack, project: Project) -> Iterator[Need]:
         if (bucket.urn, inside) in asked:
             continue
         asked.add((bucket.urn, inside))
-        domain = f"{AGENTS['container']}.iam.gserviceaccount.com"
-        words = f"the account of container itself (…@{domain})"
+        words, callers = agents(stack, "container")
         yield Need(
             view,
             "spec.storageClassName",
             "rights-profile",
-            tuple(agents(stack, "container", domain, words)),
+            callers,
             words,
             f"count the objects of the volume, which {profile} asks for, and its pods are held until it has",
             (

@@ -13,12 +13,12 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from trainyard.conventions.gcp import IAP_ACCOUNT, IAP_AUDIENCE
-from trainyard.recorded.types import GCP_RUN_JOB, GCP_RUN_SERVICE
+from trainyard.recorded.types import GCP_ACCOUNT, GCP_RUN_JOB, GCP_RUN_SERVICE
 from trainyard.rehearsal.context import Stack, View
 from trainyard.rehearsal.works.managed.gcp.jobs import Job, jobs
-from trainyard.rehearsal.works.managed.gcp.servers import ACCOUNT, ROOT, words_of
+from trainyard.rehearsal.works.managed.gcp.servers import ROOT, words_of
 from trainyard.rehearsal.works.rights.gcp.members import Caller
-from trainyard.rehearsal.works.rights.gcp.needs.keys import AGENTS, agents
+from trainyard.rehearsal.works.rights.gcp.needs.keys import agents
 from trainyard.rehearsal.works.rights.gcp.needs.model import Deed, Need
 from trainyard.rehearsal.works.rights.gcp.project import Project, object_name
 
@@ -70,13 +70,12 @@ def _server(view: View, at: str, project: Project) -> Iterator[Need]:
 
 
 def _door(stack: Stack, view: View) -> Need:
-    domain = f"{AGENTS['iap']}.iam.gserviceaccount.com"
-    words = f"the account of IAP itself (…@{domain})"
+    words, callers = agents(stack, "iap", "IAP")
     return Need(
         view,
         "iapEnabled",
         "rights-run",
-        tuple(agents(stack, "iap", domain, words)),
+        callers,
         words,
         "call the service for whom it let in",
         (Deed("run.routes.invoke", str(view.resource.id)),),
@@ -88,7 +87,9 @@ def _signs(stack: Stack, job: Job, project: Project) -> Iterator[Need]:
     """A job that is told of an account signs in its name, and IAP lets that account in to the service that it names."""
     told = _told(job)
     email, own = told.get(IAP_ACCOUNT, ""), job.text("jobSpec", "serviceAccount")
-    client = next((each for each in stack.of_type(ACCOUNT) if each.text("accountId") == email.partition("@")[0]), None)
+    client = next(
+        (each for each in stack.of_type(GCP_ACCOUNT) if each.text("accountId") == email.partition("@")[0]), None
+    )
     if client is None or not isinstance(client.resource.id, str) or project.account(own) is None:
         return
     yield Need(
