@@ -231,3 +231,9 @@ def test_the_next_option_is_no_file(verb, name, tmp_path, monkeypatch):
 def test_a_file_may_begin_with_a_dash_where_its_folder_is_said():
     assert str(path_given("-")) == "-"
     assert path_given("./-x").name == "-x"
+
+
+@pytest.mark.parametrize("verb", [(), ("cost",), ("fleet",), ("fleet", "check"), ("tracking",)], ids=" ".join)
+def test_help_names_no_type_of_a_switch(verb):
+    said = CliRunner().invoke(app, [*verb, "--help"]).output
+    assert "--help" in said and "bool" not in said.lower()
