@@ -43,6 +43,10 @@ def plan_managed_gcp(
     if settings.storage.data_access == "team":
         allowed = "is a folder a team of pods, and all jobs of managed training run as one account"
         context.ledger.problem("storage.dataAccess", "team", allowed, "leave it out, or set profile: medium")
+    if settings.gcp.billing_account is None:
+        allowed = "managed training has no ledger of its own, so that a budget of Google's alone tells what is spent"
+        hint = "give the account's id, 012345-6789AB-CDEF01; who deploys needs roles/billing.costsManager there"
+        context.ledger.problem("gcp.billingAccount", "nothing", allowed, hint)
     managed = plan_training(name, context, smoke=True)
     nat = context.ledger.decide("network.nat", managed.private_domain, "where managed.private_domain is true")
     ground = GcpPlan(
