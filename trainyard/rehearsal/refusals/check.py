@@ -34,6 +34,7 @@ from trainyard.rehearsal.refusals.gcp import names as gcp_names
 from trainyard.rehearsal.refusals.gcp import networks as gcp_networks
 from trainyard.rehearsal.refusals.gcp import nodes as gcp_nodes
 from trainyard.rehearsal.refusals.gcp import rights as gcp_rights
+from trainyard.rehearsal.refusals.gcp import run as gcp_run
 from trainyard.rehearsal.refusals.gcp import services as gcp_services
 from trainyard.rehearsal.refusals.gcp import storage as gcp_storage
 from trainyard.rehearsal.refusals.gcp import stored as gcp_stored
@@ -75,6 +76,7 @@ RULES: Final = by_type(
         gcp_databases,
         gcp_stored,
         gcp_vertex,
+        gcp_run,
         gcp_watching,
         gcp_rights,
         gcp_forms,

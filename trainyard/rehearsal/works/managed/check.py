@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from trainyard.rehearsal.context import Stack
+from trainyard.rehearsal.works.managed import told_twice
 from trainyard.rehearsal.works.managed.aws import brakes, editors, jobs, tracking, ways
-from trainyard.rehearsal.works.managed.gcp import ceilings, servers
+from trainyard.rehearsal.works.managed.gcp import ceilings, served, servers
 from trainyard.rehearsal.works.managed.gcp import editors as editors_gcp
 from trainyard.rehearsal.works.managed.gcp import jobs as jobs_gcp
 from trainyard.rehearsal.works.managed.gcp import tracking as tracking_gcp
@@ -12,5 +13,18 @@ from trainyard.rehearsal.works.managed.gcp import tracking as tracking_gcp
 
 def check(stack: Stack) -> None:
     """Notes every editor that nothing ends, every job that could not run, and every brake that holds nobody."""
-    for part in (editors, jobs, tracking, ways, brakes, editors_gcp, jobs_gcp, ceilings, tracking_gcp, servers):
+    for part in (
+        editors,
+        jobs,
+        tracking,
+        ways,
+        brakes,
+        editors_gcp,
+        jobs_gcp,
+        ceilings,
+        tracking_gcp,
+        servers,
+        served,
+        told_twice,
+    ):
         part.check(stack)

@@ -80,11 +80,11 @@ def check(stack: Stack) -> None:
     enforced.check(stack)
     cluster = stack.once(Cluster)
     switched_off.check(stack, cluster)
+    buckets.check(stack, cluster)
+    databases.check(stack, cluster)
     if not cluster.views:
         return
     messages.check(stack, cluster)
-    buckets.check(stack, cluster)
-    databases.check(stack, cluster)
     listening.check(cluster)
     options.check(cluster)
     writing.check(cluster)
