@@ -223,7 +223,7 @@ SILENT = [
     Mistake(
         "no-source-identity",
         "editors run under their profile's name, and the role lets nobody set one",
-        edit(aws.ROLE, PEOPLE, reworded("assumeRolePolicy", '["sts:AssumeRole", "sts:SetSourceIdentity"]', '"sts:AssumeRole"')),
+        edit(aws.ROLE, PEOPLE, statement("assumeRolePolicy", "Editors", put("Action", "sts:AssumeRole"))),
         None,
         stack=SMALL,
     ),
