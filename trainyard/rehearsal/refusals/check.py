@@ -11,6 +11,7 @@ from trainyard.rehearsal.context import Stack, ValueContext
 from trainyard.rehearsal.refusals.aws import (
     add_ons,
     buckets,
+    dashboards,
     database,
     dns_firewall,
     eks,
@@ -55,6 +56,7 @@ RULES: Final = by_type(
         dns_firewall,
         eks,
         events,
+        dashboards,
         files,
         formats,
         launch_templates,
