@@ -7,9 +7,9 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from tests.rehearsal.works.mistakes import DROP, Change, Mistake, both, edit, put
+from tests.rehearsal.works.mistakes import DROP, Change, Mistake, edit, put
 from tests.rehearsal.works.mistakes_gcp_sixty import no_longer_waits, said
-from tests.rehearsal.works.mistakes_managed_gcp import ACTS, BUDGET, TEMPLATE, without
+from tests.rehearsal.works.mistakes_managed_gcp import BUDGET, TEMPLATE
 from tests.stacks.tracking_on_run import JOB as UP
 from tests.stacks.tracking_on_run import SERVICE as SERVER
 
@@ -53,7 +53,9 @@ def variable(name: str, value: str) -> Callable[[dict[str, Any]], None]:
 
 
 def flag(name: str, value: str) -> Change:
-    return edit(SQL, DATABASE, lambda inputs: inputs["settings"]["databaseFlags"].append({"name": name, "value": value}))
+    return edit(
+        SQL, DATABASE, lambda inputs: inputs["settings"]["databaseFlags"].append({"name": name, "value": value})
+    )
 
 
 def percent(inputs: dict[str, Any]) -> None:
@@ -91,7 +93,12 @@ REFUSED = [
         "gcp-run",
     ),
     Mistake("a-request-of-two-hours", "a request may last two hours", run("template.timeout", "7200s"), "gcp-run"),
-    Mistake("a-reserved-variable", "the container is told its port by a variable of its own", edit(RUN, SERVER, variable("PORT", "8080")), "gcp-run"),
+    Mistake(
+        "a-reserved-variable",
+        "the container is told its port by a variable of its own",
+        edit(RUN, SERVER, variable("PORT", "8080")),
+        "gcp-run",
+    ),
     Mistake(
         "probed-longer-than-its-period",
         "a probe may last a minute and is made every half",
@@ -149,8 +156,18 @@ SILENT = [
         served("gs://hooli-research-artifacts-4dea8393", "gs://hooli-research-checkpoints-96edf73e"),
         "rights-run",
     ),
-    Mistake("a-database-of-no-name", "the server asks for a database that nobody made", served(":5432/mlflow?", ":5432/tracking?"), "programs-database"),
-    Mistake("an-address-of-nobody", "the server asks for an address that is not the database's", served("10.188.0.195", "10.188.0.196"), "programs-database"),
+    Mistake(
+        "a-database-of-no-name",
+        "the server asks for a database that nobody made",
+        served(":5432/mlflow?", ":5432/tracking?"),
+        "programs-database",
+    ),
+    Mistake(
+        "an-address-of-nobody",
+        "the server asks for an address that is not the database's",
+        served("10.188.0.195", "10.188.0.196"),
+        "programs-database",
+    ),
     Mistake(
         "a-name-in-the-certificate",
         "the server verifies the name in a certificate that names no address",
@@ -175,7 +192,12 @@ SILENT = [
         no_longer_waits(RUN, SERVER, JOB),
         "run-before-migration",
     ),
-    Mistake("a-database-that-is-stopped", "the database is never started", edit(SQL, DATABASE, put("settings.activationPolicy", "NEVER")), "programs-switched-off"),
+    Mistake(
+        "a-database-that-is-stopped",
+        "the database is never started",
+        edit(SQL, DATABASE, put("settings.activationPolicy", "NEVER")),
+        "programs-switched-off",
+    ),
     Mistake(
         "a-server-without-time-to-start",
         "the server is given five seconds to start",
@@ -185,7 +207,13 @@ SILENT = [
     Mistake(
         "failures-of-another-service",
         "failures are looked for under the name of the resource",
-        said(ALERT, "managed-jobs-tracking", "conditions[0].conditionMatchedLog.filter", '"hooli-research-mlflow"', '"tracking-server"'),
+        said(
+            ALERT,
+            "managed-jobs-tracking",
+            "conditions[0].conditionMatchedLog.filter",
+            '"hooli-research-mlflow"',
+            '"tracking-server"',
+        ),
         "programs-filter",
     ),
     Mistake(
@@ -194,7 +222,12 @@ SILENT = [
         served("--cors-allowed-origins=https://", "--cors-allowed-origins=http://"),
         "run-origins",
     ),
-    Mistake("a-program-where-there-is-none", "the proof's program is looked for in another bucket than it is put in", sent(elsewhere), "managed-job-told-otherwise"),
+    Mistake(
+        "a-program-where-there-is-none",
+        "the proof's program is looked for in another bucket than it is put in",
+        sent(elsewhere),
+        "managed-job-told-otherwise",
+    ),
     Mistake(
         "editors-of-another-region",
         "an editor's subnetwork is of another region",

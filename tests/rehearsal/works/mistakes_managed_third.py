@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.rehearsal.works import aws_changes as aws
 from tests.rehearsal.works.aws_changes import refer, reworded, statement
-from tests.rehearsal.works.mistakes import DROP, Change, Mistake, both, edit, in_json, put
+from tests.rehearsal.works.mistakes import DROP, Change, Mistake, edit, in_json, put
 from tests.rehearsal.works.mistakes_managed_sixty import ACTION, APP, COUNTED, DOMAIN, SCRIPT, script
 
 SMALL, UAE = "small-aws", "uae-small"
@@ -179,9 +179,7 @@ SILENT = [
     Mistake(
         "jobs-in-the-endpoints-group",
         "people may send jobs in the group of the endpoints alone, which lets nothing out",
-        edit(
-            aws.POLICY, PEOPLE, statement("policy", "SendJobs", swapped_group("sagemaker:VpcSecurityGroupIds"))
-        ),
+        edit(aws.POLICY, PEOPLE, statement("policy", "SendJobs", swapped_group("sagemaker:VpcSecurityGroupIds"))),
         "managed-held-nowhere",
         stack=SMALL,
     ),
@@ -211,10 +209,12 @@ SILENT = [
             statement(
                 "policy",
                 "OpenEditors",
-                lambda it: it["Condition"]["ArnLike"].update({
-                    "sagemaker:OwnerUserProfileArn": "arn:aws:sagemaker:us-east-1:123456789012:user-profile/"
-                    "${sagemaker:DomainId}/${aws:username}"
-                }),
+                lambda it: it["Condition"]["ArnLike"].update(
+                    {
+                        "sagemaker:OwnerUserProfileArn": "arn:aws:sagemaker:us-east-1:123456789012:user-profile/"
+                        "${sagemaker:DomainId}/${aws:username}"
+                    }
+                ),
             ),
         ),
         "rights-role-lacks",

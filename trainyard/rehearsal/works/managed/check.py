@@ -8,7 +8,7 @@ from typing import Final
 from trainyard.rehearsal.context import Stack
 from trainyard.rehearsal.works.managed import told_twice
 from trainyard.rehearsal.works.managed.aws import brakes, editors, jobs, limits, scripts, tracking, ways
-from trainyard.rehearsal.works.managed.gcp import ceilings, served, servers
+from trainyard.rehearsal.works.managed.gcp import ceilings, containers, served, servers
 from trainyard.rehearsal.works.managed.gcp import editors as editors_gcp
 from trainyard.rehearsal.works.managed.gcp import jobs as jobs_gcp
 from trainyard.rehearsal.works.managed.gcp import tracking as tracking_gcp
@@ -17,7 +17,7 @@ _PARTS: Final[tuple[Callable[[Stack], None], ...]] = tuple(
     part.check
     for part in (
         editors, jobs, tracking, ways, brakes, scripts, limits, editors_gcp, jobs_gcp, ceilings, tracking_gcp, servers,
-        served, told_twice,
+        served, containers, told_twice,
     )
 )  # fmt: skip
 

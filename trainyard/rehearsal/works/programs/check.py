@@ -18,6 +18,7 @@ from trainyard.rehearsal.works.programs.aws import (
     alarms,
     budget_filters,
     cached_images,
+    counted,
     dns_rules,
     events,
     file_systems,
@@ -66,6 +67,7 @@ def check(stack: Stack) -> None:
     keys.check(stack)
     patterns.check(stack)
     events.check(stack)
+    counted.check(stack)
     dns_rules.check(stack)
     heard.check(stack)
     cached_images.check(stack)

@@ -24,8 +24,22 @@ _MEANS: Final = {
 """The label by which each kind of resource is named, and the type that is meant."""
 
 
+_SEVERITY: Final = re.compile(r"(?<![\w.])severity\s*(?:=|!=|>=|<=|>|<)\s*\"?(?P<name>[A-Za-z]+)")
+_SEVERITIES: Final = ("DEFAULT", "DEBUG", "INFO", "NOTICE", "WARNING", "ERROR", "CRITICAL", "ALERT", "EMERGENCY")
+
+
 def check(alert: View, path: str, text: str) -> None:
     """A filter that means one kind of resource alone, and names it."""
+    for word in _SEVERITY.findall(text):
+        if word.upper() not in _SEVERITIES:
+            hint = nearest(word.upper(), _SEVERITIES)
+            alert.error(
+                "programs-filter",
+                path,
+                f"no entry has the severity {show(word)}",
+                allowed=", ".join(_SEVERITIES),
+                hint=hint,
+            )
     kinds = _KIND.findall(text)
     if len(kinds) != 1 or kinds[0] not in _MEANS or re.search(r"\bNOT\b", text):
         return

@@ -29,6 +29,7 @@ _IMAGE: Final = re.compile(
 _SAGEMAKER: Final = "sagemaker.amazonaws.com"
 _EDITORS: Final = {"jupyterLabAppSettings": "JupyterLab", "codeEditorAppSettings": "CodeEditor"}
 _SETTINGS: Final = "defaultUserSettings"
+_GROUP: Final = "aws:sagemaker/modelPackageGroup:ModelPackageGroup"
 
 
 def needs(places: Places) -> Iterator[Need]:
@@ -121,6 +122,14 @@ def _tracking(places: Places, app: View) -> Iterator[Need]:
         listing(place[0], name.rpartition("/")[0]),
     )
     yield Need(app, "artifactStoreUri", "rights-role-lacks", (caller,), by, "keep files of runs", deeds)
+    groups = [arn_of(one) for one in places.stack.resources.of(_GROUP)]
+    if app.text("modelRegistrationMode") == "AutoModelRegistrationEnabled" and groups and groups[0]:
+        deeds = tuple(
+            Deed(f"sagemaker:{one}", groups[0]) for one in ("CreateModelPackageGroup", "DescribeModelPackageGroup")
+        )
+        models = groups[0].replace(":model-package-group/", ":model-package/")
+        deeds += (Deed("sagemaker:CreateModelPackage", groups[0], spellings=(f"{models}/1",)),)
+        yield Need(app, "modelRegistrationMode", "rights-role-lacks", (caller,), by, "register models by itself", deeds)
 
 
 def _named_sessions(places: Places, domain: View) -> None:
