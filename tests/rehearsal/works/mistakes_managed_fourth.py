@@ -319,7 +319,11 @@ SILENT = [
         stack=TRACKED,
     ),
     Mistake(
-        "no-workers", "the server is told to have no workers", served("--workers=2", "--workers=0"), "run-workers", stack=TRACKED
+        "no-workers",
+        "the server is told to have no workers",
+        served("--workers=2", "--workers=0"),
+        "run-workers",
+        stack=TRACKED,
     ),
     Mistake(
         "a-password-that-is-off",
