@@ -51,9 +51,10 @@ def service(view: View) -> None:
     _network(view, at)
     _containers(view, at, _OWN_OF_SERVICES)
     _one_port(view, at)
-    shares = [entry.get("percent") for entry in listed(view.value("traffics")) if isinstance(entry, Mapping)]
-    if shares and all(isinstance(one, int | float) for one in shares) and sum(shares) != 100:
-        view.error("gcp-run", "traffics", f"{sum(shares):g} % of requests in all", allowed="100 in all")
+    shares = [view.number(f"{path}.percent") for path, _ in view.items("traffics")]
+    known = [one for one in shares if one is not None]
+    if known and len(known) == len(shares) and sum(known) != 100:
+        view.error("gcp-run", "traffics", f"{sum(known):g} % of requests in all", allowed="100 in all")
 
 
 def job(view: View) -> None:
