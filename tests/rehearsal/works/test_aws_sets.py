@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 
 from tests.rehearsal.works import aws_changes as aws
-from tests.rehearsal.works import mistakes_aws_first, mistakes_aws_second, mistakes_aws_wider
+from tests.rehearsal.works import mistakes_aws_first, mistakes_aws_second, mistakes_aws_third, mistakes_aws_wider
 from tests.rehearsal.works.aws_changes import found, in_config, left_out, refer, reworded, user_data
 from tests.rehearsal.works.mistakes import DROP, added, both, context_of, drop, edit, in_json, put, told
 from tests.rehearsal.works.mistakes_breadth import beside, installed
@@ -19,7 +19,12 @@ from trainyard.review.policy_check.check import check_policies
 LARGE = "large-aws"
 ROOMS = {"reference": "references"}
 """By how a rule begins, where that is not the room's name."""
-SETS = {"first": mistakes_aws_first, "wider": mistakes_aws_wider, "second": mistakes_aws_second}
+SETS = {
+    "first": mistakes_aws_first,
+    "wider": mistakes_aws_wider,
+    "second": mistakes_aws_second,
+    "third": mistakes_aws_third,
+}
 MISTAKES = [one for module in SETS.values() for one in module.MISTAKES]
 TOLD = [one for one in MISTAKES if one.rule]
 HARMLESS = [one for one in MISTAKES if one.rule is None]
@@ -97,6 +102,14 @@ HEARD = {"alarmActions": ["arn:aws:sns:us-east-1:210987654321:on-call"]}
 PARTNER = "aws.partner/example.com/acme/alerts"
 
 SOUND = {
+    "a delivery that somebody hears": (
+        "large-aws", "programs",
+        edit(aws.ALARM, "watchdog-silent", put("metricName", "NumberOfNotificationsDelivered"),
+             put("dimensions.TopicName", "budget-alerts-f082772"))),
+    "folders below a link of a whole bucket": (
+        "large-aws", "programs",
+        edit(aws.REPOSITORY_LINK, "globex-production-lustre-scratch",
+             reworded("dataRepositoryPath", "/scratch/", "/"))),
     "a template that a text names": (
         "demo", "references",
         both(OWN_TEMPLATE, added("core/v1:ConfigMap", "own", {"data": {"template": "own-template"}}, "default"))),

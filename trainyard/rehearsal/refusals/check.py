@@ -11,6 +11,7 @@ from trainyard.rehearsal.context import Stack, ValueContext
 from trainyard.rehearsal.refusals.aws import (
     add_ons,
     buckets,
+    dashboards,
     database,
     dns_firewall,
     eks,
@@ -34,6 +35,7 @@ from trainyard.rehearsal.refusals.gcp import names as gcp_names
 from trainyard.rehearsal.refusals.gcp import networks as gcp_networks
 from trainyard.rehearsal.refusals.gcp import nodes as gcp_nodes
 from trainyard.rehearsal.refusals.gcp import rights as gcp_rights
+from trainyard.rehearsal.refusals.gcp import run as gcp_run
 from trainyard.rehearsal.refusals.gcp import services as gcp_services
 from trainyard.rehearsal.refusals.gcp import storage as gcp_storage
 from trainyard.rehearsal.refusals.gcp import stored as gcp_stored
@@ -54,6 +56,7 @@ RULES: Final = by_type(
         dns_firewall,
         eks,
         events,
+        dashboards,
         files,
         formats,
         launch_templates,
@@ -75,6 +78,7 @@ RULES: Final = by_type(
         gcp_databases,
         gcp_stored,
         gcp_vertex,
+        gcp_run,
         gcp_watching,
         gcp_rights,
         gcp_forms,

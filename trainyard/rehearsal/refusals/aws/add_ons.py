@@ -155,6 +155,10 @@ def _network_plugin(view: View) -> None:
             view.error(
                 "eks-addon-settings", "configurationValues", f"{key} is {show(value)}", allowed="text, also for numbers"
             )
+        elif key in _NUMBERS and not value.isdigit():
+            view.error(
+                "eks-addon-settings", "configurationValues", f"{key} is {show(value)}", allowed="a whole number as text"
+            )
         elif key in _CHOICES and value not in _CHOICES[key]:
             view.error(
                 "eks-addon-settings",
@@ -162,6 +166,12 @@ def _network_plugin(view: View) -> None:
                 f"{key} is {show(value)}",
                 allowed=" or ".join(_CHOICES[key][:2]),
             )
+
+
+_NUMBERS: Final = (
+    "WARM_PREFIX_TARGET", "WARM_IP_TARGET", "MINIMUM_IP_TARGET", "WARM_ENI_TARGET", "MAX_ENI", "AWS_VPC_ENI_MTU",
+    "POD_MTU", "IP_COOLDOWN_PERIOD",
+)  # fmt: skip
 
 
 def _near_misses(view: View, given: dict[str, Any], known: Collection[str], add_on: str = "vpc-cni") -> None:

@@ -200,6 +200,21 @@ def subnet_group(view: View) -> None:
         )
 
 
+_BEGINS: Final = {
+    "mysql": (
+        "innodb_",
+        "binlog_",
+        "slow_query_log",
+        "character_set_",
+        "max_allowed_packet",
+        "sql_mode",
+        "performance_schema",
+    ),
+    "postgres": ("rds.", "log_min_", "log_statement", "pgaudit.", "work_mem", "shared_preload_libraries", "autovacuum"),
+}
+"""How parameters begin that one engine alone has."""
+
+
 def parameter_group(view: View) -> None:
     """Family against the engine of the instances that use it; no parameter twice."""
     family = view.text("family")
@@ -221,6 +236,11 @@ def parameter_group(view: View) -> None:
             view.error("rds-parameter", f"{path}.name", f"{show(name)} is given twice", allowed="each parameter once")
         if isinstance(name, str):
             seen.add(name)
+            other = next((engine for engine, begins in _BEGINS.items() if name.startswith(begins)), "")
+            own = (other, f"aurora-{other}", *(("mariadb",) if other == "mysql" else ()))
+            if family and other and not family.startswith(own):
+                message = f"{show(name)} is of {other}, and the family is {family}: it is refused"
+                view.error("rds-parameter", f"{path}.name", message, allowed=f"a parameter of {family}")
 
 
 RULES: Final[Rules] = {

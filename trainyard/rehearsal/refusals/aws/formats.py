@@ -67,6 +67,12 @@ _KUBERNETES_VERSION = matching(
     'must be a minor version as text, like "1.35" (1.30 without quotes is the number 1.3)',
 )
 
+_ALARM_PERIOD: Final = Format(
+    "alarm-period",
+    lambda value: (period := as_number(value)) is None or period in (10, 20, 30) or (period > 0 and period % 60 == 0),
+    "must be 10, 20, 30 or a multiple of 60 seconds",
+)
+
 FORMATS: Final[dict[str, dict[str, Format]]] = {
     "aws:eks/cluster:Cluster": {
         "name": matching(
@@ -236,13 +242,9 @@ FORMATS: Final[dict[str, dict[str, Format]]] = {
         "kmsKeyId": arn("kms"),  # [U] a bare id passes the provider
     },
     "aws:cloudwatch/metricAlarm:MetricAlarm": {
-        "period": Format(
-            "alarm-period",
-            lambda value: (
-                (period := as_number(value)) is None or period in (10, 20, 30) or (period > 0 and period % 60 == 0)
-            ),
-            "must be 10, 20, 30 or a multiple of 60 seconds",
-        ),  # [P]
+        "period": _ALARM_PERIOD,  # [P]
+        "metricQueries[].period": _ALARM_PERIOD,
+        "metricQueries[].metric.period": _ALARM_PERIOD,
         "treatMissingData": one_of("alarm-missing-data", "breaching notBreaching ignore missing"),
         "alarmActions[]": arn(),
         "okActions[]": arn(),

@@ -138,10 +138,43 @@ def anomaly_subscription(view: View) -> None:
         )
 
 
+_LOST: Final = re.compile(r"(?<![\w.'\"])([a-z]\w*)(?!\w*\s*\()")
+
+
+def _queries(view: View) -> None:
+    """One query gives the result, and an expression names others by their ids."""
+    queries = list(view.items("metricQueries"))
+    if not queries or view.blurred("metricQueries"):
+        return
+    results = [
+        path
+        for path, one in queries
+        if one.get("returnData") is True or (len(queries) == 1 and "returnData" not in one)
+    ]
+    if len(results) != 1:
+        message = f"{len(results)} queries give the alarm's result"
+        view.error("alarm-queries", "metricQueries", message, allowed="returnData: true of one query")
+    ids = {one.get("id") for _, one in queries}
+    for path, one in queries:
+        text = one.get("expression")
+        if not isinstance(text, str) or re.match(r"\s*(SELECT|SEARCH)\b", text, re.IGNORECASE):
+            continue
+        for name in dict.fromkeys(_LOST.findall(re.sub(r"'[^']*'|\"[^\"]*\"", "''", text))):
+            if name not in ids:
+                known = ", ".join(sorted(map(str, ids)))
+                view.error(
+                    "alarm-queries",
+                    f"{path}.expression",
+                    f"names {show(name)}, and no query has that id",
+                    allowed=known,
+                )
+
+
 def alarm(view: View) -> None:
     """A metric or queries; not more datapoints than periods."""
     if view.lacks("metricName") and view.lacks("metricQueries") and view.lacks("evaluationCriteria"):
         view.error("alarm-metric", "metricName", "is missing", allowed="metricName, or metricQueries")
+    _queries(view)
     points, periods = view.number("datapointsToAlarm"), view.number("evaluationPeriods")
     if points is not None and periods is not None and points > periods:
         view.error(

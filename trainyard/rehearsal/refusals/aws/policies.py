@@ -14,6 +14,7 @@ from importlib.resources import files
 from typing import Any, Final
 
 from trainyard.problems import nearest
+from trainyard.recorded.types import ROLE
 from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.refusals.rules import Rules
 
@@ -58,8 +59,19 @@ def managed(view: View) -> None:
 
 
 def inline(view: View) -> None:
-    """Checks an inline policy's document."""
+    """Checks an inline policy's document, and that all of a role are no larger than one may be."""
     Policy(view, "policy", "inline").check()
+    role = view.referred("role", ROLE)
+    if role is None:
+        return
+    others = [one for one in view.stack.of_type(view.type) if one.referred("role", ROLE) is role]
+    texts = [one.text("policy") for one in others]
+    if None in texts or others[-1] is not view:
+        return
+    size = sum(len(re.sub(r"\s", "", text or "")) for text in texts)
+    if size > _SIZES["inline"] and len(texts) > 1:
+        message = f"role {role.name} has {len(texts)} inline policies of {size} characters in all"
+        view.error("iam-size", "policy", message, allowed=f"at most {_SIZES['inline']} without spaces")
 
 
 def of_resource(view: View) -> None:

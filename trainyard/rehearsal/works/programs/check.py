@@ -18,6 +18,7 @@ from trainyard.rehearsal.works.programs.aws import (
     alarms,
     budget_filters,
     cached_images,
+    counted,
     dns_rules,
     events,
     file_systems,
@@ -66,6 +67,7 @@ def check(stack: Stack) -> None:
     keys.check(stack)
     patterns.check(stack)
     events.check(stack)
+    counted.check(stack)
     dns_rules.check(stack)
     heard.check(stack)
     cached_images.check(stack)
@@ -80,11 +82,11 @@ def check(stack: Stack) -> None:
     enforced.check(stack)
     cluster = stack.once(Cluster)
     switched_off.check(stack, cluster)
+    buckets.check(stack, cluster)
+    databases.check(stack, cluster)
     if not cluster.views:
         return
     messages.check(stack, cluster)
-    buckets.check(stack, cluster)
-    databases.check(stack, cluster)
     listening.check(cluster)
     options.check(cluster)
     writing.check(cluster)

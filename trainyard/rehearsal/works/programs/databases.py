@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
+from urllib.parse import unquote
 
 from trainyard.problems import nearest
 from trainyard.recorded.read import known_texts
@@ -23,6 +24,7 @@ _URI: Final = re.compile(
     r"(?P<scheme>postgres(?:ql)?|mysql)(?:\+\w+)?://(?:(?P<user>[^:@/\s\"']*)(?::[^@/\s\"']*)?@)?(?P<host>[\w.-]+)(?::(?P<port>\d+))?"
     r"/(?P<name>[\w.-]+)(?P<more>\?[^\s\"']*)?"
 )
+_IP: Final = re.compile(r"\d+\.\d+\.\d+\.\d+")
 _ALWAYS: Final = frozenset({"postgres", "template0", "template1", "rdsadmin", "cloudsqladmin", "mysql"})
 _MAKES: Final = re.compile(r"create\s+database", re.IGNORECASE)
 _LETS_IN: Final = re.compile(r"create\s+(?:user|role)\s+(?:if\s+not\s+exists\s+)?[\"'`]?(?P<name>\w+)", re.IGNORECASE)
@@ -55,6 +57,7 @@ def check(stack: Stack, cluster: Cluster) -> None:
                     _connects(view, path, found, server, cluster)
     for server in servers:
         _logs_in(stack, server, texts, _let_in(cluster))
+    _elsewhere(stack, servers, texts)
 
 
 def _of_rds(stack: Stack) -> Iterator[_Server]:
@@ -128,6 +131,25 @@ def _logs_in(stack: Stack, server: _Server, texts: Sequence[tuple[View, str, str
         )  # fmt: skip
 
 
+def _elsewhere(stack: Stack, servers: Sequence[_Server], texts: Sequence[tuple[View, str, str]]) -> None:
+    """An account that is made a user of one instance logs in at that one's address."""
+    hosts = {host for server in servers for host in server.hosts}
+    logins = {
+        user.text("name"): server
+        for server in servers
+        for user in stack.of_type(GCP_DATABASE_USER)
+        if (user.text("type") or "").startswith("CLOUD_IAM") and user.referred("instance", CLOUD_SQL) is server.view
+    }
+    for view, path, text in texts if logins and hosts else ():
+        for found in _URI.finditer(text):
+            server = logins.get(unquote(found["user"] or ""))
+            if server is not None and server.hosts and _IP.fullmatch(found["host"]) and found["host"] not in hosts:
+                if found["host"].startswith("127."):
+                    continue  # a proxy beside it
+                message = f"logs in as {unquote(found['user'])} at {found['host']}, and {server.view.name} is elsewhere"
+                view.error("programs-database", path, message, allowed=", ".join(sorted(server.hosts)))
+
+
 def _let_in(cluster: Cluster) -> set[str]:
     """The users that programs of the stack make in SQL."""
     return {
@@ -166,6 +188,11 @@ def _connects(view: View, path: str, found: re.Match[str], server: _Server, clus
         view.error(
             "programs-database", path, f"connects to {title} without a certificate of its own, which refuses that",
             allowed="sslcert and sslkey, or sslMode ENCRYPTED_ONLY on the instance",
+        )  # fmt: skip
+    if _IP.fullmatch(found["host"]) and re.search(r"[?&]sslmode=verify-full(&|$)", more):
+        view.error(
+            "programs-database", path, f"verifies the name in {title}'s certificate, which names no address",
+            allowed="sslmode=verify-ca, or the instance's DNS name",
         )  # fmt: skip
     if server.asks_tls and re.search(r"[?&]sslmode=(disable|allow)(&|$)", more):
         view.error(

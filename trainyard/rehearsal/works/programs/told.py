@@ -1,4 +1,5 @@
-"""Every text that a program of a cluster is told: commands, arguments, environment, config maps, secrets, values."""
+"""Every text that a program is told, in a cluster and on Cloud Run: commands, arguments, environment, config maps,
+secrets, values."""
 
 from __future__ import annotations
 
@@ -6,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from trainyard.recorded.read import known_texts
+from trainyard.recorded.types import GCP_RUN_JOB, GCP_RUN_SERVICE
 from trainyard.rehearsal.context import Stack, View
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
 
@@ -32,6 +34,13 @@ def _told(cluster: Cluster) -> Iterator[tuple[View, str, str]]:
             for key, text in view.mapping(part).items():
                 if isinstance(text, str) and len(text) <= _LONGEST and not key.endswith((".py", ".sh", ".json")):
                     yield view, f"{part}.{key}", text
+    for type_, at in ((GCP_RUN_SERVICE, "template.containers"), (GCP_RUN_JOB, "template.template.containers")):
+        for view in cluster.stack.of_type(type_):
+            for path, container in view.items(at):
+                for key in ("commands", "args", "envs"):
+                    for below, text in known_texts(container.get(key)):
+                        if len(text) <= _LONGEST:
+                            yield view, f"{path}.{key}{_below(below)}", text
     for release in cluster.releases:
         for below, text in known_texts(release.mapping("values")):
             yield release, f"values.{below}", text

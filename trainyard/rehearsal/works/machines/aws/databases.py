@@ -22,6 +22,14 @@ _SIZE = re.compile(r"micro|small|medium|large|\d*xlarge|\d+xlarge\.tpc\d.mem\dx|
 _OLD: Final = frozenset({"m1", "m2", "m3", "m4", "r3", "r4", "t1", "t2"})
 """Generations that no version of PostgreSQL from 13 on runs on."""
 
+_FAMILIES: Final = frozenset({
+    "t3", "t4g", "m5", "m5d", "m6g", "m6gd", "m6i", "m6id", "m6idn", "m6in", "m7g", "m7i", "m8g", "m8gd", "r5", "r5b",
+    "r5d", "r6g", "r6gd", "r6i", "r6id", "r6idn", "r6in", "r7g", "r7i", "r8g", "r8gd", "x1", "x1e", "x2g", "x2idn",
+    "x2iedn", "x2iezn", "z1d", "c6gd",
+})  # fmt: skip
+"""Families of classes (RDS user guide, "DB instance class types", as generally known, 2026-11). Which region has which
+is in no document that stays: a class that a region lacks is not told."""
+
 _MOST_MINORS: Final = 30
 """More than any major version of PostgreSQL gets in the five years that it is kept (9.6 got 24)."""
 
@@ -121,6 +129,10 @@ def _class(database: View) -> None:
             f"PostgreSQL {database.text('engineVersion')} does not run on {name}: its generation is too old",
             allowed="a class of a later generation, such as db.t4g.medium or db.m7g.large",
         )
+    elif found[1] not in _FAMILIES | _OLD:
+        message = f"got {show(name)}, of a family that is not known of RDS"
+        hint = nearest(found[1], _FAMILIES)
+        database.warning("machines-database-class", "instanceClass", message, allowed="such as db.m7g.large", hint=hint)
     elif engine == "postgres" and found[1] in _SINCE:
         _since(database, name, _SINCE[found[1]])
 

@@ -44,11 +44,26 @@ def check(stack: Stack) -> None:
         _private(domain, stack)
     for script in stack.of_type(SCRIPT):
         _content(script)
+    for person in stack.of_type(USER_PROFILE):
+        _signs_in(person)
     for app in stack.of_type(APP):
         message = (
             "is a running machine: it is paid for from this `up` on, idle settings delete it, the next `up` makes it"
         )
         app.warning("managed-app-made", "appType", message, hint="leave it out: people open theirs")
+
+
+def _signs_in(person: View) -> None:
+    """A profile names a person of IAM Identity Center where the domain asks that, and nowhere else."""
+    domain = person.referred("domainId", DOMAIN)
+    mode = domain.text("authMode") if domain is not None else None
+    named = "singleSignOnUserIdentifier"
+    if mode == "IAM" and (person.has(named) or person.has("singleSignOnUserValue")):
+        message = "names a person of IAM Identity Center, and the domain signs in by IAM: it is refused"
+        person.error("managed-sign-in", named, message, allowed="none, or authMode SSO of the domain")
+    elif mode == "SSO" and person.lacks(named):
+        message = "names nobody, and the domain signs in by IAM Identity Center: it is refused"
+        person.error("managed-sign-in", named, message, allowed="UserName")
 
 
 def _idle(view: View, path: str) -> None:

@@ -68,7 +68,7 @@ def _job(job: Job, endpoints: Endpoints, groups: Groups, subnets: list[str], wal
     if why:
         hint = "a gateway endpoint of S3 with the subnet's route table, or a route to a NAT gateway"
         job.error("managed-no-way-to-s3", "vpcConfig.subnets", f"{why}: the job fetches no data and keeps none", hint)
-    closed = _closed(endpoints, groups, subnets, walls)
+    closed = closed_to_s3(endpoints, groups, subnets, walls)
     if closed:
         hint = "a rule for TCP 443 out to S3's prefix list, or to 0.0.0.0/0"
         job.error("managed-closed-to-s3", "vpcConfig.securityGroupIds", f"{closed}: the job fetches no data", hint)
@@ -82,7 +82,7 @@ def _domain(domain: View, endpoints: Endpoints, groups: Groups) -> None:
             "managed-no-way-to-s3", "subnetIds", f"{why}: editors read and write no file there",
             hint="a gateway endpoint of S3 with the subnet's route table, or a route to a NAT gateway",
         )  # fmt: skip
-    closed = _closed(endpoints, groups, subnets, domain.texts(_GROUPS))
+    closed = closed_to_s3(endpoints, groups, subnets, domain.texts(_GROUPS))
     if closed and not domain.blurred(_GROUPS):
         domain.error(
             "managed-closed-to-s3", _GROUPS, f"{closed}: editors read and write no file there",
@@ -103,7 +103,7 @@ def _no_way(endpoints: Endpoints, subnets: list[str]) -> str:
     return ""
 
 
-def _closed(endpoints: Endpoints, groups: Groups, subnets: list[str], walls: list[str]) -> str:
+def closed_to_s3(endpoints: Endpoints, groups: Groups, subnets: list[str], walls: list[str]) -> str:
     """Why no rule lets anything out to S3; empty where one does, or may: S3 has an address of the VPC's then."""
     network = endpoints.network
     vpcs = {network.subnets[subnet].text("vpcId") for subnet in subnets if subnet in network.subnets}

@@ -170,6 +170,7 @@ def _alarm(alarm: View, base: str, stack: Stack, own: dict[str, set[str | None]]
         names = {view.text(name) if name else view.resource.id for view in made}
         if made and isinstance(value, str) and None not in names and "" not in names and value not in names:
             _is_not_made(alarm, f"{base}dimensions.{key}", str(key), value, sorted(str(one) for one in names))
+    _heard_by_nobody(alarm, f"{base}metricName", namespace, metric, stack)
     sent = _SENT.get(namespace)
     if sent is not None and metric is not None and metric not in sent:
         alarm.error(
@@ -191,6 +192,19 @@ def _alarm(alarm: View, base: str, stack: Stack, own: dict[str, set[str | None]]
     is_known = namespace in _NAMESPACES or not namespace.startswith("AWS/")
     if not is_known and (hint := nearest(namespace, _NAMESPACES, cutoff=_NEAR)):
         alarm.error("programs-alarm", f"{base}namespace", f"nothing sends metrics to {show(namespace)}", hint=hint)
+
+
+def _heard_by_nobody(alarm: View, path: str, namespace: str, metric: str | None, stack: Stack) -> None:
+    """What a topic delivers is counted by subscriber: one that nobody subscribes to delivers nothing."""
+    if namespace != "AWS/SNS" or metric not in ("NumberOfNotificationsDelivered", "NumberOfNotificationsFailed"):
+        return
+    name = alarm.mapping(f"{path.removesuffix('metricName')}dimensions").get("TopicName")
+    topic = next((one for one in stack.of_type(SNS_TOPIC) if name and one.text("name") == name), None)
+    told = stack.of_type("aws:sns/topicSubscription:TopicSubscription")
+    if topic is None or topic.resource.read or any(one.referred("topic", SNS_TOPIC) in (topic, None) for one in told):
+        return
+    message = f"counts what topic {topic.name} delivers, and nobody subscribes to it: it is always nothing"
+    alarm.error("programs-alarm", path, message, allowed="NumberOfMessagesPublished")
 
 
 def _asked(view: View, path: str, text: str) -> None:

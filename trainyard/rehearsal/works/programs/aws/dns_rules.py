@@ -13,7 +13,7 @@ from trainyard.rehearsal.context import Stack, View
 
 
 def check(stack: Stack) -> None:
-    """Every rule that comes after one that leaves it nothing."""
+    """Every rule that comes after one that leaves it nothing, and names without which no job runs."""
     groups: dict[str, list[tuple[float, View, list[str]]]] = {}
     for rule in stack.of_type(DNS_FIREWALL_RULE):
         named, place = rule.referred("firewallDomainListId", DNS_NAMES), rule.number("priority")
@@ -23,6 +23,7 @@ def check(stack: Stack) -> None:
         groups.setdefault(group, []).append((place, rule, named.texts("domains")))
     for rules in groups.values():
         ordered = sorted(rules, key=lambda one: one[0])
+        _answered(ordered, stack)
         for index, (_, rule, names) in enumerate(ordered):
             for _, earlier, wider in ordered[:index]:
                 if names and earlier.text("action") != rule.text("action") and all(_in(one, wider) for one in names):
@@ -32,6 +33,20 @@ def check(stack: Stack) -> None:
                         "decides nothing", allowed=f"below {earlier.number('priority'):g}",
                     )  # fmt: skip
                     break
+
+
+def _answered(ordered: Sequence[tuple[float, View, list[str]]], stack: Stack) -> None:
+    """S3 and the registry, which every node and every job asks by name, are not blocked."""
+    region = stack.context.region
+    suffix = "amazonaws.com.cn" if region.startswith("cn-") else "amazonaws.com"
+    for needed in (f"s3.{region}.{suffix}", f"api.ecr.{region}.{suffix}"):
+        decides = next((rule for _, rule, names in ordered if _in(needed, names)), None)
+        if decides is not None and decides.text("action") == "BLOCK":
+            message = f"blocks {needed}, which no list before it allows: nothing is fetched from there"
+            decides.error(
+                "programs-dns-order", "action", message, allowed=f"*.{suffix} in a list that is allowed before"
+            )
+            return
 
 
 def _in(name: str, wider: Sequence[str]) -> bool:

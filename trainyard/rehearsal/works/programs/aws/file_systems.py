@@ -146,11 +146,27 @@ def _is_there(point: View, stack: Stack) -> None:
         )  # fmt: skip
 
 
+def _beside(stack: Stack, links: list[tuple[View, re.Match[str] | None]]) -> None:
+    """Folders that the stack makes in a bucket with the owners that Lustre knows are below a path that is linked."""
+    paths = [(link.text("dataRepositoryPath") or "").removeprefix("s3://").rstrip("/") for link, _ in links]
+    if not all(paths):
+        return
+    for one in stack.of_type(BUCKET_OBJECT):
+        bucket, key = one.text("bucket"), one.text("key")
+        mine = [path for path in paths if path.partition("/")[0] == bucket]
+        if one.mapping("metadata").get("user-agent") != "aws-fsx-lustre" or not mine or key is None:
+            continue
+        if not any(f"{bucket}/{key}".startswith(f"{path}/") for path in mine):
+            message = f"is a folder of Lustre at {show(key)}, which no link brings there: {', '.join(sorted(mine))}"
+            one.error("programs-directory", "key", message, hint="below a linked path, or a link of its own")
+
+
 def _imported(stack: Stack) -> None:
     """A link to a prefix of a bucket that is nearly one that roles and volumes of the stack name."""
     links = [(link, _S3.fullmatch(link.text("dataRepositoryPath") or "")) for link in stack.of_type(_LINK)]
     if not any(found for _, found in links):
         return
+    _beside(stack, links)
     texts = " ".join(
         str(dict(view.inputs)) for view in stack.views if view.type in (ROLE_POLICY, IAM_POLICY, BUCKET_OBJECT)
     )

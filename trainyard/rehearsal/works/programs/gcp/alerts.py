@@ -14,7 +14,7 @@ from trainyard.problems import nearest
 from trainyard.recorded.read import as_number, known_texts
 from trainyard.recorded.types import GCP_ALERT_POLICY, GCP_LOG_METRIC, GKE_CLUSTER
 from trainyard.rehearsal.context import Stack, View, show
-from trainyard.rehearsal.works.programs.gcp import audit_logs
+from trainyard.rehearsal.works.programs.gcp import audit_logs, resource_labels
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
 
 _CHANNEL: Final = "gcp:monitoring/notificationChannel:NotificationChannel"
@@ -49,6 +49,7 @@ def check(stack: Stack) -> None:
             if path.endswith("filter"):
                 _never(alert, path.removesuffix(".filter"))
                 _labels(alert, path, text, stack)
+                resource_labels.check(alert, path, text)
                 audit_logs.check(alert, path, text)
         _kinds(alert, stack)
         _sparse(alert, stack)

@@ -21,6 +21,7 @@ from trainyard.rehearsal.works.rights.aws.needs import (
     pods,
     programs,
     services,
+    training,
     volumes,
 )
 from trainyard.rehearsal.works.rights.aws.needs.bindings import Bindings
@@ -92,6 +93,7 @@ def needs(places: Places, bindings: Bindings, made: Sequence[Workload]) -> Itera
     users = recorded(places.stack, made)
     yield from services.needs(places)
     yield from brakes.needs(places)
+    yield from training.needs(places)
     yield from programs.needs(places, bindings)
     yield from volumes.needs(places, bindings, users)
     yield from pods.needs(places, bindings, users)

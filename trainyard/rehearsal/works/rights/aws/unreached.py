@@ -14,7 +14,7 @@ from trainyard.recorded.policy_documents import statements, texts_of
 from trainyard.recorded.read import UnreadableInput
 from trainyard.recorded.types import IAM_POLICY, ROLE, ROLE_POLICY, ROLE_POLICY_ATTACHMENT
 from trainyard.rehearsal.context import Stack, View
-from trainyard.rehearsal.works.managed.aws.editors import DOMAIN
+from trainyard.rehearsal.works.managed.aws.editors import DOMAIN, USER_PROFILE
 from trainyard.rehearsal.works.managed.aws.tracking import APP
 from trainyard.rehearsal.works.rights.aws.patterns import names_action, names_resource
 from trainyard.rehearsal.works.rights.aws.recorded_policies import arn_of
@@ -73,8 +73,9 @@ def _opened_by(stack: Stack) -> None:
             )
             opens[role.resource.urn] = opens.get(role.resource.urn, False) or allowed
     attached = {str(one.inputs.get("role")) for one in stack.resources.of(ROLE_POLICY_ATTACHMENT)}
-    for domain in stack.of_type(DOMAIN):
-        path = "defaultUserSettings.executionRole"
+    people = [(view, "defaultUserSettings.executionRole") for view in stack.of_type(DOMAIN)]
+    people += [(view, "userSettings.executionRole") for view in stack.of_type(USER_PROFILE)]
+    for domain, path in people:
         roles = [one for one in stack.of_type(ROLE) if arn_of(one.resource) == domain.text(path)]
         if len(roles) != 1 or opens.get(roles[0].resource.urn) is not False or not any(opens.values()):
             continue

@@ -38,7 +38,7 @@ from trainyard.rehearsal.works.rights.gcp.grants import (
     grants,
     short,
 )
-from trainyard.rehearsal.works.rights.gcp.members import ACCOUNT_ANNOTATION, Caller, names
+from trainyard.rehearsal.works.rights.gcp.members import ACCOUNT_ANNOTATION, Answer, Caller, names
 from trainyard.rehearsal.works.rights.gcp.roles import Roles
 from trainyard.rehearsal.works.rights.principals import Pod
 from trainyard.rehearsal.works.rights.verdict import Verdict
@@ -61,6 +61,9 @@ _TYPES: Final[Mapping[str, str]] = {
     GCP_TOPIC: "pubsub.googleapis.com/Topic",
 }
 """Types of IAM by those of Pulumi."""
+
+_MEMBERSHIP: Final = "gcp:cloudidentity/groupMembership:GroupMembership"
+_ACTS_AS: Final = "roles/iam.serviceAccountUser"
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +173,7 @@ class Project:
         return Verdict("no", f"no role that {who} has there holds {permission}")
 
     def _gives(self, grant: Grant, who: Caller, permission: str, target: Target, said: Mapping[str, object]) -> str:
-        named = {names(member, who) for member in grant.members}
+        named = {self._names(member, who) for member in grant.members}
         answer = "yes" if "yes" in named else "maybe" if "maybe" in named or grant.some_unknown else "no"
         if answer == "no":
             return "no"
@@ -187,6 +190,24 @@ class Project:
         if held is False:
             return "no"
         return "maybe" if held is None or grant.on == ANYWHERE else answer
+
+    def _names(self, member: str, who: Caller) -> Answer:
+        """Whether a member names somebody. Who may act as accounts is people: no account of the stack is among them."""
+        if who.account and member in self._people and self.account(who.account) is not None:
+            return "no"
+        return names(member, who)
+
+    @cached_property
+    def _people(self) -> frozenset[str]:
+        if self.resources.of(_MEMBERSHIP):
+            return frozenset()
+        return frozenset(
+            member
+            for grant in self.grants
+            if grant.role == _ACTS_AS and grant.by.type.startswith("gcp:serviceaccount/")
+            for member in grant.members
+            if member.startswith("group:")
+        )
 
     def _reaching(self, target: Target) -> Iterator[Grant]:
         """Grants on a target and on what it is in."""

@@ -1,0 +1,68 @@
+"""Labels by which filters mean one thing of the stack: a service, a job, a database, a bucket.
+
+Source: Cloud Logging and Monitoring, "Monitored resource types" (`cloud_run_revision`, `cloud_run_job`,
+`cloudsql_database`, `gcs_bucket`), as generally known in 2026-11. A filter that names another one counts nothing, and
+nobody refuses it.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from trainyard.problems import nearest
+from trainyard.recorded.types import CLOUD_SQL, GCP_BUCKET, GCP_RUN_JOB, GCP_RUN_SERVICE
+from trainyard.rehearsal.context import Stack, View, show
+
+_KIND: Final = re.compile(r"resource\.type\"?\s*=\s*\"([^\"]+)\"")
+_MEANS: Final = {
+    "cloud_run_revision": ("service_name", GCP_RUN_SERVICE),
+    "cloud_run_job": ("job_name", GCP_RUN_JOB),
+    "cloudsql_database": ("database_id", CLOUD_SQL),
+    "gcs_bucket": ("bucket_name", GCP_BUCKET),
+}
+"""The label by which each kind of resource is named, and the type that is meant."""
+
+
+_SEVERITY: Final = re.compile(r"(?<![\w.])severity\s*(?:=|!=|>=|<=|>|<)\s*\"?(?P<name>[A-Za-z]+)")
+_SEVERITIES: Final = ("DEFAULT", "DEBUG", "INFO", "NOTICE", "WARNING", "ERROR", "CRITICAL", "ALERT", "EMERGENCY")
+
+
+def check(alert: View, path: str, text: str) -> None:
+    """A filter that means one kind of resource alone, and names it."""
+    for word in _SEVERITY.findall(text):
+        if word.upper() not in _SEVERITIES:
+            hint = nearest(word.upper(), _SEVERITIES)
+            alert.error(
+                "programs-filter",
+                path,
+                f"no entry has the severity {show(word)}",
+                allowed=", ".join(_SEVERITIES),
+                hint=hint,
+            )
+    kinds = _KIND.findall(text)
+    if len(kinds) != 1 or kinds[0] not in _MEANS or re.search(r"\bNOT\b", text):
+        return
+    label, type_ = _MEANS[kinds[0]]
+    known = _names(alert.stack, type_)
+    for asked in re.findall(rf"{label}\"?\s*=\s*\"([^\"]+)\"", text) if known else ():
+        name = asked.rpartition(":")[2]  # of a database `PROJECT:INSTANCE`
+        if name not in known:
+            message = f"asks for {label} {show(asked)}, and the stack has no such {type_.rpartition(':')[2]}"
+            allowed, hint = f"one of {', '.join(sorted(known))}", nearest(name, sorted(known))
+            alert.error("programs-filter", path, message, allowed=allowed, hint=hint)
+
+
+def _names(stack: Stack, type_: str) -> set[str]:
+    """Names of all of a type; none where one is not known."""
+    found: set[str] = set()
+    for view in stack.of_type(type_):
+        names = {
+            name
+            for name in (view.text("name"), view.resource.outputs.get("name"), view.resource.id)
+            if isinstance(name, str)
+        }
+        if not names or view.resource.read:
+            return set()
+        found |= {name.rpartition("/")[2] for name in names}
+    return found
