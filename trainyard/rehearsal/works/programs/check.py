@@ -12,6 +12,7 @@ from trainyard.rehearsal.works.programs import (
     hardware,
     kept,
     money,
+    scrape_times,
     switched_off,
     watchdog,
 )
@@ -49,7 +50,6 @@ from trainyard.rehearsal.works.programs.kubernetes import (
     ranks,
     scaling,
     schemes,
-    scrape_times,
     scraped,
     sizes,
     squid,
