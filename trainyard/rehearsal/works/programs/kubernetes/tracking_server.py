@@ -1,4 +1,4 @@
-"""Where a tracking server keeps what is sent through it.
+"""Places where a tracking server keeps what is sent through it: of one pod alone, or of all.
 
 Source: MLflow documentation, "Artifact stores" (`--serve-artifacts` passes on what clients send to
 `--artifacts-destination`, `./mlartifacts` unless it is said; `--backend-store-uri`, `./mlruns` likewise) (2026-11).
