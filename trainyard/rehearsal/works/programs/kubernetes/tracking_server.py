@@ -1,7 +1,7 @@
-"""Places where a tracking server keeps what is sent through it: of one pod alone, or of all.
+"""Places where a tracking server keeps what is sent through it.
 
-Source: MLflow documentation, "Artifact stores" (`--serve-artifacts` passes on what clients send to
-`--artifacts-destination`, `./mlartifacts` unless it is said; `--backend-store-uri`, `./mlruns` likewise) (2026-11).
+Source: MLflow documentation, "Artifact stores": what clients send is passed on to `--artifacts-destination`, which is a
+folder of the server unless it is said, as `--backend-store-uri` is (2026-11).
 """
 
 from __future__ import annotations
