@@ -49,6 +49,15 @@ _SECTIONS: Final[Mapping[str, tuple[str, ...]]] = {
 _STRATEGIES: Final = (
     ["LessThanOrEqualToFinalShare"], ["LessThanInitialShare"], ["LessThanOrEqualToFinalShare", "LessThanInitialShare"],
 )  # fmt: skip
+_CHOICES: Final[Mapping[str, tuple[Any, ...]]] = {
+    "waitForPodsReady.requeuingStrategy.timestamp": ("Eviction", "Creation"),
+    "multiKueue.dispatcherName": (
+        "kueue.x-k8s.io/multikueue-dispatcher-all-at-once", "kueue.x-k8s.io/multikueue-dispatcher-incremental",
+    ),
+    "leaderElection.resourceLock": ("leases",),
+    "tls.minVersion": ("VersionTLS12", "VersionTLS13"),
+}  # fmt: skip
+"""Texts of the configuration that are one of a list (apis/config/v1beta2 and validation.go of 0.19.2)."""
 _CHECKS: Final = ("BlockUndeclared", "IgnoreUndeclared")
 _CLAIMS: Final = "KueueDRAIntegration"
 _NEED_CLAIMS: Final = {
@@ -133,6 +142,23 @@ def _combinations(release: View, config: Mapping[str, Any]) -> None:
                 f"waitForPodsReady.{key} is {show(waits[key])}: the manager exits",
                 allowed="like 30m or 1h",
             )
+    for path, known in _CHOICES.items():
+        held: Any = config
+        for step in path.split("."):
+            held = held.get(step) if isinstance(held, Mapping) else None
+        if held is not None and held not in known:
+            release.error(
+                _RULE, _PATH, f"{path} is {show(held)}: the manager exits",
+                allowed=f"one of {', '.join(map(str, known))}",
+                hint=nearest(str(held), list(map(str, known))),
+            )  # fmt: skip
+    for index, one in enumerate(listed(section("resources").get("transformations"))):
+        if isinstance(one, Mapping) and one.get("strategy") not in (None, "Retain", "Replace"):
+            release.error(
+                _RULE, _PATH,
+                f"resources.transformations[{index}].strategy is {show(one.get('strategy'))}: the manager exits",
+                allowed="Retain or Replace",
+            )  # fmt: skip
     resources = section("resources")
     if resources.get("quotaCheckStrategy") not in (None, *_CHECKS):
         release.error(

@@ -220,8 +220,24 @@ def _binding(view: View, objects: Objects) -> None:
         )
 
 
+def _counts_nothing(name: str) -> bool:
+    """Whether a name is an extended resource's without `requests.` before it (Kubernetes, "Resource Quotas")."""
+    domain, slash, _ = name.partition("/")
+    is_prefixed = name.startswith(("requests.", "count/"))
+    of_class = ".storageclass.storage.k8s.io" in name or ".deviceclass.resource.k8s.io" in name
+    return bool(slash) and "." in domain and not is_prefixed and not of_class and "kubernetes.io" not in domain
+
+
 def _resource_quota(view: View) -> None:
     for name in view.mapping("spec.hard"):
+        if _counts_nothing(name):
+            view.error(
+                "k8s-quota-resource",
+                f"spec.hard[{name!r}]",
+                f"{show(name)} is taken and never counted: a quota counts what pods ask for of an extended resource",
+                allowed=f"requests.{name.removeprefix('limits.')}",
+            )
+            continue
         if "/" in name or name in _QUOTA_RESOURCES or name.startswith(("hugepages-", "requests.hugepages-")):
             continue
         view.error(

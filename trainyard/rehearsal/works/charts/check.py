@@ -24,6 +24,7 @@ from trainyard.rehearsal.context import Stack, View, listed, show
 from trainyard.rehearsal.works.charts.gpus import check_cloud, check_driver, check_network, check_runtimes
 from trainyard.rehearsal.works.charts.identifiers import check_identifiers
 from trainyard.rehearsal.works.charts.managers import check_leaders, check_ports
+from trainyard.rehearsal.works.charts.own_state import check_state, check_tags
 from trainyard.rehearsal.works.charts.values import check_budgets, check_choices
 
 _NEAR: Final = 0.8
@@ -70,6 +71,8 @@ def check(stack: Stack) -> None:
         check_cloud(release, chart, stack)
         check_runtimes(release, chart, stack)
         check_network(release, chart, stack)
+        check_state(release, chart)
+        check_tags(release, chart, stack.context.kubernetes_version)
         if stack.context.ours:
             _pinned(release, chart)
         else:

@@ -6,11 +6,13 @@ from trainyard.recorded.node_groups import EKS_NODE_GROUP
 from trainyard.rehearsal.context import Stack
 from trainyard.rehearsal.works.programs import (
     buckets,
+    connections,
     databases,
     enforced,
     hardware,
     kept,
     money,
+    scrape_times,
     switched_off,
     watchdog,
 )
@@ -39,10 +41,13 @@ from trainyard.rehearsal.works.programs.kubernetes import (
     fluent_bit,
     guards,
     listening,
+    loopback,
     memory,
     mount_options,
     never,
+    node_logs,
     options,
+    pod_disks,
     ranks,
     scaling,
     schemes,
@@ -52,6 +57,7 @@ from trainyard.rehearsal.works.programs.kubernetes import (
     storage,
     surroundings,
     tracking_logins,
+    tracking_server,
     usage,
     writing,
 )
@@ -87,28 +93,34 @@ def check(stack: Stack) -> None:
     if not cluster.views:
         return
     messages.check(stack, cluster)
+    connections.check(stack, cluster)
     listening.check(cluster)
+    loopback.check(cluster)
     options.check(cluster)
     writing.check(cluster)
     certificates.check(stack, cluster)
     watching.check(cluster)
     squid.check(cluster)
     fluent_bit.check(cluster)
+    node_logs.check(cluster)
     watchdog.check(stack, cluster)
     deadlines.check(stack, cluster, list(groups_of(stack)))
     never.check(stack, cluster)
     ranks.check(stack, cluster)
-    sizes.check(stack, cluster)
+    sizes.check(cluster)
+    pod_disks.check(cluster)
     memory.check(cluster)
     configured.check(cluster)
     mount_options.check(cluster)
     surroundings.check(cluster)
     usage.check(cluster)
     tracking_logins.check(cluster)
+    tracking_server.check(cluster)
     hardware.check(cluster)
     kept.check(stack, cluster)
     schemes.check(cluster)
     scraped.check(cluster)
+    scrape_times.check(stack, cluster)
     guards.check(cluster)
     scaling.check(stack, cluster)
     storage.check(cluster, stack.of_type(EKS_NODE_GROUP))

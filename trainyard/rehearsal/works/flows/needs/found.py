@@ -83,5 +83,6 @@ def needs_of(scene: Scene, policies: NetworkPolicies) -> Iterator[Need]:
     yield from pods.services(scene)
     yield from pods.ranks(scene)
     yield from pods.hubs(scene)
+    yield from pods.gossip(scene)
     yield from aws.mounts(scene)
     yield from pods.both_sides(scene, policies)

@@ -70,7 +70,9 @@ _SERVICE: Final = frozenset({"storage.path", "storage.sync", "storage.checksum",
 
 
 @dataclass(frozen=True, slots=True)
-class _Section:
+class Section:
+    """A section, with where it begins."""
+
     title: str
     line: int
     keys: dict[str, str] = field(default_factory=dict)  # names in small letters
@@ -88,17 +90,19 @@ def check(cluster: Cluster) -> None:
     """Every configuration of Fluent Bit in its classic form that a config map holds."""
     for view in cluster.of("ConfigMap"):
         for key, text in view.mapping("data").items():
-            if isinstance(text, str) and _is_configuration(text):
+            if isinstance(text, str) and is_configuration(text):
                 _read(view, f"data.{key}", text)
                 _tailed(view, f"data.{key}", text, cluster)
 
 
-def _is_configuration(text: str) -> bool:
+def is_configuration(text: str) -> bool:
+    """Whether a text is a configuration of Fluent Bit in its classic form."""
     named = "[SERVICE]" in text or "[OUTPUT]" in text  # most texts are not, and some are long
     return named and re.search(r"^\s*\[SERVICE\]|^\s*\[OUTPUT\]", text, re.MULTILINE) is not None
 
 
-def _sections(text: str) -> Iterator[_Section]:
+def sections_of(text: str) -> Iterator[Section]:
+    """The sections of a configuration in its classic form."""
     section = None
     for number, line in enumerate(text.splitlines(), 1):
         words = line.strip()
@@ -108,7 +112,7 @@ def _sections(text: str) -> Iterator[_Section]:
         if found is not None:
             if section is not None:
                 yield section
-            section = _Section(found[1].upper(), number)
+            section = Section(found[1].upper(), number)
         elif section is not None:
             key, _, value = words.partition(" ")
             section.keys[key.lower()] = value.strip()
@@ -118,7 +122,7 @@ def _sections(text: str) -> Iterator[_Section]:
 
 def _read(view: View, path: str, text: str) -> None:
     is_whole = "@INCLUDE" not in text
-    sections = list(_sections(text))
+    sections = list(sections_of(text))
     parsers = {one.keys.get("name") for one in sections if one.title in ("PARSER", "MULTILINE_PARSER")}
     files_of_parsers = any("parsers_file" in one.keys for one in sections) or not is_whole
     for section in sections:
@@ -168,7 +172,7 @@ def _tailed(view: View, path: str, text: str, cluster: Cluster) -> None:
             if not volumes & {str(one.get("name")) for one in mounts}:
                 continue
             folders = [str(one.get("mountPath")).rstrip("/") + "/" for one in mounts]
-            for section in _sections(text):
+            for section in sections_of(text):
                 given = section.keys.get("path", "") if section.title == "INPUT" else ""
                 held = section.keys.get("db", "")
                 if held.startswith("/") and not any(held.startswith(folder) for folder in folders):
@@ -223,7 +227,7 @@ def _host_path(pod: Pod, mount: Mapping[str, Any]) -> Any:
     return follow(held, "hostPath", "path")
 
 
-def _grouped(view: View, path: str, section: _Section) -> None:
+def _grouped(view: View, path: str, section: Section) -> None:
     """A tag's parts in angle brackets are groups of the expression beside it."""
     tag, expression = section.keys.get("tag", ""), section.keys.get("tag_regex", "")
     if section.title != "INPUT" or not expression:
@@ -237,7 +241,7 @@ def _grouped(view: View, path: str, section: _Section) -> None:
             )  # fmt: skip
 
 
-def _plugin(view: View, path: str, where: str, section: _Section) -> None:
+def _plugin(view: View, path: str, where: str, section: Section) -> None:
     name = section.keys.get("name", "").lower()
     kind = section.title.lower()
     known = _known()["plugins"][kind]
@@ -268,7 +272,7 @@ def _plugin(view: View, path: str, where: str, section: _Section) -> None:
             view.error("programs-fluent-bit", path, f"{where}{name} does not start without {' or '.join(ways)}")
 
 
-def _is_of_namespaces(sections: list[_Section]) -> bool:
+def _is_of_namespaces(sections: list[Section]) -> bool:
     """Whether every input's tags begin with the namespace of the pod."""
     given = [one.keys.get("tag", "") for one in sections if one.title == "INPUT"]
     return bool(given) and all(tag.startswith("<namespace>") for tag in given)
@@ -279,7 +283,7 @@ def _begins(pattern: str) -> str:
     return pattern.partition("*")[0]
 
 
-def _matched(view: View, path: str, sections: list[_Section], is_whole: bool) -> None:
+def _matched(view: View, path: str, sections: list[Section], is_whole: bool) -> None:
     """An output whose pattern no tag can match gets nothing."""
     tags = [one.keys.get("tag", one.keys.get("name", "")) for one in sections if one.title == "INPUT"]
     if not is_whole or not tags or any("<" in tag or "*" in tag or "$" in tag for tag in tags):

@@ -39,7 +39,7 @@ def _container(pod: Pod, container: Container, cluster: Cluster) -> None:
             continue
         found = [
             (view, path, {int(one) for one in pattern.findall(text)})
-            for view, path, text in _configurations(pod, container, cluster)
+            for view, path, text in configurations(pod, container, cluster)
         ]
         told = {number for _, _, numbers in found for number in numbers}
         for view, path, numbers in found if told and declared.isdisjoint(told) else ():
@@ -53,7 +53,7 @@ def _container(pod: Pod, container: Container, cluster: Cluster) -> None:
                 )
 
 
-def _configurations(pod: Pod, container: Container, cluster: Cluster) -> Iterator[tuple[View, str, str]]:
+def configurations(pod: Pod, container: Container, cluster: Cluster) -> Iterator[tuple[View, str, str]]:
     """The texts of config maps that a container mounts."""
     volumes = {
         str(volume.get("name")): volume for volume in listed(pod.spec.get("volumes")) if isinstance(volume, Mapping)

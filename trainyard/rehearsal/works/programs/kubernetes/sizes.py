@@ -1,102 +1,34 @@
-"""Sizes that are told twice and contradict each other: connections, disks, shared memory.
+"""Sizes that are told twice and contradict each other: disks, shared memory.
 
-Sources: SQLAlchemy documentation, "Connection Pooling" (a process holds at most `pool_size` and `max_overflow`);
-PostgreSQL, `max_connections`; Prometheus, "Storage" (`storage.tsdb.retention.size`, of which the log of writes is a
+Sources: Prometheus, "Storage" (`storage.tsdb.retention.size`, of which the log of writes is a
 part); Kubernetes, "Volumes", `emptyDir.sizeLimit`, as generally known (2026-11).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Final
 
 from trainyard.recorded.quantities import quantity
-from trainyard.recorded.read import as_number, follow, known_texts
-from trainyard.recorded.types import DATABASE, DATABASE_PARAMETERS
-from trainyard.rehearsal.context import Stack, View, listed
+from trainyard.recorded.read import follow
+from trainyard.rehearsal.context import View, listed
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster, Container, Pod
 
-_GCP: Final = "gcp:sql/databaseInstance:DatabaseInstance"
-_POOL: Final = {"MLFLOW_SQLALCHEMYSTORE_POOL_SIZE": 5, "MLFLOW_SQLALCHEMYSTORE_MAX_OVERFLOW": 10}
-"""What MLflow is told of its pool, with SQLAlchemy's own default."""
-_KEPT: Final = 3  # `superuser_reserved_connections`
 _BINARY: Final = {"B": 1, "KB": 2**10, "MB": 2**20, "GB": 2**30, "TB": 2**40, "PB": 2**50}
 _SHARED: Final = 2**30
 """Bytes of shared memory below which NCCL and loaders of data of a job with several GPUs end with "Bus error" (NCCL
 user guide, "Shared memory")."""
 
 
-def check(stack: Stack, cluster: Cluster) -> None:
-    """Every database that is asked, every disk of Prometheus, every job's shared memory."""
-    _connections(stack, cluster)
+def check(cluster: Cluster) -> None:
+    """Every disk of Prometheus, every job's shared memory."""
     for release in cluster.releases:
         _kept(release)
     for pod in cluster.pods:
         _shared(pod)
         _gang(pod)
     _unshared(cluster)
-
-
-def _connections(stack: Stack, cluster: Cluster) -> None:
-    limits = [*_of_rds(stack), *_of_cloud_sql(stack)]
-    if len(limits) != 1:
-        return
-    view, path, most = limits[0]
-    for pod in cluster.pods:
-        for container in pod.containers:
-            asked = _asked(container)
-            pods = _at_once(pod)
-            if asked and pods and asked * pods > most - _KEPT:
-                view.error(
-                    "programs-connections",
-                    path,
-                    f"allows {most:g} connections, and {pods:g} pods of {pod.title} may hold {asked:g} each while they "
-                    "are replaced: requests fail with 'too many clients'",
-                    allowed=f"{asked * pods + _KEPT:g} or more",
-                )
-
-
-def _of_rds(stack: Stack) -> Iterator[tuple[View, str, float]]:
-    for database in stack.of_type(DATABASE):
-        group = database.referred("parameterGroupName", DATABASE_PARAMETERS)
-        for path, one in group.items("parameters") if group is not None else ():
-            most = as_number(one.get("value"))
-            if one.get("name") == "max_connections" and most is not None and group is not None:
-                yield group, f"{path}.value", most
-
-
-def _of_cloud_sql(stack: Stack) -> Iterator[tuple[View, str, float]]:
-    for database in stack.of_type(_GCP):
-        for path, one in database.items("settings.databaseFlags"):
-            most = as_number(one.get("value"))
-            if one.get("name") == "max_connections" and most is not None:
-                yield database, f"{path}.value", most
-
-
-def _asked(container: Container) -> float:
-    words = [text for key in ("command", "args") for _, text in known_texts(container.body.get(key))]
-    said = " ".join(words)
-    if "mlflow server" not in said or "--backend-store-uri=postgres" not in said:
-        return 0
-    workers = re.search(r"--workers[= ](\d+)", said)
-    env = {
-        str(one.get("name")): as_number(one.get("value"))
-        for one in listed(container.body.get("env"))
-        if isinstance(one, Mapping)
-    }
-    pool = sum(env.get(name) or default for name, default in _POOL.items())
-    return (int(workers[1]) if workers else 4) * pool
-
-
-def _at_once(pod: Pod) -> float:
-    """Pods that are there during a rolling update."""
-    replicas = pod.view.number("spec.replicas")
-    surge = pod.view.value("spec.strategy.rollingUpdate.maxSurge")
-    if replicas is None or pod.view.text("kind") != "Deployment":
-        return 0
-    more = as_number(surge)
-    return replicas + (more if more is not None else 0)
 
 
 def _kept(release: View) -> None:

@@ -67,6 +67,11 @@ def _folders(cluster: Cluster) -> None:
         path, folder = _folder(view)
         if folder is None:
             continue
+        if (view.text(path) or "").startswith("only-dir=/"):  # `path.Clean` keeps it (gcsfuse, bucket_manager.go)
+            view.error(
+                "reference-team-folder", path, f"got {show(view.text(path))}: names of objects begin with no slash, so "
+                "that nothing is found in it", allowed=f"only-dir={folder}",
+            )  # fmt: skip
         where = f"{view.text('spec.csi.driver')} {view.text('spec.csi.volumeHandle')}"
         place = view.text("spec.claimRef.namespace") or ""
         only_read = view.flag("spec.csi.readOnly") is True or view.texts("spec.accessModes") == ["ReadOnlyMany"]

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from trainyard.recorded.read import UnreadableInput
 from trainyard.recorded.selectors import selects
-from trainyard.rehearsal.context import View, listed
+from trainyard.rehearsal.context import View, listed, show
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster, place
 
 KPS: Final = "kube-prometheus-stack"
@@ -178,6 +178,7 @@ def _dashboards(release: View, prefix: str, sidecars: Sequence[_Sidecar], cluste
             )
             release.error("reference-sidecar", base, f"{reason}: {missed[0].text('metadata.name')} is not shown")
             continue
+        _foldered(release, base, held)
         for view in missed:
             view.error(
                 "reference-sidecar",
@@ -186,6 +187,18 @@ def _dashboards(release: View, prefix: str, sidecars: Sequence[_Sidecar], cluste
                 "alone: this one is not shown",
                 allowed=wanted,
             )
+
+
+def _foldered(release: View, base: str, held: Sequence[View]) -> None:
+    """The annotation that says a dashboard's folder."""
+    key = release.text(f"{base}.folderAnnotation")
+    given = [view.mapping("metadata.annotations") for view in held if not view.blurred("metadata.annotations")]
+    others = sorted({str(name) for one in given for name in one if "folder" in str(name)})
+    if key and others and not any(key in one for one in given):
+        release.warning(
+            "reference-sidecar", f"{base}.folderAnnotation",
+            f"is {show(key)}, which no dashboard of the stack has: they lie in no folder", allowed=", ".join(others),
+        )  # fmt: skip
 
 
 def _spaces(release: View, path: str, default: str) -> set[str]:

@@ -22,6 +22,7 @@ def check(cluster: Cluster) -> None:
     """Every class that a pod names, and every zone that a class allows."""
     for pod in cluster.pods:
         _runtime(pod, cluster)
+    _defaults(cluster)
     for view in cluster.of("StorageClass"):
         zones = zones_of(cluster)
         for path, topology in view.items("allowedTopologies"):
@@ -35,6 +36,31 @@ def check(cluster: Cluster) -> None:
                         f"allows volumes in {', '.join(values)} alone, and no node starts there: no pod gets one",
                         allowed=f"among {', '.join(sorted(zones))}",
                     )
+
+
+def _defaults(cluster: Cluster) -> None:
+    """A class of priority that every pod has which names none: one of them, and none that a quota counts."""
+    every = [view for view in cluster.of("PriorityClass") if view.flag("globalDefault")]
+    for view in every[1:]:
+        view.error(
+            "reference-default-priority", "globalDefault",
+            f"is true, and PriorityClass {every[0].text('metadata.name')} is the default already: one of them is "
+            "refused", allowed="false",
+        )  # fmt: skip
+    for view in every[:1]:
+        name = view.text("metadata.name")
+        counted = sorted(
+            f"{quota.text('metadata.namespace')}/{quota.text('metadata.name')}"
+            for quota in cluster.of("ResourceQuota")
+            for _, one in quota.items("spec.scopeSelector.matchExpressions")
+            if one.get("scopeName") == "PriorityClass" and name in listed(one.get("values"))
+        )
+        if counted:
+            view.error(
+                "reference-default-priority", "globalDefault",
+                f"gives class {show(name)} to every pod that names none, and ResourceQuota {', '.join(counted[:3])} "
+                "counts them: pods that it is not for are refused", allowed="false",
+            )  # fmt: skip
 
 
 def _runtime(pod: Pod, cluster: Cluster) -> None:

@@ -292,8 +292,25 @@ def _governing(view: View, cluster: Cluster) -> None:
         tell_missing(view, "spec.serviceName", "Service", name, namespace, near)
 
 
+def _without_subdomain(pod: Pod, cluster: Cluster) -> None:
+    """Ranks of a job whose headless service is there, and whose names are not."""
+    job = pod.view.text("metadata.name")
+    if pod.view.text("kind") != "Job" or job is None or pod.namespace is None:
+        return
+    service = cluster.find("Service", pod.namespace, job)
+    indexed = pod.view.text("spec.completionMode") == "Indexed" and (pod.view.number("spec.parallelism") or 1) > 1
+    if indexed and service is not None and service.value("spec.clusterIP") == "None":
+        pod.view.error(
+            "reference-subdomain", f"{pod.path}.subdomain",
+            f"is missing, and Service {show(job)} gives names to pods that say theirs: no rank finds another",
+            allowed=job,
+        )  # fmt: skip
+
+
 def _subdomain(pod: Pod, cluster: Cluster) -> None:
     name = pod.spec.get("subdomain")
+    if name is None and "subdomain" not in pod.spec:
+        _without_subdomain(pod, cluster)
     if not isinstance(name, str) or pod.namespace is None or pod.labels is None:
         return
     path = f"{pod.path}.subdomain"

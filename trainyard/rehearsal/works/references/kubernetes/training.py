@@ -26,16 +26,17 @@ _FRAMEWORKS: Final = ("deepspeed", "jax", "mlx", "torch", "torchtune", "xgboost"
 "Runtime Guide", 2026-11)."""
 _FIRST_RANK: Final = "TRAINJOB-node-0-0.TRAINJOB"
 """What the policy `torch` tells every rank of the first (kubeflow/trainer, `pkg/runtime/framework/plugins/torch`)."""
-_SETS: Final = {
+SETS: Final = {
     "JobSet.jobset.x-k8s.io": "spec",
     f"ClusterTrainingRuntime.{_TRAINER}": "spec.template.spec",
     f"TrainingRuntime.{_TRAINER}": "spec.template.spec",
 }
+"""Kinds that hold a set of jobs, and where."""
 
 
 def check(cluster: Cluster) -> None:
     """Every check of a training job."""
-    for kind, path in _SETS.items():
+    for kind, path in SETS.items():
         for view in cluster.of(kind):
             _set(view, path)
             if _TRAINER in kind:

@@ -25,6 +25,8 @@ _URL: Final = re.compile(
     r"(?=[/\s\"',?\\]|$)"
 )
 _PORTS: Final[Mapping[str, int]] = {"http": 80, "https": 443, "postgresql": 5432, "postgres": 5432, "redis": 6379}
+_ASKS: Final = re.compile(r"(?:^|/)(?:squid|envoy|tinyproxy)$")
+"""Programs that look up whatever name they are asked for, by their command."""
 _HOST: Final = re.compile(r"://|\.svc\b|\.amazonaws\.com|\.googleapis\.com")
 
 
@@ -33,7 +35,11 @@ def names(scene: Scene, policies: NetworkPolicies) -> Iterator[Need]:
     server = scene.name_server()
     if server is None:
         return
-    seen = [actor for actor in scene.actors if "names" in actor.needs or any(map(_HOST.search, actor.texts))]
+    seen = [
+        actor
+        for actor in scene.actors
+        if "names" in actor.needs or any(_HOST.search(text) or _ASKS.search(text) for text in actor.texts)
+    ]
     for actor in seen:
         for port in DNS[:1]:
             yield Need("names", actor.place, server.place, port, actor.resource)
@@ -100,6 +106,17 @@ def hubs(scene: Scene) -> Iterator[Need]:
                 for other in scene.actors:
                     if other.resource is actor.resource and wanted in other.needs:
                         yield Need("hub", actor.place, other.place, Port(port), actor.resource)
+
+
+def gossip(scene: Scene) -> Iterator[Need]:
+    """Replicas of one Alertmanager, which tell each other what they have told people."""
+    for actor in scene.actors:
+        given = value_at(actor.resource.inputs, "values", "alertmanager", "alertmanagerSpec", "replicas", default=1)
+        if "gossip" in actor.needs and (as_number(given) or 1) > 1:
+            yield from (Need("gossip", actor.place, actor.place, port, actor.resource) for port in _GOSSIP)
+
+
+_GOSSIP: Final = (Port(9094), Port(9094, "UDP"))
 
 
 def both_sides(scene: Scene, policies: NetworkPolicies) -> Iterator[Need]:

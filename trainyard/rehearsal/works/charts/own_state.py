@@ -1,0 +1,73 @@
+"""Charts whose pods each keep a state of their own, and images of another version than the chart is for.
+
+Sources: Grafana documentation, "Set up Grafana for high availability" (SQLite is one pod's own); the charts of Kueue,
+JobSet, Trainer, Karpenter and cert-manager have the version of their program; cluster-autoscaler, README, "Releases"
+(the minor version is that of Kubernetes) (2026-11).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+from trainyard.recorded.model import has_unknown
+from trainyard.recorded.read import as_number
+from trainyard.rehearsal.context import View, show
+
+_GRAFANA: Final = {"grafana": "values", "kube-prometheus-stack": "values.grafana"}
+_DATABASE: Final = ("GF_DATABASE_TYPE", "GF_DATABASE_URL", "GF_DATABASE_HOST")
+_TAGS: Final = {
+    "kueue": ("controllerManager.manager.image.tag",),
+    "jobset": ("image.tag",),
+    "kubeflow-trainer": ("image.tag", "manager.image.tag"),
+    "karpenter": ("controller.image.tag",),
+    "cert-manager": ("image.tag", "webhook.image.tag", "cainjector.image.tag"),
+}
+"""Where a chart whose version is its program's takes another image; rights, options and kinds are the chart's."""
+_VERSION: Final = re.compile(r"v?(\d+)\.(\d+)(?:\.\d+)?")
+
+
+def check_state(release: View, chart: str) -> None:
+    """Several Grafanas, with a database in each pod."""
+    base = _GRAFANA.get(chart)
+    if base is None or release.is_unknown(base) or has_unknown(release.mapping(base)):
+        return
+    given = {**release.mapping(f"{base}.env"), **release.mapping(f"{base}.envFromSecrets")}
+    replicas = as_number(release.value(f"{base}.replicas"))
+    scaled = release.flag(f"{base}.autoscaling.enabled")
+    has_database = release.mapping(f"{base}.grafana~ini.database") or _ini(release, base).get("database")
+    elsewhere = release.value(f"{base}.envFromSecret") or release.value(f"{base}.envValueFrom")
+    has_database = has_database or elsewhere or any(name in given for name in _DATABASE)
+    if ((replicas or 1) > 1 or scaled) and not has_database:
+        release.warning(
+                "charts-own-state", f"{base}.replicas",
+                "each Grafana has a database of its own: who logs in at one is unknown to the next, and what is saved "
+                "is there or not, from one request to the other", allowed="1, or grafana.ini.database",
+            )  # fmt: skip
+
+
+def _ini(release: View, base: str) -> dict[str, Any]:
+    held = release.mapping(base).get("grafana.ini")
+    return dict(held) if isinstance(held, dict) else {}
+
+
+def check_tags(release: View, chart: str, kubernetes: str) -> None:
+    """An image of another minor version than the chart's own."""
+    version = _VERSION.fullmatch(release.text("version") or "")
+    for path in _TAGS.get(chart, ()) if version is not None else ():
+        tag = _VERSION.fullmatch((release.text(f"values.{path}") or "").partition("@")[0])
+        if tag is not None and version is not None and tag.groups() != version.groups():
+            release.error(
+                "charts-image-version", f"values.{path}",
+                f"is {show(release.text(f'values.{path}'))}, and the chart is of {release.text('version')}: its "
+                "rights, options and kinds are of another program", allowed=f"v{release.text('version')}, or none",
+            )  # fmt: skip
+    if chart == "cluster-autoscaler":
+        tag = _VERSION.fullmatch(release.text("values.image.tag") or "")
+        served = _VERSION.fullmatch(kubernetes)
+        if tag and served and (tag[1] != served[1] or abs(int(tag[2]) - int(served[2])) > 1):
+            release.warning(
+                "charts-image-version", "values.image.tag",
+                f"is {show(release.text('values.image.tag'))}, and the cluster is of Kubernetes {kubernetes}: it "
+                "simulates another scheduler than the one that is there", allowed=f"v{kubernetes}.x",
+            )  # fmt: skip

@@ -1,0 +1,125 @@
+"""Connections that the processes of a tracking server hold together, against those that its database takes.
+
+Sources: SQLAlchemy documentation, "Connection Pooling" (a process holds at most `pool_size` and `max_overflow`);
+PostgreSQL, `max_connections`; RDS user guide, "Quotas and constraints" (it is LEAST(DBInstanceClassMemory / 9531392,
+5000) where no parameter says it, of which all of the class's memory is the most); Cloud SQL for PostgreSQL, "Configure
+database flags" (by memory); AWS, "DB instance classes" (memory by family and size) (2026-11).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from trainyard.recorded.read import as_number, known_texts
+from trainyard.recorded.types import CLOUD_SQL, DATABASE, DATABASE_PARAMETERS
+from trainyard.rehearsal.context import Stack, View, listed
+from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster, Container, Pod
+
+_POOL: Final = {"MLFLOW_SQLALCHEMYSTORE_POOL_SIZE": 5, "MLFLOW_SQLALCHEMYSTORE_MAX_OVERFLOW": 10}
+"""What MLflow is told of its pool, with SQLAlchemy's own default."""
+_KEPT: Final = 3  # `superuser_reserved_connections`
+_GIB_OF_LARGE: Final = {"m": 8, "r": 16, "t": 8, "c": 4}
+_SMALL: Final = {"micro": 1, "small": 2, "medium": 4}
+_FAMILY: Final = re.compile(r"[mrtc]\d+[a-z]*")
+_TIMES: Final = re.compile(r"(\d*)xlarge")
+_BYTES_EACH: Final = 9531392
+_MOST: Final = 5000
+_OF_MEMORY: Final = ((120, 1000), (60, 800), (30, 600), (15, 500), (7.5, 400), (6, 200), (3.75, 100), (0, 50))
+"""GiB from which Cloud SQL takes so many connections."""
+_SHARED_CORE: Final = {"db-f1-micro": 25.0, "db-g1-small": 50.0}
+_TIER: Final = re.compile(r"db-(?:custom|perf-optimized-N)-\d+-(\d+)")
+
+
+def check(stack: Stack, cluster: Cluster) -> None:
+    """The one database of a stack, and every tracking server that asks it."""
+    limits = [*_of_rds(stack), *_of_cloud_sql(stack)]
+    if len(limits) != 1:
+        return
+    view, path, most = limits[0]
+    for pod in cluster.pods:
+        for container in pod.containers:
+            asked = _asked(container)
+            pods = _at_once(pod)
+            if asked and pods and asked * pods > most - _KEPT:
+                view.error(
+                    "programs-connections",
+                    path,
+                    f"allows {most:g} connections, and {pods:g} pods of {pod.title} may hold {asked:g} each while they "
+                    "are replaced: requests fail with 'too many clients'",
+                    allowed=f"{asked * pods + _KEPT:g} or more",
+                )
+
+
+def _of_rds(stack: Stack) -> Iterator[tuple[View, str, float]]:
+    for database in stack.of_type(DATABASE):
+        group = database.referred("parameterGroupName", DATABASE_PARAMETERS)
+        said = False
+        for path, one in group.items("parameters") if group is not None else ():
+            most = as_number(one.get("value"))
+            if one.get("name") == "max_connections" and most is not None and group is not None:
+                said = True
+                yield group, f"{path}.value", most
+        memory = _gib(database.text("instanceClass") or "") if database.text("engine") == "postgres" else None
+        read = group is not None or database.lacks("parameterGroupName")
+        if not said and memory is not None and read:
+            yield database, "instanceClass", float(min(memory * 2**30 // _BYTES_EACH, _MOST))
+
+
+def _of_cloud_sql(stack: Stack) -> Iterator[tuple[View, str, float]]:
+    for database in stack.of_type(CLOUD_SQL):
+        said = False
+        for path, one in database.items("settings.databaseFlags"):
+            most = as_number(one.get("value"))
+            if one.get("name") == "max_connections" and most is not None:
+                said = True
+                yield database, f"{path}.value", most
+        most = _by_memory(database.text("settings.tier") or "")
+        is_known = (database.text("databaseVersion") or "").startswith("POSTGRES")
+        if not said and most is not None and is_known and not database.blurred("settings.databaseFlags"):
+            yield database, "settings.tier", most
+
+
+def _asked(container: Container) -> float:
+    words = [text for key in ("command", "args") for _, text in known_texts(container.body.get(key))]
+    said = " ".join(words)
+    if "mlflow server" not in said or "--backend-store-uri=postgres" not in said:
+        return 0
+    workers = re.search(r"--workers[= ](\d+)", said)
+    env = {
+        str(one.get("name")): as_number(one.get("value"))
+        for one in listed(container.body.get("env"))
+        if isinstance(one, Mapping)
+    }
+    pool = sum(env.get(name) or default for name, default in _POOL.items())
+    return (int(workers[1]) if workers else 4) * pool
+
+
+def _at_once(pod: Pod) -> float:
+    """Pods that are there during a rolling update."""
+    replicas = pod.view.number("spec.replicas")
+    surge = pod.view.value("spec.strategy.rollingUpdate.maxSurge")
+    if replicas is None or pod.view.text("kind") != "Deployment":
+        return 0
+    more = as_number(surge)
+    return replicas + (more if more is not None else 0)
+
+
+def _by_memory(tier: str) -> float | None:
+    found = _TIER.fullmatch(tier)
+    if found is None:
+        return _SHARED_CORE.get(tier)
+    return next(float(most) for least, most in _OF_MEMORY if int(found[1]) / 1024 >= least)
+
+
+def _gib(name: str) -> float | None:
+    """The memory of a class such as `db.t4g.medium`; None where the family or the size is not known."""
+    parts = name.split(".")
+    large = _GIB_OF_LARGE.get(parts[1][:1]) if len(parts) == 3 and _FAMILY.fullmatch(parts[1]) else None
+    if large is None:
+        return None
+    if parts[2] in _SMALL and parts[1].startswith("t"):
+        return _SMALL[parts[2]]
+    found = _TIMES.fullmatch(parts[2])
+    return large if parts[2] == "large" else large * 2 * int(found[1] or 1) if found else None

@@ -1,0 +1,122 @@
+"""How often Prometheus asks and for how long it waits, and the memory and disk that its series take.
+
+Sources: Prometheus documentation, "Querying basics" (an answer takes the newest sample of the last five minutes,
+`--query.lookback-delta`), "Configuration" (`scrape_timeout` may not be above `scrape_interval`: it does not load) and
+"Storage" (1 to 2 bytes a sample); prometheus-operator, `Prometheus` (a monitor whose times cannot be is left out).
+A node tells 2,500 series and more (node_exporter 1,000, cAdvisor 50 a container, rounded down), and
+100,000 series take about 1 GiB (the profiles' own figure), here halved: nothing which runs is told of (2026-11).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from trainyard.recorded.node_groups import NODE_GROUP_TYPES, NodeGroup, node_group
+from trainyard.recorded.quantities import quantity
+from trainyard.rehearsal.context import Stack, View
+from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
+
+_MONITORS: Final = (
+    ("ServiceMonitor.monitoring.coreos.com", "spec.endpoints"),
+    ("PodMonitor.monitoring.coreos.com", "spec.podMetricsEndpoints"),
+)
+_WHOLE: Final = ("Probe.monitoring.coreos.com", "ScrapeConfig.monitoring.coreos.com")
+_UNITS: Final = {"ms": 0.001, "s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800, "y": 31536000}
+_PARTS: Final = re.compile(r"(\d+)(ms|[smhdwy])")
+_LOOKS_BACK_S: Final = 300
+_SPEC: Final = "values.prometheus.prometheusSpec"
+_INTERVAL_S: Final = 30.0
+"""What the chart takes where nothing is said."""
+_SERIES: Final = 2500
+_SERIES_PER_GIB: Final = 200_000
+_SIZES: Final = {"B": 1, "KB": 2**10, "MB": 2**20, "GB": 2**30, "TB": 2**40, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30,
+                 "TIB": 2**40}  # fmt: skip
+
+
+def check(stack: Stack, cluster: Cluster) -> None:
+    """Every monitor, and what the chart of Prometheus is told of its times, its memory and its disk."""
+    spec = next((one for one in cluster.releases if (one.text("chart") or "").endswith("kube-prometheus-stack")), None)
+    interval = _seconds(spec.text(f"{_SPEC}.scrapeInterval") if spec is not None else None) or _INTERVAL_S
+    back = _seconds(spec.text(f"{_SPEC}.query.lookbackDelta") if spec is not None else None) or _LOOKS_BACK_S
+    for view, path in _scraped(cluster):
+        _times(view, path, interval, back)
+    if spec is not None:
+        _times(spec, _SPEC, interval, back, ("scrapeInterval", "scrapeTimeout"))
+        _holds(stack, spec, interval)
+
+
+def _scraped(cluster: Cluster) -> Iterator[tuple[View, str]]:
+    for kind, endpoints in _MONITORS:
+        for view in cluster.of(kind):
+            yield from ((view, path) for path, _ in view.items(endpoints))
+    for kind in _WHOLE:
+        yield from ((view, "spec") for view in cluster.of(kind))
+
+
+def _times(
+    view: View,
+    path: str,
+    interval: float,
+    back: float,
+    names: tuple[str, str] = ("interval", "scrapeTimeout"),
+) -> None:
+    every, waits = (_seconds(view.text(f"{path}.{name}")) for name in names)
+    if waits is not None and waits > (every or interval):
+        view.error(
+            "programs-scrape", f"{path}.{names[1]}",
+            f"is {waits:g} s, and it is asked every {every or interval:g} s: the operator leaves it out, and no "
+            "figure comes", allowed=f"{every or interval:g} s or less",
+        )  # fmt: skip
+    if every is not None and every >= back:
+        view.warning(
+            "programs-scrape", f"{path}.{names[0]}",
+            f"is {every:g} s, and a sample counts for {back:g} s: between two of them there is no figure, and alerts "
+            "begin anew each time", allowed=f"less than half of {back:g} s",
+        )  # fmt: skip
+
+
+def _holds(stack: Stack, release: View, interval: float) -> None:
+    """What the series of the stack's nodes take at least, when all are there."""
+    nodes = sum(group.max_nodes for group in _groups(stack))
+    series = nodes * _SERIES
+    given = release.value(f"{_SPEC}.resources.limits.memory")
+    limit = quantity(given) if isinstance(given, (str, int, float)) else None
+    least = series / _SERIES_PER_GIB * 2**30
+    if limit is not None and limit < least:
+        release.warning(
+            "programs-prometheus-memory", f"{_SPEC}.resources.limits.memory",
+            f"is {given}, and {nodes} nodes have {series:,} series and more, which take {least / 2**20:.0f} MiB: "
+            "Prometheus is killed, and reads its log again each time", allowed=f"{2 * least / 2**20:.0f}Mi or more",
+        )  # fmt: skip
+    kept = _seconds(release.text(f"{_SPEC}.retention"))
+    storage = f"{_SPEC}.storageSpec.volumeClaimTemplate.spec.resources.requests.storage"
+    disk = quantity(release.text(storage) or "")
+    size = _bytes(release.text(f"{_SPEC}.retentionSize"))
+    smallest = sum(group.min_nodes for group in _groups(stack)) * _SERIES
+    takes = (kept or 0) / interval * smallest
+    if disk is not None and disk < takes:
+        release.warning(
+            "programs-prometheus-disk", storage,
+            f"is {release.text(storage)}, and {smallest:,} series of {(kept or 0) / 86400:g} days take "
+            f"{takes / 2**30:.0f} GiB: " + ("the oldest are not kept so long" if size else "the disk fills up"),
+            allowed=f"{1.5 * takes / 2**30:.0f}Gi or more, or a shorter retention",
+        )  # fmt: skip
+
+
+def _groups(stack: Stack) -> list[NodeGroup]:
+    found = stack.resources.of(*NODE_GROUP_TYPES)
+    return [node_group(one, stack.resources) for one in found]
+
+
+def _seconds(text: str | None) -> float | None:
+    parts = _PARTS.findall(text or "")
+    if not parts or "".join(number + unit for number, unit in parts) != text:
+        return None
+    return sum(int(number) * _UNITS[unit] for number, unit in parts)
+
+
+def _bytes(text: str | None) -> float | None:
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?I?B)", (text or "").upper())
+    return float(found[1]) * _SIZES[found[2]] if found else None
