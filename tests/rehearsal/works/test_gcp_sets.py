@@ -3,7 +3,7 @@ that came of them.
 
 | set | refused, told at first sight | accepted, told at first sight | told now | what is left |
 | --- | --- | --- | --- | --- |
-| third | 24 of 24 | 44 of 68 (65 %) | 86 of 92 | `WHY` |
+| third | 24 of 24 | 44 of 68 (65 %) | 85 of 92 | `WHY` |
 | fourth | 12 of 13 | 30 of 52 (58 %) | 53 of 65 | `WHY` |
 
 Six of the third and eight of the fourth are no mistakes: what was meant as one works.
@@ -31,7 +31,7 @@ from tests.rehearsal.works.mistakes_gcp_sixty import (
     POOL,
     STACK,
 )
-from tests.rehearsal.works.mistakes_gcp_third import ADDRESS, FOLDER, OF, SECRET, TRAIN, another
+from tests.rehearsal.works.mistakes_gcp_third import ADDRESS, FOLDER, OF, SECRET, another
 from tests.rehearsal.works.test_tired import ROOM_OF, findings
 from trainyard.policies.pack import POLICIES
 from trainyard.recorded.model import Finding, RecordedResource
@@ -87,7 +87,6 @@ THIRD: Final[Mapping[str, str]] = {
     "a zone of DNS that everybody sees": "gcp-dns",
     "an alias of everything of one level too many": "paths-names",
     "reserved nodes in a zone where the machines are not": "gke-machine-zone",
-    "a reservation that is consumed by any": "machine-capacity",
     "the label of DRANET is gone": "gke-fast-network",
     "the network's profile is gone": "gke-fast-network",
     "a driver that nobody installs": "machine-gpu-driver",
@@ -183,6 +182,7 @@ FOURTH: Final[Mapping[str, str]] = {
     "a reservation by another key": "gke-reservation",
 }
 WHY: Final[Mapping[str, str]] = {
+    "a reservation that is consumed by any": "one that any machine may take may be there",
     "Lustre's agent may not read what is imported": "an import is asked for by people, not by a stack",
     "NAT for the nodes' range and no pods": "it works: pods go out by the address of their node",
     "the label of queued nodes is gone": "it works: GKE labels nodes of queued pools itself",
@@ -307,9 +307,6 @@ RIGHT: Final[Mapping[str, Change]] = {
     ),
     "figures of GPUs where nothing is said": edit(
         CLUSTER, "cluster-cluster", put("monitoringConfig.enableComponents", DROP)
-    ),
-    "reserved nodes or none": edit(
-        POOL, TRAIN, put("nodeConfig.reservationAffinity", {"consumeReservationType": "ANY_RESERVATION_THEN_FAIL"})
     ),
     "Lustre lets in a wider range": edit(
         LUSTRE, f"{OF}-lustre", put("accessRulesOptions.accessRules[0].ipAddressRanges", ["10.0.0.0/19"])

@@ -74,15 +74,7 @@ def _bought(view: View) -> None:
     keys = ("nodeConfig.spot", "nodeConfig.preemptible", "nodeConfig.flexStart", affinity, "queuedProvisioning")
     if any(map(view.is_unknown, (*keys, f"{affinity}.consumeReservationType", "queuedProvisioning.enabled"))):
         return
-    kind = view.text(f"{affinity}.consumeReservationType")
-    reserved = kind in _RESERVATIONS
-    if told == "reserved" and kind == "ANY_RESERVATION" and view.entries("nodeConfig.guestAccelerators"):
-        view.error(
-            "machine-capacity", f"{affinity}.consumeReservationType",
-            "takes what any reservation has left, never one that has to be named, and buys on demand where there is "
-            f"none: its nodes say {told}", allowed="SPECIFIC_RESERVATION, with its name, or ANY_RESERVATION_THEN_FAIL",
-        )  # fmt: skip
-        return
+    reserved = view.text(f"{affinity}.consumeReservationType") in _RESERVATIONS
     spot = bool(view.flag("nodeConfig.spot") or view.flag("nodeConfig.preemptible"))
     queued = bool(view.flag("nodeConfig.flexStart") or view.flag("queuedProvisioning.enabled"))
     are = {"reserved": reserved, "spot": spot, "flex-start": queued, "on-demand": not (reserved or spot or queued)}
