@@ -31,6 +31,16 @@ MISTAKES = {
         "unknown-key",
         ("taints[0].effects", "did you mean effect?"),
     ),
+    "misspelt key of an accelerator, which the SDK lets by": (
+        """
+        import pulumi_gcp.container as container
+        accelerators = [{"type": "nvidia-l4", "count": 1, "driver_version": "LATEST"}]
+        taints = [{"key": "a", "value": "b", "effect": "NO_SCHEDULE"}]
+        container.NodePool("pool", cluster="c", node_config={"guest_accelerators": accelerators, "taints": taints})
+        """,
+        "unknown-key",
+        ("gcp:container/nodePool:NodePool pool", "nodeConfig.guestAccelerators[0].driver_version"),
+    ),
     "misspelt key four levels down": (
         """
         core.Pod("pod", spec={"containers": [{"name": "a", "readiness_probe": {"http_gett": {"port": 80}}}]},

@@ -73,7 +73,7 @@ class Resources:
         """The resources of a type that an input refers to.
 
         They are found by their id, else their name or ARN; where the input is not known, or names nothing of the
-        recording, they are what its outermost part is made of.
+        recording, they are what its outermost part is made of, unless its text is known and can mean none of these.
 
         Args:
             resource: what refers.
@@ -87,7 +87,32 @@ class Resources:
         found = [other for other in candidates if other.id in texts]
         found = found or [other for other in candidates if not texts.isdisjoint(_names(other))]
         made_of = (self._by_urn.get(urn) for urn in resource.property_dependencies.get(str(way[0]), ()))
-        return found or [other for other in made_of if other is not None and other.type == type_]
+        return found or [
+            other for other in made_of if other is not None and other.type == type_ and _may_mean(texts, other)
+        ]
+
+
+def _may_mean(texts: frozenset[str], resource: RecordedResource) -> bool:
+    """Whether something in texts is a resource's: its id, its name or what it tells, whole or as a part of either.
+
+    What is not known may be anything. Google Cloud's are referred to by id, name or address, which are outputs: a known
+    text in which none of these is names something else, whatever it was made of.
+    """
+    if not texts or not resource.type.startswith("gcp:"):
+        return True
+    told = [resource.id, resource.name, *(text for key, text in resource.outputs.items() if key.endswith(_NAMING))]
+    return any(
+        len(own) >= _TELLING and (own in text or (len(text) >= _TELLING and text in own))
+        for own in told
+        if isinstance(own, str)
+        for text in texts
+    )
+
+
+_NAMING: Final = ("name", "Name", "Link", "id", "Id", "email", "member", "uri", "url", "Uri", "Url")
+"""How outputs end that tell what a resource is called."""
+_TELLING: Final = 3
+"""Letters of a text at least that tells one thing from another."""
 
 
 def _names(resource: RecordedResource) -> set[str]:

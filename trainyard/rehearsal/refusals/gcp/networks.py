@@ -177,6 +177,9 @@ def zone(view: View) -> None:
     for key in ("privateVisibilityConfig", "forwardingConfig", "peeringConfig"):
         if visibility in (None, "public") and view.mapping(key) and not view.is_unknown("visibility"):
             view.error("gcp-dns", key, "of a public zone", allowed="visibility: private")
+    name = view.text("dnsName") or ""
+    if visibility in (None, "public") and not view.is_unknown("visibility") and f".{name}".endswith(_GOOGLES):
+        view.error("gcp-dns", "visibility", f"public, and {name} is Google's own", allowed="private, for own networks")
     if visibility == "private" and view.mapping("dnssecConfig") and view.value("dnssecConfig.state") == "on":
         view.error("gcp-dns", "dnssecConfig.state", "of a private zone", allowed="nothing")
     records(view)
@@ -189,6 +192,9 @@ def reservation(view: View) -> None:
         if count is not None and count < 1:
             view.error("gcp-reservation", f"{path}.acceleratorCount", show(count), allowed="at least 1")
 
+
+_GOOGLES: Final = tuple(f".{name}." for name in ("googleapis.com", "gcr.io", "pkg.dev", "run.app", "google.com"))
+"""Names that Google answers for: a public zone of one is refused, as nobody else can prove it theirs."""
 
 RULES: Rules = {
     network: (NETWORK,),

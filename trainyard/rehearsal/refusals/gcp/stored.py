@@ -12,9 +12,12 @@ from typing import Final
 from trainyard.recorded.read import as_number
 from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.refusals.gcp.storage import BUCKET, CRYPTO_KEY
-from trainyard.rehearsal.refusals.rules import Rules
+from trainyard.rehearsal.refusals.rules import EVERY_TYPE, Rules
 
 _COLDER: Final = {"STANDARD": 0, "MULTI_REGIONAL": 0, "REGIONAL": 0, "NEARLINE": 1, "COLDLINE": 2, "ARCHIVE": 3}
+_PAID_DAYS: Final = {0: 0, 1: 30, 2: 90, 3: 365}
+"""Days of storage that a class is paid for at least (Cloud Storage, "Minimum storage duration", as generally known in
+2026-11)."""
 _METHODS: Final = ("GET", "HEAD", "PUT", "POST", "DELETE", "OPTIONS", "PATCH", "*")
 _LONGEST_RETENTION: Final = 3_155_760_000
 """Seconds: a hundred years."""
@@ -35,6 +38,7 @@ def bucket(view: View) -> None:
         view.error("gcs-retention", "versioning.enabled", words, allowed="one of both")
     for path, rule in view.items("lifecycleRules"):
         condition = rule.get("condition")
+        _patterns(view, path, condition if isinstance(condition, Mapping) else {})
         for key, value in condition.items() if isinstance(condition, Mapping) else ():
             number = as_number(value)
             if number is not None and not isinstance(value, bool) and (number < 0 or number != int(number)):
@@ -104,6 +108,46 @@ def _classes(view: View) -> None:
         if later:
             words = f"after {age:.0f} days, a warmer class after {later[0][0]:.0f}"
             view.warning("gcs-lifecycle", where, words, allowed="colder classes later")
+    _deleted_early(view, ages)
+
+
+def _deleted_early(view: View, ages: list[tuple[float, int, str]]) -> None:
+    """What is deleted before its class has been paid for is paid for all the same."""
+    for path, rule in view.items("lifecycleRules"):
+        action, condition = rule.get("action"), rule.get("condition")
+        if not isinstance(action, Mapping) or action.get("type") != "Delete" or not isinstance(condition, Mapping):
+            continue
+        end = as_number(condition.get("age")) if set(condition) <= {"age", "withState"} else None
+        if end is None or condition.get("withState") not in (None, "ANY", "LIVE"):
+            continue
+        for age, to, where in ages:
+            least = _PAID_DAYS[to]
+            if age >= end:
+                words = f"after {age:.0f} days, and {path} deletes after {end:.0f}: it never comes to that"
+                view.warning("gcs-lifecycle", where, words, allowed=f"fewer than {end:.0f} days")
+            elif end - age < least:
+                words = f"for {end - age:.0f} days, then {path} deletes: {least} days of the class are paid for"
+                view.warning(
+                    "gcs-lifecycle", where, words, allowed=f"deleted after {age + least:.0f} days, or no class"
+                )
+
+
+def _patterns(view: View, path: str, condition: Mapping[str, object]) -> None:
+    """A prefix of objects' names, which no object's begins with."""
+    for key in ("matchesPrefixes", "matchesSuffixes"):
+        given = condition.get(key)
+        for index, text in enumerate(given if isinstance(given, list) else ()):
+            if not isinstance(text, str):
+                continue
+            where = f"{path}.condition.{key}[{index}]"
+            if key == "matchesPrefixes" and re.match(r"gs://|/", text):
+                allowed = re.sub(r"^gs://[^/]*/?|^/+", "", text) or "a prefix of objects' names"
+                view.error(
+                    "gcs-lifecycle", where, f"{show(text)} begins no object's name: it is never met", allowed=allowed
+                )
+            elif "*" in text or "?" in text:
+                words = f"{show(text)} is taken letter by letter, and no pattern: it is never met"
+                view.error("gcs-lifecycle", where, words, allowed="the letters that names begin or end with")
 
 
 def folder(view: View) -> None:
@@ -172,9 +216,34 @@ def secret(view: View) -> None:
     if period and not 3600 <= int(period[1]) <= 3_153_600_000:
         path = "rotation.rotationPeriod"
         view.error("gcp-secret", path, show(view.text(path)), allowed="3600s to 3153600000s")
+    _ends(view)
+
+
+def _ends(view: View) -> None:
+    """A secret that has a version of the stack's, and ends by itself: what reads it fails from then on."""
+    versions = (
+        f"{view.type.partition('/')[0]}/{view.type.rpartition(':')[2][0].lower()}{view.type.rpartition(':')[2][1:]}"
+    )
+    kept = view.stack.of_type(f"{versions}Version:{view.type.rpartition(':')[2]}Version")
+    of = [version for version in kept if version.referred("secret", view.type) is view]
+    for path in ("ttl", "expireTime"):
+        if of and view.text(path) is not None:
+            words = f"{show(view.text(path))}: it is deleted then, with {of[0].name}, and nothing makes it anew"
+            view.warning("gcp-secret", path, words, allowed="nothing, or rotation")
+
+
+def written_once(view: View) -> None:
+    """What is written and never read back has a version, and is written anew when that changes, and then alone."""
+    if not view.type.startswith("gcp:"):
+        return
+    for key in view.inputs:
+        if key.endswith("Wo") and view.has(key) and view.lacks(f"{key}Version"):
+            words = f"is missing beside {key}: a new value of it never gets there"
+            view.warning("gcp-write-only", f"{key}Version", words, allowed="a number that grows with each value")
 
 
 RULES: Rules = {
+    written_once: (EVERY_TYPE,),
     bucket: (BUCKET,),
     folder: (_FOLDERS, "gcp:storage/managedFolderIamMember:ManagedFolderIamMember"),
     crypto_key: (CRYPTO_KEY,),

@@ -187,6 +187,10 @@ def node_pool(view: View) -> None:
             if not view.is_unknown(path) and not view.blurred(path) and not view.is_unknown("nodeConfig"):
                 words = f"without {DRANET_LABEL}: no driver runs there, and no claim of the fast network is met"
                 view.error("gke-fast-network", path, words, allowed=f"{DRANET_LABEL}: 'true'")
+    labelled = str(view.mapping("nodeConfig.labels").get(DRANET_LABEL)).lower() == "true"
+    if labelled and view.lacks(profile) and view.lacks("networkConfig.additionalNodeNetworkConfigs") and _claimed(view):
+        words = f"is missing beside {DRANET_LABEL}: nodes have no fast interface, and no claim of one is met"
+        view.error("gke-fast-network", profile, words, allowed="auto")
     _further_networks(view)
     machine = view.text("nodeConfig.machineType")
     sold = {item.type for item in catalog.instances()} | {item.type for item in catalog.tpus()}

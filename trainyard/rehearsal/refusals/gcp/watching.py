@@ -333,6 +333,10 @@ def budget(view: View) -> None:
         seen.append(what)
         if what[0] == 0:
             view.warning("gcp-budget", f"{path}.thresholdPercent", "0 fires at once", allowed="a share: 0.5 is 50 %")
+    for index, name in enumerate(view.texts("budgetFilter.services")):
+        if not re.fullmatch(r"services/[0-9A-F]{4}-[0-9A-F]{4}-[0-9A-F]{4}", name):
+            path, allowed = f"budgetFilter.services[{index}]", "a service as it is billed, like services/6F81-5844-456A"
+            view.error("gcp-budget", path, show(name), allowed=allowed)
     for index, name in enumerate(view.texts("allUpdatesRule.monitoringNotificationChannels")):
         if name.startswith("projects/") and not re.fullmatch(r"projects/[^/]+/notificationChannels/\S+", name):
             path = f"allUpdatesRule.monitoringNotificationChannels[{index}]"

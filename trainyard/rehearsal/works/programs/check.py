@@ -32,7 +32,7 @@ from trainyard.rehearsal.works.programs.aws import (
     prefixes,
     recorded_buckets,
 )
-from trainyard.rehearsal.works.programs.gcp import alerts, boards, bucket_mounts, log_fields, places
+from trainyard.rehearsal.works.programs.gcp import alerts, boards, bucket_mounts, collected, log_fields, places
 from trainyard.rehearsal.works.programs.kubernetes import (
     addresses,
     certificates,
@@ -125,6 +125,7 @@ def check(stack: Stack) -> None:
     scaling.check(stack, cluster)
     storage.check(cluster, stack.of_type(EKS_NODE_GROUP))
     bucket_mounts.check(cluster)
+    collected.check(cluster)
     log_fields.check(stack, cluster)
     addresses.check(cluster)
     groups.check(stack, cluster)

@@ -39,6 +39,7 @@ _SWITCHES: Final = (
     _Switch("gcp:logging/folderSink:FolderSink", "disabled", True, "no entry is sent on", "false"),
     _Switch("gcp:logging/metric:Metric", "disabled", True, "nothing is counted", "false"),
     _Switch("gcp:logging/organizationSink:OrganizationSink", "disabled", True, "no entry is sent on", "false"),
+    _Switch("gcp:logging/projectExclusion:ProjectExclusion", "disabled", True, "nothing is kept out", "false"),
     _Switch("gcp:logging/projectSink:ProjectSink", "disabled", True, "no entry is sent on", "false"),
     _Switch("gcp:monitoring/alertPolicy:AlertPolicy", "enabled", False, "nobody is told", "true"),
     _Switch("gcp:monitoring/notificationChannel:NotificationChannel", "enabled", False, "nobody is told", "true"),

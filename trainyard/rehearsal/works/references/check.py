@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from trainyard.rehearsal.context import Stack
 from trainyard.rehearsal.works.references.aws.check import check_aws
-from trainyard.rehearsal.works.references.gcp import gpudirect, pod_networks, volumes
+from trainyard.rehearsal.works.references.gcp import admitted, gpudirect, named, pod_networks, volumes
 from trainyard.rehearsal.works.references.kubernetes.check import check_objects
 
 
@@ -14,4 +14,6 @@ def check(stack: Stack) -> None:
     pod_networks.check(cluster)
     gpudirect.check(cluster)
     volumes.check(cluster)
+    admitted.check(cluster)
+    named.check(stack)
     check_aws(stack, cluster)

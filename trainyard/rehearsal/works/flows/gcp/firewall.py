@@ -5,8 +5,8 @@ The rule of the lowest priority number that holds for a connection decides, and 
 denies. What no rule holds for goes out and does not come in. GKE makes rules of its own, of priority 1000: nodes and
 pods of a cluster reach each other, and the control plane reaches ports 443 and 10250 of them.
 
-A rule for targets that have a tag or an account may hold for none of the nodes: one that lets by counts, one that
-denies does not. Rules of firewall policies are not read.
+A rule for targets that have a tag or an account holds for nodes that have it: one that lets by counts where some have,
+or where it is not known, one that denies does not. Rules of firewall policies are not read.
 """
 
 from __future__ import annotations
@@ -16,17 +16,19 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from trainyard.recorded.model import RecordedResource
+from trainyard.recorded.node_groups import GKE_NODE_POOL
 from trainyard.recorded.read import is_set, mappings_at, number_at, texts_at, value_at
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import GCP_FIREWALL, GCP_NETWORK, GKE_CLUSTER
 from trainyard.rehearsal.works.flows.addresses import Addresses
 from trainyard.rehearsal.works.flows.gcp.network import control_plane, node_addresses, pod_addresses
-from trainyard.rehearsal.works.flows.gcp.places import API
 from trainyard.rehearsal.works.flows.model import HTTPS, KUBELET, Flow, Judgement, Port
 
 Direction = Literal["INGRESS", "EGRESS"]
 _EVERYWHERE: Final = "0.0.0.0/0"
 _BY_DEFAULT: Final = 1000
+_PARTS: Final = 2
+"""Dashes of a tag of GKE's own at least: gke-CLUSTER-HASH-node has three."""
 _OF_GKE: Final = (HTTPS, KUBELET)
 
 
@@ -92,7 +94,7 @@ class Firewall:
     def judge(self, flow: Flow) -> Judgement | None:
         """Out of nodes and pods, then into them; None for what has neither at its ends, or of an unknown network."""
         outward, inward = (end.kind in ("pods", "node") for end in (flow.source, flow.destination))
-        inward = inward and (outward or flow.source.name == API or flow.source.kind == "internet")
+        inward = inward and (outward or flow.source.kind in ("service", "internet"))
         if not self.is_ours or not (outward or inward):
             return None
         left, rules = flow, list[Rule]()
@@ -142,5 +144,23 @@ def _read(resources: Resources, found: RecordedResource, networks: Mapping[str, 
     for_some = is_set(found.inputs, "targetTags") or is_set(found.inputs, "targetServiceAccounts")
     for key, allows in (("allows", True), ("denies", False)):
         entries = tuple(mappings_at(found.inputs, key))
-        if entries and ranges and (allows or not for_some):
+        if entries and ranges and (_has_targets(resources, found) if allows else not for_some):
             yield Rule(found, direction, allows, priority, Addresses.of(*ranges), entries)
+
+
+def _has_targets(resources: Resources, found: RecordedResource) -> bool:
+    """Whether some nodes may be those that a rule is for: by a tag or by their account."""
+    tags, accounts = (set(texts_at(found.inputs, key)) for key in ("targetTags", "targetServiceAccounts"))
+    pools = resources.of(GKE_NODE_POOL)
+    if not (tags or accounts) or not pools:
+        return True
+    if any(str(tag).startswith("gke-") and str(tag).endswith("-node") and tag.count("-") > _PARTS for tag in tags):
+        return True  # the tag that GKE gives the nodes of a cluster, which ends in what chance put there
+    for pool in pools:
+        if tags & set(texts_at(pool.inputs, "nodeConfig", "tags")):
+            return True
+        account = value_at(pool.inputs, "nodeConfig", "serviceAccount", default="")
+        if accounts and (not account or account in accounts):
+            return True
+    kept = ("nodePoolAutoConfig", "networkTags", "tags")
+    return any(tags & set(texts_at(cluster.inputs, *kept)) for cluster in resources.of(GKE_CLUSTER))

@@ -16,6 +16,9 @@ from trainyard.rehearsal.context import Stack, View
 from trainyard.rehearsal.works.flows.gcp.places import ADDRESS, CONNECTION
 
 _ON_NETWORK: Final = "settings.ipConfiguration.privateNetwork"
+_BLOCK: Final = 24
+"""What a service takes at least, as a prefix's length (VPC, "Configure private services access": a single /24 is the
+least, and each service has its own; as generally known in 2026-11)."""
 _SERVICE: Final = "servicenetworking.googleapis.com"
 
 
@@ -33,6 +36,7 @@ def check(stack: Stack) -> None:
             f"network {network.name} has no private connection to Google's services: the {what} gets no address",
             allowed=f"a servicenetworking.Connection of network {network.name}",
         )
+    _sizes(stack)
     for view, network in zip(connections, peered, strict=True):
         if network is not None and not network.resource.read:
             _reserved(stack, view, network)
@@ -49,6 +53,23 @@ def _inside(stack: Stack) -> Iterator[tuple[View, str, str]]:
             yield view, "networks[0].network", "file system"
 
 
+def _sizes(stack: Stack) -> None:
+    """Each service takes a block of its own of what is reserved, a /24 at least for databases and file systems."""
+    ranges = [view for view in stack.of_type(ADDRESS) if view.text("purpose") == "VPC_PEERING"]
+    if len(ranges) != 1 or len(stack.of_type(CONNECTION)) != 1:
+        return
+    services = {what: view for view, _, what in reversed(list(_inside(stack))) if not view.resource.read}
+    length, kinds = ranges[0].number("prefixLength"), {view.type for view, _, _ in _inside(stack)}
+    room = 2 ** (_BLOCK - length) if length is not None else len(kinds)
+    if services and room < len(kinds):
+        names = " and the ".join(sorted(services))
+        ranges[0].error(
+            "paths-private-services", "prefixLength",
+            f"a /{length:g} has no room for the {names}: {len(kinds)} services take a /{_BLOCK} each",
+            allowed=f"a /{_BLOCK - (len(kinds) - 1).bit_length()} or larger",
+        )  # fmt: skip
+
+
 def _reserved(stack: Stack, connection: View, network: View) -> None:
     ranges = {name: view for view in stack.of_type(ADDRESS) for name in _names(view)}
     for index, name in enumerate(connection.texts("reservedPeeringRanges")):
@@ -63,8 +84,9 @@ def _reserved(stack: Stack, connection: View, network: View) -> None:
             connection.error(
                 "paths-private-services", path, f"{found.name} is not reserved for peering", allowed="VPC_PEERING"
             )
-        elif of is not None and of is not network:
-            words = f"{found.name} is of network {of.name}, the connection of {network.name}"
+        elif of is not network and (of is not None or found.text("network")):
+            theirs = of.name if of is not None else found.text("network")
+            words = f"{found.name} is of network {theirs}, the connection of {network.name}"
             connection.error("paths-private-services", path, words, allowed=f"an address of network {network.name}")
 
 

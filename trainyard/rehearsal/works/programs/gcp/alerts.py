@@ -22,6 +22,23 @@ _NEAR: Final = 0.85
 _MANY: Final = 10
 """Periods in a row: what is written as often as that is no event, but a state."""
 _USER: Final = re.compile(r"logging\.googleapis\.com/user/([\w./-]+)")
+_OTHER: Final = re.compile(
+    r"((?:custom|external|workload|prometheus)\.googleapis\.com|logging\.googleapis\.com)/(?!user/)([\w.-]+)"
+)
+_ANY_VARIABLE: Final = re.compile(r"\$\{([^}]+)\}")
+_WITH_KEY: Final = (
+    "log.extracted_label", "metadata.system_label", "metadata.user_label", "metric.label", "metric_or_resource.label",
+    "policy.user_label", "resource.label", "resource.labels", "metric.labels",
+)  # fmt: skip
+_VARIABLES: Final = frozenset(
+    (
+        "condition.name", "condition.display_name", "metric.type", "metric.display_name", "metric_or_resource.labels",
+        "policy.name", "policy.display_name", "project", "resource.type", "resource.project",
+        *(f"{one}." for one in _WITH_KEY),
+    )
+)  # fmt: skip
+"""What a message may say (Cloud Monitoring, "Annotate notifications with user-defined documentation", variables, as
+generally known in 2026-11); with a dot at the end, what has a key of its own."""
 _LABEL: Final = re.compile(r"(cluster_name|namespace_name|location|container_name)\"?\s*=\s*\"([^\"]+)\"")
 _KIND: Final = re.compile(r"resource\.type\"?\s*=\s*\"([^\"]+)\"")
 _VARIABLE: Final = re.compile(r"\$\{metric\.label\.(\w+)\}")
@@ -46,12 +63,15 @@ def check(stack: Stack) -> None:
                         allowed=f"one of {', '.join(known)}",
                         hint=nearest(name, known),
                     )
+            if path.endswith(("filter", "query")):
+                _by_kind(alert, path, text, metrics)
             if path.endswith("filter"):
                 _never(alert, path.removesuffix(".filter"))
                 _labels(alert, path, text, stack)
                 resource_labels.check(alert, path, text)
                 audit_logs.check(alert, path, text)
         _kinds(alert, stack)
+        _variables(alert)
         _sparse(alert, stack)
         _channels(alert, stack)
     _contradicted(stack)
@@ -67,6 +87,30 @@ def check(stack: Stack) -> None:
     for metric in stack.of_type(GCP_LOG_METRIC):
         _labels(metric, "filter", metric.text("filter") or "", stack)
         audit_logs.check(metric, "filter", metric.text("filter") or "")
+
+
+def _by_kind(alert: View, path: str, text: str, metrics: set[str | None]) -> None:
+    """A metric from logs that is asked for as one of another kind."""
+    for kind, name in _OTHER.findall(text):
+        if name in metrics:
+            alert.error(
+                "programs-alert", path,
+                f"watches {kind}/{name}, and {name} is a metric from logs: the alert sees nothing",
+                allowed=f"logging.googleapis.com/user/{name}",
+            )  # fmt: skip
+
+
+def _variables(alert: View) -> None:
+    """A message's variables, of which one that there is not becomes nothing."""
+    for path in ("documentation.content", "documentation.subject"):
+        for name in _ANY_VARIABLE.findall(alert.text(path) or ""):
+            head = name.rpartition(".")[0] + "." if name.rpartition(".")[0] in _WITH_KEY else name
+            if head not in _VARIABLES:
+                near = nearest(name, [one for one in _VARIABLES if not one.endswith(".")])
+                keyed = nearest(name.rpartition(".")[0], _WITH_KEY)
+                hint = near or (f"{keyed}.{name.rpartition('.')[2]}" if keyed else "")
+                words = f"says ${{{name}}}, which Cloud Monitoring does not know: nothing stands there"
+                alert.error("programs-alert", path, words, hint=hint)
 
 
 def _keeps_no_logs(cluster: View) -> bool:
@@ -147,7 +191,21 @@ def _seconds(text: str | None) -> float | None:
 
 def _channels(alert: View, stack: Stack) -> None:
     """A channel that is nearly one of the stack's: the policy is taken back, or tells nobody."""
-    made = {str(view.resource.outputs.get("name") or view.resource.id) for view in stack.of_type(_CHANNEL)}
+    channels = stack.of_type(_CHANNEL)
+    made = {str(view.resource.outputs.get("name") or view.resource.id) for view in channels}
+    path = "notificationChannels"
+    if channels and (alert.lacks(path) or alert.value(path) == []):
+        alert.warning(
+            "programs-alert", path, "names no channel, and the stack makes some: an incident that nobody is told of",
+            allowed=f"one of {', '.join(sorted(view.name for view in channels)[:4])}",
+        )  # fmt: skip
+    for view in channels:
+        theirs, own, known = view.text("project"), alert.text("project"), _names_of(view)
+        if theirs and own and theirs != own and known & set(alert.texts(path)):
+            view.error(
+                "programs-alert", "project", f"is {theirs}, and {alert.name}, which names it, is of {own}: refused",
+                allowed=own,
+            )  # fmt: skip
     for index, name in enumerate(alert.texts("notificationChannels")):
         if name not in made and (hint := nearest(name, made, cutoff=_NEAR)):
             alert.error(
@@ -156,6 +214,10 @@ def _channels(alert: View, stack: Stack) -> None:
                 f"the stack makes no channel {show(name)}",
                 hint=hint,
             )
+
+
+def _names_of(view: View) -> set[str]:
+    return {str(text) for text in (view.resource.id, view.resource.outputs.get("name")) if text}
 
 
 def _kinds(alert: View, stack: Stack) -> None:

@@ -61,10 +61,15 @@ def names(member: str, caller: Caller) -> Answer:
         return "maybe"
     if caller.pod is not None:
         return _names_pod(member, caller.pod, caller.pool)
-    # Cloud Logging's that uses keys is called cmek-p and the number.
-    if caller.agent and re.fullmatch(rf"serviceAccount:(service-|cmek-p)[^@]+@{re.escape(caller.agent)}", member):
+    if caller.agent and re.fullmatch(rf"serviceAccount:{_called(caller.agent)}[^@]+@{re.escape(caller.agent)}", member):
         return "yes"
     return "yes" if caller.account and member == f"serviceAccount:{caller.account}" else "no"
+
+
+def _called(domain: str) -> str:
+    """How the name of a service's own account begins. Cloud Logging has one for keys alone, cmek-p and the number; its
+    other one, which writes to buckets, uses none (Cloud Logging, "Configure CMEK", as generally known in 2026-11)."""
+    return "cmek-p" if domain.startswith("gcp-sa-logging.") else "service-"
 
 
 def _names_pod(member: str, pod: Pod, pool: str) -> Answer:
