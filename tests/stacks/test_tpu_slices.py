@@ -277,6 +277,12 @@ def test_it_waits_for_its_node_pool(resources: list[RecordedResource]) -> None:
     assert "tpu-slices-v6e-on-demand-1" in names
 
 
+def test_people_are_told_of_idle_chips_after_as_long_as_of_idle_gpus(resources: list[RecordedResource]) -> None:
+    policy = one(resources, "gcp:monitoring/alertPolicy:AlertPolicy", "alert-policies-idle-chips")
+    (condition,) = policy["conditions"]
+    assert condition["conditionThreshold"]["duration"] == "2700s"
+
+
 def test_slices_of_flex_start_have_none(resources: list[RecordedResource]) -> None:
     assert not [item for item in resources if item.name.startswith("smoke-v6e-flex")]
 
