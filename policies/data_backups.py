@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from pulumi_policy import Severity
 
@@ -10,7 +11,7 @@ from trainyard import cards
 from trainyard.policies.analyzed import retained_urns
 from trainyard.policies.rules import Config, NotApplicable, StackViolation, stack_rule
 from trainyard.recorded.model import RecordedResource
-from trainyard.recorded.read import is_on, is_set, number_at, value_at
+from trainyard.recorded.read import is_on, is_set, list_at, number_at, value_at
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import (
     BACKUP_SELECTION,
@@ -21,6 +22,9 @@ from trainyard.recorded.types import (
     DATABASE_CLUSTER,
     EFS,
     EFS_BACKUP_POLICY,
+    FILESTORE,
+    GCP_BACKUP_ASSOCIATION,
+    GCP_BACKUP_PLAN,
     GCP_BUCKET,
     GCP_CRYPTO_KEY,
     KEYS,
@@ -37,14 +41,23 @@ ENCRYPTED = tuple(card.type for card in cards.BY_TYPE.values() if card.key_input
 @stack_rule(
     "file-system-without-backups",
     "A file system is backed up every day.",
-    types=(EFS, EFS_BACKUP_POLICY, BACKUP_SELECTION, *OTHER_FSX),
+    types=(
+        EFS,
+        EFS_BACKUP_POLICY,
+        BACKUP_SELECTION,
+        *OTHER_FSX,
+        FILESTORE,
+        GCP_BACKUP_PLAN,
+        GCP_BACKUP_ASSOCIATION,
+    ),
     severity=Severity.HIGH,
     controls=("ISO 27001:2022 A.8.13", "NIST 800-53r5 CP-9"),
-    fix="Use the shared file system as it is; its backup policy is ENABLED.",
+    fix="Use the shared file system as it is; its backup policy, or plan, is made with it.",
     config={"minDays": {"type": "number", "minimum": 1, "maximum": 90, "default": 7}},
 )
 def file_system_without_backups(resources: Resources, config: Config) -> Iterator[StackViolation]:
-    """EFS by its own policy or a plan of AWS Backup, FSx by its days. Lustre is another rule's."""
+    """EFS by its own policy or a plan of AWS Backup, FSx by its days, Filestore by a plan of Backup and DR. Lustre,
+    which is scratch space, is another rule's on AWS, and has no backups on Google Cloud."""
     for system in resources.of(EFS):
         states = [
             value_at(policy.inputs, "backupPolicy", "status")
@@ -56,6 +69,24 @@ def file_system_without_backups(resources: Resources, config: Config) -> Iterato
         days = number_at(system.inputs, "automaticBackupRetentionDays", default=30)  # what AWS takes
         if days < config["minDays"]:
             yield system, f"backups are kept {days:.0f} days; at least {config['minDays']:.0f} are required"
+    for system in resources.of(FILESTORE):
+        plans = [
+            plan
+            for each in resources.referring(system, "resource", GCP_BACKUP_ASSOCIATION)
+            for plan in resources.of(GCP_BACKUP_PLAN)
+            if each in resources.referring(plan, "backupPlan", GCP_BACKUP_ASSOCIATION)
+        ]
+        kept = [rule for plan in plans for rule in list_at(plan.inputs, "backupRules") if _is_daily(rule)]
+        days = max((number_at(rule, "backupRetentionDays", default=0) for rule in kept), default=0)
+        if not kept:
+            yield system, "no plan of Backup and DR backs it up every day"
+        elif days < config["minDays"]:
+            yield system, f"backups are kept {days:.0f} days; at least {config['minDays']:.0f} are required"
+
+
+def _is_daily(rule: Any) -> bool:
+    """Whether a rule makes a backup on every day."""
+    return value_at(rule, "standardSchedule", "recurrenceType") in ("DAILY", "HOURLY")
 
 
 @stack_rule(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from pulumi_policy import EnforcementLevel, Severity
 
@@ -13,7 +13,15 @@ from trainyard.policies.capacity import GANG
 from trainyard.policies.rules import Config, NotApplicable, StackViolation, resource_rule, stack_rule
 from trainyard.policies.stack_settings import setting, stack_profile
 from trainyard.recorded.model import RecordedResource
-from trainyard.recorded.node_groups import LAUNCH_TEMPLATE, NODE_GROUP_PARTS, gpu_model, gpu_node_groups, node_group
+from trainyard.recorded.node_groups import (
+    LAUNCH_TEMPLATE,
+    NODE_GROUP_PARTS,
+    NodeGroup,
+    gpu_model,
+    gpu_node_groups,
+    node_group,
+    tpu_node_groups,
+)
 from trainyard.recorded.read import value_at
 from trainyard.recorded.resources import Resources
 
@@ -100,12 +108,12 @@ def _most_gpus_of(profile: Profile, pool: str) -> float:
 
 @stack_rule(
     "spot-share-below-target",
-    "Outside production at least half of the GPUs for training that are not reserved run on spot.",
+    "Outside production at least half of the GPUs, and of the TPU chips, for training that are not reserved are spot.",
     types=NODE_GROUP_PARTS,
     severity=Severity.MEDIUM,
     level=EnforcementLevel.ADVISORY,
     controls=("ISO 27001:2022 A.8.6",),
-    fix="Raise gpuPools.<pool>.spot.maxNodes or lower gpuPools.<pool>.onDemand.maxNodes.",
+    fix="Raise gpuPools.<pool>.spot.maxNodes or lower onDemand.maxNodes there; of TPU slices likewise maxSlices.",
     config={
         "minSpotPercent": {"type": "number", "minimum": 0, "maximum": 100, "default": 50},
         "production": {"type": "array", "items": {"type": "string"}, "default": ["production", "prod", "live"]},
@@ -115,30 +123,49 @@ def spot_share_below_target(resources: Resources, config: Config) -> Iterator[St
     """The agency guide asks for 50 % or more of non-production training on spot.
 
     People at work are no training: what the profile keeps on demand for them is not counted, and no more than that.
-    Nor are the two nodes of a pool with a fabric that hold a job which does not depend on spot.
+    Nor are the two nodes of a pool with a fabric that hold a job which does not depend on spot, or of a pool of TPU
+    slices the one slice that does. GPUs and chips are apart: spot of one does not make up for the other.
     """
-    groups = [group for group in gpu_node_groups(resources) if group.capacity != "reserved" and not group.from_queue]
+    everywhere = [*gpu_node_groups(resources), *tpu_node_groups(resources)]
+    groups = [group for group in everywhere if group.capacity != "reserved" and not group.from_queue]
     if not groups:
         raise NotApplicable("no GPUs but reserved ones, or those of a queue, which cost less than on demand too")
     environment = setting("environment") or value_at(groups[0].resource.inputs, "tagsAll", "environment", default="")
     if environment in config["production"]:
         raise NotApplicable(f"{environment} is production")
-    spot = sum(group.gpus for group in groups if group.capacity == "spot")
-    on_demand = Counter[str]()
-    for group in groups:
-        on_demand[group.pool] += group.gpus if group.capacity == "on-demand" else 0
     found = stack_profile()
-    on_demand -= Counter(_never_on_spot(found) if found else {})
-    on_demand -= _for_one_gang(resources)
-    total = spot + on_demand.total()
-    percent = 100 * spot / total if total else 100
-    if percent < config["minSpotPercent"]:
-        counted = [group for group in groups if group.capacity == "on-demand" and on_demand[group.pool]]
-        largest = max(counted, key=lambda group: group.gpus)
-        yield (
-            largest.resource,
-            f"{percent:.0f} % of {total} GPUs for training are spot; the target is {config['minSpotPercent']:.0f} %",
-        )
+    of_gpus = Counter(_never_on_spot(found) if found else {}) + _for_one_gang(resources)
+    for unit, spared in (("GPUs", of_gpus), ("TPU chips", _for_one_slice(everywhere))):
+        of_unit = [group for group in groups if bool(group.tpu_chips_per_node) == (unit == "TPU chips")]
+        spot = sum(_units(group) for group in of_unit if group.capacity == "spot")
+        on_demand = Counter[str]()
+        for group in of_unit:
+            on_demand[group.pool] += _units(group) if group.capacity == "on-demand" else 0
+        on_demand -= spared
+        total = spot + on_demand.total()
+        percent = 100 * spot / total if total else 100
+        if percent < config["minSpotPercent"]:
+            counted = [group for group in of_unit if group.capacity == "on-demand" and on_demand[group.pool]]
+            largest = max(counted, key=_units)
+            target = f"the target is {config['minSpotPercent']:.0f} %"
+            yield largest.resource, f"{percent:.0f} % of {total} {unit} for training are spot; {target}"
+
+
+def _units(group: NodeGroup) -> int:
+    """What a group is counted by: its TPU chips, or its GPUs."""
+    return group.max_nodes * group.tpu_chips_per_node or group.gpus
+
+
+def _for_one_slice(groups: Sequence[NodeGroup]) -> Counter[str]:
+    """Chips on demand for one job on one slice, by pool, where no reservation holds such a job."""
+    slices = [group for group in groups if group.tpu_chips_per_node]
+    reserved = {group.pool for group in slices if group.capacity == "reserved"}
+    kept = Counter[str]()
+    for group in slices:
+        if group.capacity == "on-demand" and group.pool not in reserved:
+            several = bool(value_at(group.resource.inputs, "placementPolicy", "tpuTopology"))  # a node pool a slice
+            kept[group.pool] = _units(group) if several else group.tpu_chips_per_node
+    return kept
 
 
 def _for_one_gang(resources: Resources) -> Counter[str]:

@@ -6,7 +6,7 @@ while everything works: where they stop, a second policy tells people that no al
 """
 
 from collections.abc import Mapping, Sequence
-from typing import TypedDict
+from typing import Any, Final, NotRequired, TypedDict
 
 import pulumi
 import pulumi_gcp.logging as logging
@@ -22,6 +22,12 @@ SILENT_SECONDS = 900
 """How long the watchdog may be missing: three times as long as Alertmanager takes between two lines at most."""
 CLOSE_SECONDS = 1800
 """When an incident ends of itself, with no more lines: the shortest that Cloud Monitoring takes."""
+CHIP_BUSY: Final = "kubernetes.io/container/accelerator/tensorcore_utilization"
+"""Percent of a chip's TensorCore that is used, of each container that holds one: GKE's system metrics have it of
+the hardware, whatever the program exports (Cloud Monitoring, "GKE system metrics"; the name as several programs ask
+for it, read 2026-11-26)."""
+BUSY_FROM_PERCENT: Final = 2
+"""As of a GPU: what a program does at start-up is no work (`monitoring/alerts/gpu.py`)."""
 SHOWN = ("alert", "level", "namespace", "summary", "runbook")
 """Fields of a line that people are told."""
 
@@ -94,6 +100,8 @@ class AlertPoliciesArgs(TypedDict):
     """Who is told."""
     labels: Mapping[str, str]
     """Labels of channels and policies, which Google calls the user's."""
+    idle_chip_minutes: NotRequired[int]
+    """Minutes after which people are told of a pod whose TPU chips did nothing. Default: there are no slices."""
 
 
 class AlertPolicies(pulumi.ComponentResource):
@@ -161,7 +169,59 @@ class AlertPolicies(pulumi.ComponentResource):
             user_labels=labels,
             opts=child,
         )
+        if "idle_chip_minutes" in args:
+            monitoring.AlertPolicy(
+                f"{name}-idle-chips",
+                opts=child,
+                **_idle_chips(cluster, args["project"], args["idle_chip_minutes"], channels, labels),
+            )
         register(self)
+
+
+def _idle_chips(
+    cluster: str,
+    project: pulumi.Input[str],
+    minutes: int,
+    channels: Sequence[pulumi.Input[str]],
+    labels: Mapping[str, str],
+) -> dict[str, Any]:
+    """A pod holds chips and none of them computed for so long. Where figures are missing nothing is said."""
+    return {
+        "project": project,
+        "display_name": f"{cluster}: TPU chips are held and idle",
+        "combiner": "OR",
+        "severity": "WARNING",
+        "conditions": [
+            {
+                "display_name": f"no chip of a pod computed for {minutes} minutes",
+                "condition_threshold": {
+                    "filter": f'resource.type="k8s_container" AND resource.labels.cluster_name="{cluster}"'
+                    f' AND metric.type="{CHIP_BUSY}"',
+                    "comparison": "COMPARISON_LT",
+                    "threshold_value": BUSY_FROM_PERCENT,
+                    "duration": f"{minutes * 60}s",
+                    "evaluation_missing_data": "EVALUATION_MISSING_DATA_INACTIVE",
+                    "aggregations": [
+                        {
+                            "alignment_period": "60s",
+                            "per_series_aligner": "ALIGN_MAX",
+                            "cross_series_reducer": "REDUCE_MAX",
+                            "group_by_fields": ["resource.label.namespace_name", "resource.label.pod_name"],
+                        }
+                    ],
+                },
+            }
+        ],
+        "documentation": {
+            "subject": f"TPU chips idle: ${{resource.label.namespace_name}} ({cluster})",
+            "content": "${resource.label.pod_name} holds TPU chips and computes on none of them. Ask its owner, or take"
+            " the chips back and keep the job: docs/runbooks/gpu-idle.md",
+            "mime_type": "text/markdown",
+        },
+        "alert_strategy": {"auto_close": f"{CLOSE_SECONDS}s"},
+        "notification_channels": list(channels),
+        "user_labels": dict(labels),
+    }
 
 
 def _of(metric: pulumi.Input[str]) -> pulumi.Output[str]:

@@ -51,6 +51,8 @@ class PoolNodeArgs(TypedDict):
     for, which the queue admits because it counts GPUs and not nodes. Default False."""
     slice_nodes: NotRequired[int]
     """Nodes of a slice of TPU chips, which a job takes whole. Default: nodes are taken one by one."""
+    slice_label: NotRequired[str]
+    """Label of nodes by which a slice is told from others; goes with a slice of several nodes."""
     runtime: NotRequired[str]
     """Name of the pool's own ClusterTrainingRuntime, whose pods take a node whole. Default: it has none."""
 

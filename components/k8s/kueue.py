@@ -37,6 +37,7 @@ from trainyard.components.k8s.off_peak import OffPeakArgs, OffPeakQueueArgs, off
 from trainyard.components.k8s.platform_flows import PLATFORM_FLOWS
 from trainyard.components.k8s.proofs import ProofKeeperArgs, proof_keeper
 from trainyard.components.k8s.sleep import SleepArgs, sleep_keeper
+from trainyard.components.k8s.slice_guard import slice_guard
 from trainyard.components.k8s.template_guard import template_guard
 from trainyard.components.outputs import register
 from trainyard.components.prerequisites import prerequisites
@@ -346,6 +347,7 @@ class Kueue(pulumi.ComponentResource):
             args.get("node_daemon"),
         )
         job_guard(name, args["nodes"], self)
+        slice_guard(name, args["nodes"], self)
         # Annotated here: a resource list at class level would be taken for an output of the component.
         self.ready: list[pulumi.Resource] = [self._release, *priorities, *local_queues]
         register(self)

@@ -240,6 +240,7 @@ INPUTS: dict[str, dict[str, Any]] = {
         "capacityGib": 1024,
         "labels": {"client": "acme"},
         "protect": True,
+        "backupDays": 35,
     },
     "SharedFolders": {
         "image": "python:3.13@sha256:" + "0" * 64,
@@ -700,6 +701,7 @@ INPUTS: dict[str, dict[str, Any]] = {
         "watchdogMetric": "acme-demo-watchdog",
         "emails": ["ops@example.com"],
         "labels": {"client": "acme"},
+        "idleChipMinutes": 45,
     },
     "DiskStorage": {
         "keyId": "projects/acme-ml/locations/europe-west4/keyRings/acme/cryptoKeys/platform",

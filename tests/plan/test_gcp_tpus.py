@@ -213,6 +213,7 @@ def test_a_mirror_has_the_image_too() -> None:
         ({"topology": "2x2x2"}, "topology", "is no topology of ct6e-standard-4t"),
         ({"instanceType": "ct5p-hightpu-4t", "zone": "us-central1-a"}, "topology", "2x2x1, 2x2x2"),
         ({"instanceType": "ct6e-standard-2t"}, "instanceType", "did you mean"),
+        ({"instanceType": "tpu7x-standard-4t"}, "instanceType", "no dated source was read"),
         ({"instanceType": "a3-ultragpu-8g"}, "instanceType", "name it under gpuPools"),
         ({"zone": "us-central1-f"}, "zone", "us-central1-a and us-central1-b and us-central1-c do"),
         ({"zone": "europe-west4-a"}, "zone", "does not sell ct6e-standard-4t"),

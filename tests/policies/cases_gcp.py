@@ -30,6 +30,14 @@ TEAM = team("vision")
 TEAM_POD = POD.format("team-vision")
 
 
+def tpu_slice(name, **node):
+    """A slice of 16 chips of v6e, on demand: a node pool of four machines."""
+    machine = {"machineType": "ct6e-standard-4t", "labels": {"ml.platform/pool": "v6e"}, **node}
+    inputs = {"nodeConfig": machine, "autoscaling": {"totalMinNodeCount": 0, "totalMaxNodeCount": 4}}
+    placement = {"type": "COMPACT", "tpuTopology": "4x4"}
+    return made("gcp:container/nodePool:NodePool", name, {**inputs, "placementPolicy": placement})
+
+
 def provider(**labels):
     inputs = {"project": "p", "region": "europe-west4"} | ({"defaultLabels": json.dumps(labels)} if labels else {})
     return made("pulumi:providers:gcp", "gcp", inputs)
@@ -234,6 +242,23 @@ CASES = [
             gke_pool(node={"spot": False, "flexStart": True}),
             {"environment": "demo"},
         ),
+        ("slices, one on demand", OK, [tpu_slice("a")], {"environment": "demo"}),
+        ("two on demand", VIOLATED, [tpu_slice("a"), tpu_slice("b")], {"environment": "demo"}),
+        ("and one of spot", OK, [tpu_slice("a"), tpu_slice("b"), tpu_slice("c", spot=True)], {"environment": "demo"}),
+        (
+            "three on demand and one of spot",
+            VIOLATED,
+            [tpu_slice("a"), tpu_slice("b"), tpu_slice("c"), tpu_slice("d", spot=True)],
+            {"environment": "demo"},
+        ),
+        (
+            "spot GPUs do not make up for it",
+            VIOLATED,
+            [tpu_slice("a"), tpu_slice("b"), gke_pool(autoscaling={"minNodeCount": 0, "maxNodeCount": 9})],
+            {"environment": "demo"},
+        ),
+        ("of flex-start", NOT_APPLICABLE, [tpu_slice("a", flexStart=True)], {"environment": "demo"}),
+        ("in production", NOT_APPLICABLE, [tpu_slice("a"), tpu_slice("b")], {"environment": "production"}),
     ),
     *table(
         "gang-only-on-spot",

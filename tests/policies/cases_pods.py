@@ -9,6 +9,23 @@ REFERENCE = {"valueFrom": {"secretKeyRef": {"name": "s", "key": "k"}}}
 RANDOM = "wJalrXUtnFEMI/K7MDENG/bPx" + "RfiCY9zQ4hT2Lm"
 
 
+HOMES = made("gcp:filestore/instance:Instance", "homes", {})
+MORE_HOMES = made("gcp:filestore/instance:Instance", "more-homes", {})
+
+
+def backed_up(schedule, days):
+    """Home directories, with a plan of Backup and DR that is theirs."""
+    rule = {"ruleId": "r", "backupRetentionDays": days, "standardSchedule": schedule}
+    daily = made("gcp:backupdisasterrecovery/backupPlan:BackupPlan", "daily", {"backupRules": [rule]})
+    theirs = made(
+        "gcp:backupdisasterrecovery/backupPlanAssociation:BackupPlanAssociation",
+        "theirs",
+        {},
+        uses={"resource": [HOMES], "backupPlan": [daily]},
+    )
+    return [HOMES, daily, theirs]
+
+
 def spec(*containers, **more):
     return {"containers": [{"name": "c", **one} for one in containers or ({},)], **more}
 
@@ -301,6 +318,14 @@ CASES = [
             UNDECIDED,
             made("aws:fsx/openZfsFileSystem:OpenZfsFileSystem", "z", {"automaticBackupRetentionDays": UNKNOWN}),
         ),
+        ("Filestore, none", VIOLATED, HOMES),
+        ("Filestore, a day", OK, backed_up({"recurrenceType": "DAILY"}, 7)),
+        ("Filestore, an hour", OK, backed_up({"recurrenceType": "HOURLY", "hourlyFrequency": 6}, 7)),
+        ("Filestore, a week", VIOLATED, backed_up({"recurrenceType": "WEEKLY", "daysOfWeeks": ["SUNDAY"]}, 90)),
+        ("Filestore, for three days", VIOLATED, backed_up({"recurrenceType": "DAILY"}, 3)),
+        ("Filestore, three days are enough", OK, backed_up({"recurrenceType": "DAILY"}, 3), {}, {"minDays": 3}),
+        ("Filestore, another one's plan", VIOLATED, [*backed_up({"recurrenceType": "DAILY"}, 7), MORE_HOMES]),
+        ("Filestore, days unknown", UNDECIDED, backed_up({"recurrenceType": "DAILY"}, UNKNOWN)),
     ),
     *table(
         SET,

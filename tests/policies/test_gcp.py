@@ -165,6 +165,30 @@ MUTANTS = [
         "acme-demo-shared",
         put("fileShares.nfsExportOptions.0.ipRanges", ["10.0.0.0/8"]),
     ),
+    Mutant(
+        "file-system-without-backups",
+        "a plan for homes that is another share's",
+        "acme-demo-shared-backups",
+        fields=(("property_dependencies", {}),),
+    ),
+    Mutant(
+        "file-system-without-backups",
+        "homes every Sunday",
+        "acme-demo-shared-daily",
+        put("backupRules.0.standardSchedule.recurrenceType", "WEEKLY"),
+    ),
+    Mutant(
+        "file-system-without-backups",
+        "homes for three days",
+        "acme-demo-shared-daily",
+        put("backupRules.0.backupRetentionDays", 3),
+    ),
+    Mutant(
+        "storage-without-environment-key",
+        "backups by Google's",
+        "acme-demo-shared-vault",
+        put("encryptionConfig", None),
+    ),
     Mutant("storage-without-environment-key", "scratch by Google's", "acme-demo-lustre", put("kmsKey", None)),
     Mutant("storage-without-environment-key", "homes by Google's", "acme-demo-shared", put("kmsKeyName", None)),
     Mutant("stateful-resource-unprotected", "scratch", "acme-demo-lustre", fields=(("protect", False),)),
@@ -317,7 +341,11 @@ def test_a_mutant_is_caught_by_its_policy_and_by_no_unrelated_one(
 WHERE = {
     "nodes in Iowa": "eu-gcp",
     "a pool placed together": "large-gcp",
-    **{mutant.what: "large-gcp" for mutant in MUTANTS if mutant.name in ("acme-demo-lustre", "acme-demo-shared")},
+    **{
+        mutant.what: "large-gcp"
+        for mutant in MUTANTS
+        if mutant.name.startswith(("acme-demo-lustre", "acme-demo-shared"))
+    },
 }
 """The example whose recording has what a mutant is of, where demo-gcp's has not: residency in Europe, a reservation."""
 NAMES = {"demo-gcp": "acme-demo-gcp", "eu-gcp": "lumen-bio-production", "large-gcp": "northwind-production"}
@@ -387,7 +415,6 @@ def test_every_policy_that_looks_at_google_cloud_is_tried() -> None:
 
 OF_AWS_ALONE = {
     "lustre-without-durable-bucket": "the import from a bucket is a call of Managed Lustre's API, no resource",
-    "file-system-without-backups": "Filestore has no schedule of backups of its own: each is a call",
     "volume-with-the-drivers-rights": "Cloud Storage FUSE acts as the pod that mounts; volumes are judged on any cloud",
     "team-writes-what-others-read": "likewise; the access point of EFS is a type of AWS",
     "key-shared-between-classes": "who reads a bucket needs no right on its key: Cloud Storage's agent decrypts",

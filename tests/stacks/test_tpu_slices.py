@@ -9,8 +9,10 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import yaml
 
 from tests.components.k8s.admission import JOB_CONTROLLER, refusals
+from tests.documentation.documents import blocks
 from tests.rehearsal.refusals.builders import obj
 from tests.rehearsal.works.mistakes import DROP, edit, put
 from tests.shared import ROOT
@@ -26,6 +28,7 @@ from trainyard.recorded.resources import Resources
 from trainyard.rehearsal.context import ValueContext
 from trainyard.rehearsal.refusals import check_values
 from trainyard.rehearsal.works.check import check_works
+from trainyard.rehearsal.works.queues.kubernetes.jobs import queued_jobs
 from trainyard.rehearsal.works.queues.kubernetes.model import Admitted, Pending, PodSet, Workload
 from trainyard.rehearsal.works.queues.room import Room
 from trainyard.rehearsal.works.workloads.read import workloads
@@ -274,6 +277,12 @@ def test_it_waits_for_its_node_pool(resources: list[RecordedResource]) -> None:
     assert "tpu-slices-v6e-on-demand-1" in names
 
 
+def test_people_are_told_of_idle_chips_after_as_long_as_of_idle_gpus(resources: list[RecordedResource]) -> None:
+    policy = one(resources, "gcp:monitoring/alertPolicy:AlertPolicy", "alert-policies-idle-chips")
+    (condition,) = policy["conditions"]
+    assert condition["conditionThreshold"]["duration"] == "2700s"
+
+
 def test_slices_of_flex_start_have_none(resources: list[RecordedResource]) -> None:
     assert not [item for item in resources if item.name.startswith("smoke-v6e-flex")]
 
@@ -319,3 +328,120 @@ def test_a_price_of_chips_that_no_flavor_has_is_found(resources: list[RecordedRe
     resources = deepcopy(resources)
     recorded(resources)[names.CHIP_HOUR_USD][0]["labels"]["flavor"] = "v6e-demand"
     assert "watching-constant" in rules(resources)
+
+
+ALONE = {"alpha.jobset.sigs.k8s.io/exclusive-topology": "cloud.google.com/gke-nodepool"}
+
+
+def job_set(slices: int = 2, machines: int | None = 4, **metadata: Any) -> dict[str, Any]:
+    """The JobSet of several slices that the guide shows, changed."""
+    found = [yaml.safe_load(text) for _, text in blocks(ROOT / "docs" / "how-to" / "train-on-tpus.md", "yaml")]
+    (item,) = [each for each in found if each.get("kind") == "JobSet"]
+    (replicated,) = item["spec"]["replicatedJobs"]
+    replicated["replicas"] = slices
+    for key in ("parallelism", "completions"):
+        if machines is None:
+            del replicated["template"]["spec"][key]
+        else:
+            replicated["template"]["spec"][key] = machines
+    item["metadata"] |= metadata
+    return item
+
+
+def recorded_job_set(**changed: Any) -> RecordedResource:
+    item = job_set(**changed)
+    return obj("jobset.x-k8s.io/v1alpha2", "JobSet", "pretrain", metadata=item["metadata"], spec=item["spec"])
+
+
+def test_the_job_of_several_slices_in_the_guide_is_let_in_and_works(resources: list[RecordedResource]) -> None:
+    """By every policy of the stack that judges JobSets; its pods have a place, a queue and ways to each other."""
+    item = job_set()
+    asked = [
+        found.inputs["spec"]
+        for found in resources
+        if found.type == POLICY
+        and "jobsets" in repr(found.inputs["spec"].get("matchConstraints", found.inputs["spec"]))
+    ]
+    assert len(asked) > 3
+    assert [message for guard in asked for message in refusals(guard, item, "ada")] == []
+    # The object of this test waits for no chart, as a user's does not; the kind is there before any user is.
+    assert rules([*resources, recorded_job_set()]) == {"reference-kind-order"}
+    env = item["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]["containers"][0]["env"]
+    assert [each["name"].removeprefix("MEGASCALE_") for each in env] == [
+        "NUM_SLICES", "COORDINATOR_ADDRESS", "SLICE_ID",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("item", "fits"),
+    [
+        (job_set(), True),
+        (job_set(slices=1), True),
+        (job_set(machines=2), False),
+        (job_set(machines=8), False),
+        (job_set(machines=None), False),
+        (job_set(annotations={}), False),
+        (job_set(annotations={next(iter(ALONE)): "kubernetes.io/hostname"}), False),
+    ],
+    ids=["two slices", "one", "a half", "two as one job", "a pod", "across slices", "a machine each"],
+)
+def test_a_job_set_takes_slices_whole_and_alone(
+    resources: list[RecordedResource], item: dict[str, Any], fits: bool
+) -> None:
+    guard = spec_of(resources, "jobsets-take-slices-whole")
+    assert (refusals(guard, item) == []) is fits
+    assert refusals(spec_of(resources, "jobsets-fit-their-nodes"), item) == []
+    owner = {"apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": "TrainJob", "name": "t", "controller": True}
+    item["metadata"]["ownerReferences"] = [owner]
+    assert refusals(guard, item, JOB_CONTROLLER) == []
+
+
+def test_a_replicated_job_may_say_so_itself_and_one_without_chips_is_not_asked(
+    resources: list[RecordedResource],
+) -> None:
+    guard = spec_of(resources, "jobsets-take-slices-whole")
+    item = job_set(annotations={})
+    (job,) = item["spec"]["replicatedJobs"]
+    job["template"]["metadata"] = {"annotations": ALONE}
+    coordinator = {"spec": {"template": {"spec": {"containers": [{"resources": {"limits": {"cpu": "1"}}}]}}}}
+    item["spec"]["replicatedJobs"].append({"name": "coordinator", "template": coordinator})
+    assert refusals(guard, item) == []
+    of_gpus = {"containers": [{"resources": {"limits": {"nvidia.com/gpu": "8"}}}]}
+    coordinator["spec"]["template"]["spec"] = of_gpus
+    assert refusals(guard, item) == []
+
+
+def test_a_bare_job_has_no_part_of_a_slice_and_the_proof_passes(resources: list[RecordedResource]) -> None:
+    guard = spec_of(resources, "jobs-take-slices-whole")
+    proof = one(resources, "kubernetes:batch/v1:Job", "smoke-v6e-on-demand-1-job")
+    assert refusals(guard, proof) == []
+    for change in (
+        lambda spec: spec.update(parallelism=2),
+        lambda spec: spec.pop("completionMode"),
+        lambda spec: spec["template"]["spec"]["affinity"].pop("podAntiAffinity"),
+        lambda spec: spec["template"]["spec"]["affinity"].pop("nodeAffinity"),
+    ):
+        wrong = deepcopy(proof)
+        change(wrong["spec"])
+        assert refusals(guard, wrong)
+        owner = {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "name": "s", "controller": True}
+        wrong["metadata"]["ownerReferences"] = [owner]
+        assert refusals(guard, wrong, JOB_CONTROLLER) == []  # JobSet places its own
+        owner["kind"] = "CronJob"
+        assert refusals(guard, wrong, JOB_CONTROLLER)
+
+
+def test_a_job_of_two_slices_is_one_gang_of_one_capacity(resources: list[RecordedResource]) -> None:
+    """32 chips: more than the one slice on demand, so both are of flex-start; a third is nowhere."""
+    room = Room.of(Resources(resources))
+
+    def submit(slices: int) -> Any:
+        made = recorded_job_set(slices=slices)
+        (queued,) = [each for each in queued_jobs(Resources([*resources, made])) if each.kind == "JobSet"]
+        assert queued.workload is not None
+        return room.cluster.fits_empty(queued.workload)
+
+    found = submit(2)
+    assert isinstance(found, Admitted)
+    assert {assigned[TPU_RESOURCE] for assigned in found.flavors.values()} == {FLEX}
+    assert not isinstance(submit(3), Admitted)

@@ -176,8 +176,8 @@ CHIPS: tuple[Recording, ...] = (
         "USD an hour of what is held, GPUs and TPU chips together, by queue.",
     ),
 )
-"""Every minute after them, where a stack has TPU slices. Whether chips compute is in no figure: GKE's device plugin
-tells it only of programs that export their runtime's metrics, and one that does not is not idle for that."""
+"""Every minute after them, where a stack has TPU slices. Whether chips compute is in no figure here: GKE's system
+metrics have it in Cloud Monitoring, where an alert asks for it (`components/gcp/alerts.py`)."""
 
 
 def held_usd_per_hour(*, chips: bool) -> str:

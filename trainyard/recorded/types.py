@@ -160,6 +160,9 @@ GCP_FORWARDING_RULES: Final = (
     "gcp:compute/globalForwardingRule:GlobalForwardingRule",
 )
 FILESTORE: Final = "gcp:filestore/instance:Instance"
+GCP_BACKUP_PLAN: Final = "gcp:backupdisasterrecovery/backupPlan:BackupPlan"
+GCP_BACKUP_ASSOCIATION: Final = "gcp:backupdisasterrecovery/backupPlanAssociation:BackupPlanAssociation"
+GCP_BACKUP_VAULT: Final = "gcp:backupdisasterrecovery/backupVault:BackupVault"
 GCP_CUSTOM_ROLE: Final = "gcp:projects/iAMCustomRole:IAMCustomRole"
 GCP_ORGANISATION_ROLE: Final = "gcp:organizations/iAMCustomRole:IAMCustomRole"
 GCP_RUN_SERVICE: Final = "gcp:cloudrunv2/service:Service"

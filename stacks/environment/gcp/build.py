@@ -128,10 +128,10 @@ def _services(plan: Plan[GcpPlan], gcp: pulumi.ResourceOptions) -> ProjectServic
         *(OF_TRACKING if served else ()),
         *billed,
     ]
-    used += [*(["lustre"] if own.lustre else ()), *(["file"] if own.shared_files else ())]
+    used += [*(["lustre"] if own.lustre else ()), *(["file", "backupdr"] if own.shared_files else ())]
     agents = [*AGENTS, *(AGENTS_OF_CLUSTERS if clusters else ()), *(AGENTS_OF_MANAGED if managed else ())]
     agents += AGENTS_OF_TRACKING if served else ()
-    agents += [*(["lustre"] if own.lustre else ()), *(["file"] if own.shared_files else ())]
+    agents += [*(["lustre"] if own.lustre else ()), *(["file", "backupdr"] if own.shared_files else ())]
     if own.image_cache and not managed:
         agents.append("artifactregistry")
     return ProjectServices("services", {"services": used, "agents": agents}, gcp)

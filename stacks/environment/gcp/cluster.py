@@ -12,7 +12,7 @@ import pulumi_random
 import pulumi_tls
 
 from trainyard.catalog import gcp as catalog
-from trainyard.components.gcp.alerts import AlertMetrics, AlertPolicies
+from trainyard.components.gcp.alerts import AlertMetrics, AlertPolicies, AlertPoliciesArgs
 from trainyard.components.gcp.cluster import GkeCluster, GkeClusterArgs
 from trainyard.components.gcp.database import CloudSqlDatabase
 from trainyard.components.gcp.encryption import ProjectKeys
@@ -200,18 +200,17 @@ def _tell(
     metrics = AlertMetrics(
         f"{prefix}alert-metrics", {"project": project, "cluster_name": planned.name}, after(gcp, shared.services)
     )
-    AlertPolicies(
-        f"{prefix}alert-policies",
-        {
-            "project": project,
-            "cluster_name": planned.name,
-            "alerts_metric": metrics.alerts,
-            "watchdog_metric": metrics.watchdog,
-            "emails": plan.core.budget.alert_emails,
-            "labels": dict(plan.ground.labels),
-        },
-        after(gcp, cluster.ready),
-    )
+    args: AlertPoliciesArgs = {
+        "project": project,
+        "cluster_name": planned.name,
+        "alerts_metric": metrics.alerts,
+        "watchdog_metric": metrics.watchdog,
+        "emails": plan.core.budget.alert_emails,
+        "labels": dict(plan.ground.labels),
+    }
+    if plan.ground.tpu_pools and planned.monitoring is not None:
+        args["idle_chip_minutes"] = planned.monitoring.thresholds.idle_gpu_minutes
+    AlertPolicies(f"{prefix}alert-policies", args, after(gcp, cluster.ready))
 
 
 FUSE_REGISTRIES = ("gke.gcr.io", "gcr.io/gke-release")

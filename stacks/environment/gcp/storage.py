@@ -52,7 +52,7 @@ def make_keys(plan: Plan[GcpPlan], services: ProjectServices, gcp: pulumi.Resour
         "data": {
             "storage": storage,
             **({"lustre": agent("lustre")} if own.lustre else {}),
-            **({"files": agent("file")} if own.shared_files else {}),
+            **({"files": agent("file"), "backups": agent("backupdr")} if own.shared_files else {}),
         },
         "checkpoints": {"storage": storage},
         "tracking": {

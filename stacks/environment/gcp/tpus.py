@@ -64,6 +64,8 @@ def jobs_of_slices(pool: TpuPoolPlan, made: TpuSlices, version: pulumi.Output[st
         "slice_nodes": pool.hosts,
         "runtime": tpu_runtime(pool.name),
     }
+    if pool.hosts > 1:
+        node["slice_label"] = NODE_POOL_LABEL
     return Slices(
         runtime=runtime,
         node=node,

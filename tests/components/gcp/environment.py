@@ -109,8 +109,9 @@ def program() -> None:
                 "logging",
                 "lustre",
                 "file",
+                "backupdr",
             ],
-            "agents": ["sqladmin", "container", "secretmanager", "logging", "lustre", "file"],
+            "agents": ["sqladmin", "container", "secretmanager", "logging", "lustre", "file", "backupdr"],
         },
         made_by,
     )
@@ -131,13 +132,19 @@ def program() -> None:
     sql_agent = services.agent_emails["sqladmin"].apply(lambda email: f"serviceAccount:{email}")
     lustre_agent = services.agent_emails["lustre"].apply(lambda email: f"serviceAccount:{email}")
     file_agent = services.agent_emails["file"].apply(lambda email: f"serviceAccount:{email}")
+    backup_agent = services.agent_emails["backupdr"].apply(lambda email: f"serviceAccount:{email}")
     log_agent = services.agent_emails["logging"].apply(lambda email: f"serviceAccount:{email}")
     keys = ProjectKeys(
         "acme-demo",
         {
             "location": REGION,
             "members": {
-                "data": {"storage": storage_agent, "lustre": lustre_agent, "files": file_agent},
+                "data": {
+                    "storage": storage_agent,
+                    "lustre": lustre_agent,
+                    "files": file_agent,
+                    "backups": backup_agent,
+                },
                 "tracking": {"storage": storage_agent, "sql": sql_agent},
                 "platform": {},
                 "record": {"storage": storage_agent, "logging": log_agent},

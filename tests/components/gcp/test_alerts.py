@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.pulumi_harness import Recording, plain, record
+from tests.shared import ROOT
 from trainyard.components.gcp.alerts import AlertMetrics, AlertPolicies
 from trainyard.components.k8s.keepers.alert_log import lines
 
@@ -25,6 +26,7 @@ def made() -> Recording:
                 "watchdog_metric": metrics.watchdog,
                 "emails": ["a@example.com", "b@example.com", "a@example.com"],
                 "labels": {"client": "acme"},
+                "idle_chip_minutes": 45,
             },
         )
 
@@ -35,7 +37,7 @@ def test_every_address_has_one_channel_and_hears_of_both(made: Recording) -> Non
     channels = [plain(found.inputs) for found in made.resources if found.type == CHANNEL]
     assert sorted(channel["labels"]["email_address"] for channel in channels) == ["a@example.com", "b@example.com"]
     policies = [plain(found.inputs) for found in made.resources if found.type == POLICY]
-    assert [len(policy["notificationChannels"]) for policy in policies] == [2, 2]
+    assert [len(policy["notificationChannels"]) for policy in policies] == [2, 2, 2]
     assert all(policy["userLabels"] == {"client": "acme"} for policy in policies)
 
 
@@ -56,3 +58,14 @@ def test_silence_is_an_alert_of_its_own(made: Recording) -> None:
     assert "acme-demo-watchdog" in condition["conditionAbsent"]["filter"]
     (condition,) = plain(made.one(POLICY, "policies-alerts").inputs)["conditions"]
     assert "acme-demo-alerts" in condition["conditionThreshold"]["filter"]
+
+
+def test_chips_that_are_held_and_idle_are_told_of_and_missing_figures_are_not(made: Recording) -> None:
+    found = plain(made.one(POLICY, "policies-idle-chips").inputs)
+    (condition,) = found["conditions"]
+    asked = condition["conditionThreshold"]
+    assert 'cluster_name="acme-demo"' in asked["filter"] and "container/accelerator/tensorcore" in asked["filter"]
+    assert (asked["comparison"], asked["thresholdValue"], asked["duration"]) == ("COMPARISON_LT", 2, "2700s")
+    assert asked["evaluationMissingData"] == "EVALUATION_MISSING_DATA_INACTIVE"
+    assert asked["aggregations"][0]["crossSeriesReducer"] == "REDUCE_MAX", "one busy chip is a pod that computes"
+    assert (ROOT / found["documentation"]["content"].rpartition(" ")[2]).is_file()

@@ -280,8 +280,14 @@ def test_file_systems_wait_for_their_connection_and_their_key_and_only_nodes_are
     for type_, name, agent in (
         ("gcp:lustre/instance:Instance", "acme-demo-lustre", "acme-demo-data-lustre"),
         ("gcp:filestore/instance:Instance", "acme-demo-shared", "acme-demo-data-files"),
+        ("gcp:backupdisasterrecovery/backupVault:BackupVault", "acme-demo-shared-vault", "acme-demo-data-backups"),
     ):
         assert {"network-private-services", agent} <= before(made, type_, name)
+    daily = made.one("gcp:backupdisasterrecovery/backupPlan:BackupPlan", "acme-demo-shared-daily").inputs
+    (rule,) = daily["backupRules"]
+    assert rule["backupRetentionDays"] == 35 and rule["standardSchedule"]["recurrenceType"] == "DAILY"
+    vault = made.one("gcp:backupdisasterrecovery/backupVault:BackupVault", "acme-demo-shared-vault").inputs
+    assert vault["location"] == daily["location"] and vault["deletionPolicy"] == "ABANDON"
     servers = made.one("gcp:compute/firewall:Firewall", "acme-demo-lustre-servers").inputs
     assert servers["sourceRanges"] == ["10.0.16.0/22"] and servers["allows"] == [{"protocol": "tcp", "ports": ["988"]}]
 
@@ -352,6 +358,7 @@ IMPOSSIBLE: list[tuple[Any, dict[str, Any], dict[str, Any], str]] = [
     (ManagedLustre, LUSTRE, {"throughput_mbps_per_tib": 400}, "one of 125"),
     (ManagedLustre, LUSTRE, {"client_cidrs": []}, "got none"),
     (FilestoreShare, SHARE, {"capacity_gib": 64}, "100 to 102,400"),
+    (FilestoreShare, SHARE, {"backup_days": 0}, "from 1 to 366"),
     (FilestoreShare, SHARE, {"client_cidrs": []}, "nobody could mount it"),
     (SharedFolders, {"image": "i", "file_systems": []}, {}, "at least one"),
     (GcsBucket, BUCKET_ARGS, {"soft_delete_days": 3}, "0, or 7 to 90"),

@@ -16,7 +16,7 @@ from trainyard.catalog import gcp as catalog
 from trainyard.catalog import tpu_slices
 from trainyard.catalog.gcp import Tpu
 from trainyard.conventions import CPU_POOL, SLICE_PROOF_RUN_S, STANDING, SYSTEM_POOL, Capacity
-from trainyard.conventions.gcp import chips_of_slice
+from trainyard.conventions.gcp import TPU_FAMILIES, chips_of_slice
 from trainyard.plan.context import Context
 from trainyard.plan.gcp.market import RESERVATION_FORM, RESERVATION_WORDS
 from trainyard.plan.gcp.parts import TpuCapacityPlan, TpuPoolPlan
@@ -78,7 +78,12 @@ def _machine(name: str, pool: TpuPool, context: Context) -> Tpu | None:
     key, type_, ledger = f"gcp.tpuPools.{name}", pool.instance_type, context.ledger
     known = [item.type for item in catalog.tpus()]
     if type_ not in known:
-        close = nearest(type_, known) or f"machines of the catalogue: {', '.join(known)}"
+        family, sold = f"{type_.partition('-')[0]}-", f"machines of the catalogue: {', '.join(known)}"
+        if family in TPU_FAMILIES and not any(each.startswith(family) for each in known):
+            allowed = "is a machine with TPU chips of whose zones, topologies and prices no dated source was read"
+            ledger.problem(f"{key}.instanceType", type_, allowed, sold)
+            return None
+        close = nearest(type_, known) or sold
         has_gpus = type_ in [item.type for item in catalog.instances()]
         allowed = "has GPUs and no TPU chips" if has_gpus else "no machine type with TPU chips in the catalogue"
         ledger.problem(f"{key}.instanceType", type_, allowed, "name it under gpuPools" if has_gpus else close)

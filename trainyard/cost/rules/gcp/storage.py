@@ -64,6 +64,12 @@ def filestore(resource: RecordedResource, context: PriceContext) -> Iterator[Cos
     yield context.line(resource, f"{gib:g} GiB provisioned", f"filestore.{tier}", always(gib))
 
 
+def backup_vault(resource: RecordedResource, context: PriceContext) -> Iterator[CostEntry]:
+    """What it keeps: the first backup whole, of the others what changed. No price of Backup and DR was read."""
+    del context
+    yield unpriced(resource, "backups of the share", "Backup and DR, by what it keeps: no price was read")
+
+
 def anywhere_cache(resource: RecordedResource, context: PriceContext) -> Iterator[CostEntry]:
     """What it holds, takes in and is read, none of whose prices was read."""
     del context

@@ -165,6 +165,7 @@ _APIS: Final[Mapping[str, str]] = {
     "gcp:container/": "container",
     "gcp:dataform/": "dataform",
     "gcp:dns/": "dns",
+    "gcp:backupdisasterrecovery/": "backupdr",
     "gcp:filestore/": "file",
     "gcp:kms/": "cloudkms",
     "gcp:lustre/": "lustre",

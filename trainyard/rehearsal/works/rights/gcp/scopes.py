@@ -26,6 +26,7 @@ _STREAMING: Final = "containerfilesystem.googleapis.com"
 _APIS: Final = {
     "gcp:artifactregistry/": "artifactregistry", "gcp:billing/budget": "billingbudgets",
     "gcp:cloudrunv2/": "run", "gcp:cloudscheduler/": "cloudscheduler", "gcp:container/": "container",
+    "gcp:backupdisasterrecovery/": "backupdr",
     "gcp:dns/": "dns", "gcp:filestore/": "file", "gcp:iap/": "iap", "gcp:kms/": "cloudkms", "gcp:lustre/": "lustre",
     "gcp:pubsub/": "pubsub", "gcp:secretmanager/": "secretmanager", "gcp:servicenetworking/": "servicenetworking",
     "gcp:sql/": "sqladmin", "gcp:vertex/": "aiplatform", "gcp:workbench/": "notebooks",

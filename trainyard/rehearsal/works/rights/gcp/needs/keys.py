@@ -12,6 +12,7 @@ from typing import Final
 from trainyard.recorded.node_groups import GKE_NODE_POOL
 from trainyard.recorded.types import (
     CLOUD_SQL,
+    GCP_BACKUP_VAULT,
     GCP_BUCKET,
     GCP_CRYPTO_KEY,
     GCP_LOG_BUCKET,
@@ -37,6 +38,7 @@ AGENTS: Final[Mapping[str, str]] = {
     "pubsub": "gcp-sa-pubsub",
     "file": "cloud-filer",
     "lustre": "gcp-sa-lustre",
+    "backupdr": "gcp-sa-backupdr",
     "logging": "gcp-sa-logging",
     "aiplatform": "gcp-sa-aiplatform",
     "dataform": "gcp-sa-dataform",
@@ -60,6 +62,7 @@ _ENCRYPTED: Final[tuple[tuple[str, str, str, str], ...]] = (
     (GCP_TOPIC, "kmsKeyName", "pubsub", "keep messages"),
     ("gcp:filestore/instance:Instance", "kmsKeyName", "file", "make the file system"),
     ("gcp:lustre/instance:Instance", "kmsKey", "lustre", "make the file system"),
+    (GCP_BACKUP_VAULT, "encryptionConfig.kmsKeyName", "backupdr", "keep backups"),
     (GCP_LOG_BUCKET, "cmekSettings.kmsKeyName", "logging", "keep logs in the bucket"),
     ("gcp:vertex/aiTensorboard:AiTensorboard", "encryptionSpec.kmsKeyName", "aiplatform", "keep curves"),
     ("gcp:vertex/aiMetadataStore:AiMetadataStore", "encryptionSpec.kmsKeyName", "aiplatform", "keep runs"),
