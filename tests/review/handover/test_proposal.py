@@ -20,7 +20,7 @@ from trainyard.advice.onprem import compare
 from trainyard.advice.ranges import Range
 from trainyard.advice.units import duration
 from trainyard.review.handover.agency import NOBODY, Agency, Look
-from trainyard.review.handover.engagement import before_after, headline, otherwise, target_wait_hours
+from trainyard.review.handover.engagement import before_after, headline, otherwise, spread, target_wait_hours
 from trainyard.review.handover.handover import handover
 from trainyard.review.handover.page import as_html
 from trainyard.review.handover.payback import payback
@@ -243,6 +243,7 @@ def test_money_of_a_proposal_is_written_as_a_client_reads_it(demo):
     for key in ("change", "sizes", "options", "costs", "have"):
         assert not shortened.search(sections[key]), (key, shortened.search(sections[key]))
     assert "trainyard preflight" not in words_of(text), "a command of the agency's own"
+    assert spread(Range(388, 1031, 6120)) == "1,031 (388\N{NO-BREAK SPACE}to\N{NO-BREAK SPACE}6,120)"
 
 
 def test_what_the_client_answered_otherwise_is_told_to_the_agency(demo):

@@ -196,7 +196,12 @@ def _factor(low: float, high: float) -> str:
 
 def spread(usd: Range) -> str:
     """Dollars with their range, as a client reads them: `1,031 (388 to 6,120)`."""
-    return f"{dollars(usd.typical)} ({dollars(usd.low)} to {dollars(usd.high)})"
+    return f"{dollars(usd.typical)} ({between(usd)})"
+
+
+def between(usd: Range) -> str:
+    """A range of dollars, which no line ends within."""
+    return f"{dollars(usd.low)} to {dollars(usd.high)}".replace(" ", "\N{NO-BREAK SPACE}")
 
 
 def otherwise(subject: Subject, assessment: Assessment) -> tuple[str, ...]:

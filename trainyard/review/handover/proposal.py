@@ -235,7 +235,7 @@ def _options(comparison: Comparison | None) -> Section:
         (
             f"{way.name} (cheapest)" if way.name == comparison.cheapest else way.name,
             dollars(way.monthly_usd.typical),
-            f"{dollars(way.monthly_usd.low)} to {dollars(way.monthly_usd.high)}",
+            engagement.between(way.monthly_usd),
             "; ".join(f"{line.what} {dollars(line.usd)}" for line in way.lines),
         )
         for way in comparison.ways
