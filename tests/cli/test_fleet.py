@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +18,10 @@ from tests.fleet.fleets import programs, project, pulumi, settings
 from tests.fleet.test_live import GOOD, budget, state, usd
 from tests.shared import ROOT
 from trainyard.account import aws as account_aws
-from trainyard.cli import fleet_judging
+from trainyard.cli import files, fleet_judging
 from trainyard.cli.main import app
-from trainyard.fleet.known import HOMES, Smoke, Spend, known_of, note
+from trainyard.cli.project import fail
+from trainyard.fleet.known import HOMES, Smoke, Spend, known_of, note, now
 from trainyard.review import bench
 
 OWN = (
@@ -148,6 +151,77 @@ def test_an_upgrade_brings_a_wave_up_and_notes_it(agency: Path, tmp_path: Path) 
     assert known_of("globex", agency / HOMES).smoke == Smoke("pass", GOOD["created"], "pulumi up")
     again = run(agency, "fleet", "upgrade", "--wave", "rest", "--pulumi", program)
     assert "0 of 0 stacks" in again.output
+
+
+def test_a_later_wave_waits_for_a_smoke_job_that_failed_on_an_earlier_one(
+    agency: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project(agency, {"acme": settings("acme")}, {"acme": {"wave": "canary"}, "globex": {"wave": "early"}})
+    program = str(pulumi(tmp_path))
+    note("acme", agency / HOMES, smoke=Smoke("fail", "2020-01-01T10:00:00+00:00", "kubernetes"))
+    first = run(agency, "fleet", "upgrade", "--wave", "canary", "--pulumi", program)
+    assert first.exit_code == 0, first.output
+    note("acme", agency / HOMES, smoke=Smoke("fail", now(), "kubernetes"))
+    stopped = run(agency, "fleet", "upgrade", "--wave", "early", "--pulumi", program)
+    assert stopped.exit_code == 1
+    assert "no stack is touched: the smoke job of acme failed on" in " ".join(stopped.output.split())
+    assert "globex" not in (tmp_path / "ended").read_text()
+    note("acme", agency / HOMES, smoke=Smoke("pass", now(), "kubernetes"))
+    assert run(agency, "fleet", "upgrade", "--wave", "early", "--pulumi", program).exit_code == 0
+    assert (tmp_path / "ended").read_text().split() == ["acme", "globex"]
+
+
+def test_what_people_wrote_into_the_fleet_s_file_stays(agency: Path, tmp_path: Path) -> None:
+    (agency / "fleet.yaml").write_text("# by hand\nstacks:\n  globex: {wave: canary}  # Ann asks first\n# the end\n")
+    assert run(agency, "fleet", "upgrade", "--pulumi", str(pulumi(tmp_path))).exit_code == 0
+    assert run(agency, "new", "acme", *OWN).exit_code == 0
+    assert (agency / "fleet.yaml").read_text() == (
+        f"# by hand\nstacks:\n  globex: {{wave: canary, version: {version('trainyard')}}}  # Ann asks first\n"
+        "  acme-prod:\n    wave: rest\n# the end\n"
+    )
+
+
+def test_a_fleet_file_that_cannot_be_written_leaves_no_half_of_a_client(
+    agency: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = names(agency)
+
+    def full(path: Path, *_: Any, **__: Any) -> None:
+        fail(f"{path}: cannot be written: No space left on device")
+
+    monkeypatch.setattr(files, "write_whole", full)
+    done = run(agency, "new", "acme", *OWN)
+    assert (done.exit_code, names(agency)) == (2, before)
+    assert "No space left" in done.output
+
+
+def test_two_commands_do_not_write_the_fleet_s_file_over_each_other(agency: Path) -> None:
+    project(agency, {f"c{number}": settings(f"c{number}") for number in range(8)})
+
+    def told(number: int) -> None:
+        files.note_stack(agency, f"c{number}", lambda entry: entry.model_copy(update={"version": f"1.0.{number}"}))
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(told, range(8)))
+    stacks = yaml.safe_load((agency / "fleet.yaml").read_text())["stacks"]
+    assert {stack: said.get("version") for stack, said in stacks.items()} == {
+        "globex": None, **{f"c{number}": f"1.0.{number}" for number in range(8)}
+    }  # fmt: skip
+
+
+@pytest.mark.usefixtures("judged")
+@pytest.mark.parametrize("written", ["[1,", "[]", '{"deployment": {"resources": [1, {}]}}', "\\377\\376"])
+def test_a_pulumi_that_writes_rubbish_leaves_the_list_as_it_is(agency: Path, tmp_path: Path, written: str) -> None:
+    program = tmp_path / "odd"
+    program.write_text(
+        "#!/bin/sh\nprintf '\\377\\033[31m@'\n"
+        f'while [ $# -gt 0 ]; do [ "$1" = --file ] && printf \'{written}\' > "$2"; shift; done; exit 0\n'
+    )
+    program.chmod(0o755)
+    done = run(agency, "fleet", "list", "--live", "--pulumi", str(program))
+    assert done.exit_code == 0, done.output
+    assert "globex: smoke verdict unknown: " in done.output
+    assert known_of("globex", agency / HOMES).smoke is None
 
 
 def test_no_stack_is_touched_where_one_must_not_be_deployed(agency: Path, tmp_path: Path) -> None:

@@ -56,3 +56,27 @@ def test_price_and_policies_are_told_beside_the_steps(
     text = printed(tmp_path, told(expected, before, violations), capsys)
     assert said in text
     assert ("new-rule globex: new of cluster" in text) == (before is not None and violations == [NEW])
+
+
+def test_what_stops_many_clients_is_said_once_with_the_resource_and_what_to_do(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = [f"c{number}" for number in range(6)]
+    found = clients(project(tmp_path, {name: settings(name) for name in names}))
+    lost = {"level": "error", "rule": "change-protected", "type": "aws:rds/instance:Instance", "path": "dbName",
+            "message": "is protected and would be replaced", "hint": "take the change back"}  # fmt: skip
+    told_each, changes = {}, {}
+    for name in names:
+        told_each[name] = told(None, None, [])
+        findings = [{**lost, "name": f"{name}-mlflow"}]
+        if name == "c5":
+            findings.append({**lost, "level": "warning", "rule": "change-slow", "name": "", "message": "takes long"})
+        changes[name] = {"counts": {}, "findings": findings}
+    changes["c0"] = None
+    print_changes(found, told_each, changes)
+    text = " ".join(capsys.readouterr().out.split())
+    assert text.count("is protected and would be replaced") == 1
+    assert "change-protected c1, c2, c3" in text
+    assert "rds.Instance c1-mlflow is protected and would be replaced; take the change back" in text
+    assert "change-slow c5: takes long" in text
+    assert "The wave stops at 5 of 6 stacks." in text

@@ -1,5 +1,6 @@
 """The command as a shell starts it: exit codes, closed pipes, other locales, colours, and options in every verb."""
 
+import errno
 import os
 import shutil
 import signal
@@ -34,9 +35,9 @@ def run(*arguments, environment=None, **more):
     )
 
 
-def break_trainyard(monkeypatch):
+def break_trainyard(monkeypatch, error=None):
     def broken(*_):
-        raise TypeError("unsupported operand")
+        raise error or TypeError("unsupported operand")
 
     monkeypatch.setattr(explain, "read_plan", broken)
     monkeypatch.setattr(sys, "argv", ["trainyard", "explain", "demo"])
@@ -52,6 +53,30 @@ def test_a_failure_of_trainyard_itself_has_a_code_and_a_sentence_of_its_own(monk
     assert "Trainyard failed: TypeError: unsupported operand (test_main.py:" in said
     assert "says nothing of your stack" in said and "TRAINYARD_DEBUG=1" in said
     assert "Traceback" not in said
+
+
+@pytest.mark.parametrize(
+    ("number", "file", "said"),
+    [
+        (errno.EACCES, "/agency/.pulumi-homes", "/agency/.pulumi-homes: cannot be read or written: Permission denied."),
+        (errno.EROFS, "/agency/fleet.yaml", "/agency/fleet.yaml: cannot be read or written: Read-only file system."),
+        (errno.ENOSPC, None, "error: cannot be read or written: No space left on device."),
+    ],
+)
+def test_a_folder_that_may_not_be_written_and_a_full_disk_are_no_bug_of_ours(monkeypatch, capsys, number, file, said):
+    break_trainyard(monkeypatch, OSError(number, os.strerror(number), file))
+    monkeypatch.delenv("TRAINYARD_DEBUG", raising=False)
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 2
+    assert said in " ".join(capsys.readouterr().err.split())
+
+
+def test_another_error_of_the_system_is(monkeypatch, capsys):
+    break_trainyard(monkeypatch, OSError(errno.EBADF, "Bad file descriptor"))
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 70
 
 
 def test_debug_shows_its_traceback(monkeypatch, capsys):

@@ -9,6 +9,7 @@ import pytest
 from tests.account.answers import aws, refusal
 from tests.teardown.states import exported
 from trainyard.fleet.live import UnknownError, smoke_of, spend_of
+from trainyard.problems import SettingsError
 
 JOB = "kubernetes:batch/v1:Job"
 COMPONENT = "trainyard:index:SmokeJob"
@@ -41,10 +42,26 @@ def test_advisory_jobs_tell_nothing() -> None:
     assert smoke_of(state(GOOD, verdict="not waited for")).verdict == "not waited for"
 
 
-@pytest.mark.parametrize("empty", [{}, {"deployment": None}, {"deployment": {"resources": []}}])
-def test_a_state_without_smoke_jobs_is_unknown(empty: dict[str, Any]) -> None:
+@pytest.mark.parametrize("deployment", [{}, {"resources": None}, {"resources": []}])
+def test_a_state_without_smoke_jobs_is_unknown(deployment: dict[str, Any]) -> None:
     with pytest.raises(UnknownError, match="trainyard smoke STACK"):
-        smoke_of(empty)
+        smoke_of({"deployment": deployment})
+
+
+@pytest.mark.parametrize(
+    "odd", [None, [], 5, {}, {"deployment": 5}, {"deployment": {"resources": 5}}, {"deployment": {"resources": [1]}},
+            {"deployment": {"resources": [{"urn": "u"}]}}],
+)  # fmt: skip
+def test_what_is_no_state_is_told_and_not_taken_for_an_empty_one(odd: Any) -> None:
+    with pytest.raises(SettingsError, match="pulumi stack export"):
+        smoke_of(odd)
+
+
+def test_outputs_that_are_none_are_no_verdict() -> None:
+    found = state(GOOD)
+    found["deployment"] |= {"manifest": "?"}
+    found["deployment"]["resources"][0]["outputs"] = ["?"]
+    assert smoke_of(found).verdict == "pass"
 
 
 def test_the_program_s_own_state_has_them(rehearsed) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import signal
@@ -16,11 +17,14 @@ import pytest
 
 from tests.fleet.fleets import clients, project, pulumi, settings
 from tests.shared import ROOT
+from trainyard.fleet import pulumi as pulumi_command
+from trainyard.fleet.keeper import outcome
 from trainyard.fleet.ledger import Ledger, Turn
-from trainyard.fleet.pulumi import Pulumi
-from trainyard.fleet.upgrade import due, environment_of, home_of, turns, upgrade
+from trainyard.fleet.pulumi import Pulumi, PulumiError
+from trainyard.fleet.upgrade import brought_up_to_date, due, environment_of, home_of, turns, upgrade
 from trainyard.problems import SettingsError
 
+NOW = "20261126T080000Z"
 WAVE = {"a": "rest", "b": "canary", "c": "early", "d": "canary"}
 
 
@@ -40,7 +44,7 @@ def bring(
     ledger = Ledger.read(folder / "ledger")
     found = clients(folder)
     if ledger is None:
-        ledger = Ledger(folder / "ledger", "2.0.0", turns(found, "2.0.0"), "now")
+        ledger = Ledger(folder / "ledger", "2.0.0", turns(found, "2.0.0"), NOW)
         ledger.write()
     heard = [] if done is None else done
     by_name, say = {client.stack: client for client in found}, (lambda _: None) if said is None else said.append
@@ -107,8 +111,69 @@ def test_what_is_frozen_or_of_that_release_is_left_alone(tmp_path: Path) -> None
     folder = fleet(tmp_path, b={"frozen": "a launch"}, c={"version": "2.0.0"}, d={"version": "1.9.0"})
     assert [turn.stack for turn in turns(clients(folder), "2.0.0")] == ["d", "a"]
     assert [turn.stack for turn in turns(clients(folder), "2.0.0", again=True)] == ["d", "c", "a"]
-    ledger = Ledger(tmp_path / "ledger", "2.0.0", turns(clients(folder), "2.0.0"), "now")
+    ledger = Ledger(tmp_path / "ledger", "2.0.0", turns(clients(folder), "2.0.0"), NOW)
     assert [turn.stack for turn in due(ledger, "early")] == ["d"]
+
+
+def test_an_upgrade_under_way_follows_what_the_agency_says_by_then(tmp_path: Path) -> None:
+    """A client that failed is frozen, so that the others can go on; one is added, one moved to another wave."""
+    folder, program = fleet(tmp_path / "p"), pulumi(tmp_path)
+    (tmp_path / "fail-d").touch()
+    bring(folder, "rest", program)
+    ledger = Ledger.read(folder / "ledger")
+    assert ledger is not None
+    project(folder, {"e": settings("e")})
+    fleet(folder, b={"version": "2.0.0"}, d={"frozen": "a quota is asked for"}, c={"wave": "rest"})
+    brought_up_to_date(ledger, clients(folder))
+    assert [(turn.stack, turn.wave, turn.step) for turn in ledger.turns] == [
+        ("b", "canary", "done"),
+        ("a", "rest", "waiting"),
+        ("c", "rest", "waiting"),
+        ("e", "rest", "waiting"),
+    ]
+    ledger.write()
+    assert bring(folder, "rest", program) == []
+    assert lines(tmp_path / "ended") == ["b", "a", "c", "e"]
+    fleet(folder, b={"version": "2.0.0"}, d={"wave": "rest"}, c={"version": "2.0.0"}, a={"version": "2.0.0"})
+    again = Ledger.read(folder / "ledger")
+    assert again is not None
+    brought_up_to_date(again, clients(folder))
+    assert [turn.stack for turn in again.left] == ["d"], "thawed; what is done stays done"
+
+
+def test_a_code_that_was_cut_is_none(tmp_path: Path) -> None:
+    for text, code in (("0", 0), ("255", 255), ("-9", -9), ("", None), ("\n", None), ("\0\0", None)):
+        (tmp_path / "up.code").write_text(text)
+        assert outcome(tmp_path, "up") == code
+
+
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [
+        ("printf '\\377\\376 rubbish'; exit 3", "stack export ended with 3: it did not say why"),
+        ("printf '\\377no login' >&2; exit 1", "no login"),
+        ("sleep 60", "gave no answer in 1 seconds"),
+        ('read line; echo "$line" > PLACE; exit 4', "ended with 4"),
+    ],
+)
+def test_a_program_that_answers_rubbish_or_not_at_all_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str, said: str
+) -> None:
+    program = tmp_path / "pulumi"
+    program.write_text("#!/bin/sh\n" + script.replace("PLACE", str(tmp_path / "heard")) + "\n")
+    program.chmod(0o755)
+    monkeypatch.setattr(pulumi_command, "ASKED_SECONDS", 1.0 if "sleep" in script else 300.0)
+    (a, *_) = clients(fleet(tmp_path / "p"))
+    with pytest.raises(PulumiError, match=said):
+        Pulumi(str(program), a, tmp_path).state()
+    assert not (tmp_path / "heard").exists() or not (tmp_path / "heard").read_text().strip(), "nobody is asked, unseen"
+
+
+def test_a_file_that_is_no_program_is_told(tmp_path: Path) -> None:
+    (tmp_path / "pulumi").touch(mode=0o755)
+    (a, *_) = clients(fleet(tmp_path / "p"))
+    with pytest.raises(PulumiError, match="cannot be run: Exec format error"):
+        Pulumi(str(tmp_path / "pulumi"), a, tmp_path).output("kubeconfig")
 
 
 def test_a_program_that_is_gone_is_a_failure(tmp_path: Path) -> None:
@@ -118,7 +183,24 @@ def test_a_program_that_is_gone_is_a_failure(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["{}", "[]", '{"layout": 9}', '{"layout": 1, "release": "2", "begun": "x", "turns": [1]}']
+    "text",
+    [
+        "{}",
+        "[]",
+        '{"layout": 9}',
+        *(
+            json.dumps({"layout": 1, "release": "2", "begun": NOW, "turns": [], **wrong})
+            for wrong in (
+                {"turns": [1]},
+                {"turns": [{"stack": "a", "wave": "first"}]},
+                {"turns": [{"stack": "a", "wave": "rest", "step": "half done"}]},
+                {"turns": [{"stack": "a", "wave": "rest", "tries": "two"}]},
+                {"turns": [{"stack": 1, "wave": "rest"}]},
+                {"begun": "../elsewhere"},
+                {"begun": None},
+            )
+        ),
+    ],
 )
 def test_a_file_that_is_no_ledger_is_refused_and_kept(tmp_path: Path, text: str) -> None:
     (tmp_path / "ledger").write_text(text)

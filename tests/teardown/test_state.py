@@ -150,7 +150,7 @@ def test_a_second_look_after_what_stays_is_out_of_the_state_finds_the_rest(state
     assert not again.of(BUCKET)
 
 
-@pytest.mark.parametrize("content", [None, [], {}, {"deployment": None}])
+@pytest.mark.parametrize("content", [None, [], {}, {"deployment": None}, {"deployment": {"resources": [{}]}}])
 def test_what_is_no_state_is_refused(content: Any) -> None:
     with pytest.raises(SettingsError, match="pulumi stack export"):
         State(content)

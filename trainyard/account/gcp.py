@@ -95,8 +95,15 @@ def said(command: Sequence[str], seconds: int = ASK_SECONDS) -> str:
         raise NobodyError("gcloud is not on the path", f"install it: {WHERE}")
     try:
         done = subprocess.run(
-            [PROGRAM, *command, "--quiet"], capture_output=True, text=True, check=False, timeout=seconds
+            [PROGRAM, *command, "--quiet"],
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            check=False,
+            timeout=seconds,
         )
+    except OSError as error:
+        raise NobodyError(f"gcloud cannot be run: {error.strerror}", f"install it anew: {WHERE}") from None
     except subprocess.TimeoutExpired:
         why = f"gcloud {' '.join(command[:3])} gave no answer in {seconds} seconds"
         raise CannotAskError(why, "see that the network reaches googleapis.com") from None

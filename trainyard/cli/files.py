@@ -8,12 +8,15 @@ import json
 import os
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from itertools import combinations
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from trainyard.cli.project import fail
+from trainyard.cli.project import fail, settings_of, stack_files
+
+if TYPE_CHECKING:
+    from trainyard.fleet.clients import Entry
 
 
 def clash(files: Mapping[str, Path | None]) -> str:
@@ -106,6 +109,16 @@ def _umask() -> int:
     mask = os.umask(0o077)
     os.umask(mask)
     return mask
+
+
+def note_stack(folder: Path, stack: str, change: Callable[[Entry], Entry]) -> None:
+    """Changes what fleet.yaml says of one stack, and nothing else of it; one command at a time."""
+    from trainyard.fleet.clients import FILE, alone_with_fleet, with_stack
+    from trainyard.rehearsal.engine.project import stack_of
+
+    with alone_with_fleet(folder), settings_of("of the fleet"):
+        stacks = [stack_of(file) for file in stack_files(folder)]
+        write_whole(folder / FILE, with_stack(folder, stacks, stack, change))
 
 
 def write_new(folder: Path, content: dict[str, str]) -> None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from trainyard.cli import fleet_judging
-from trainyard.cli.files import check_outputs, write_json, write_whole
+from trainyard.cli.files import check_outputs, note_stack, write_json
 from trainyard.cli.fleet_judging import JobsOption, PulumiOption
 from trainyard.cli.fleet_live import ask_smoke
 from trainyard.cli.fleet_tables import print_changes, row
@@ -26,7 +26,6 @@ from trainyard.cli.project import (
     fail,
     find_project,
     progress,
-    stack_files,
     wave_given,
 )
 from trainyard.fleet.known import HOMES
@@ -35,7 +34,7 @@ from trainyard.review.formats.names import Format
 
 if TYPE_CHECKING:
     from trainyard.fleet.clients import Client, Wave
-    from trainyard.fleet.ledger import Ledger
+    from trainyard.fleet.ledger import Ledger, Turn
     from trainyard.review.change.source import Source
     from trainyard.review.told import Told
 
@@ -86,7 +85,11 @@ def diff(
         fail("name one release to compare the installed one with: --to a newer one, or --before an older one")
     folder = find_project(project)
     if to is not None:
-        raise typer.Exit(_asked_of(_python_of(to, "--to", folder), chosen, json_file, jobs, folder))
+        python = _python_of(to, "--to", folder)
+        try:
+            raise typer.Exit(_asked_of(python, chosen, json_file, jobs, folder))
+        except SettingsError as error:
+            fail(str(error))
     pinned, clients = _pinned_elsewhere(_up_to(fleet_judging.clients_of(folder), chosen))
     source = _release_of(str(before), folder)
     told = fleet_judging.judged(clients, jobs, {client.stack: source for client in clients})
@@ -125,7 +128,8 @@ def upgrade(
     release that fleet.yaml notes of it, or, where none is noted, by its state. A change that loses data stops the wave,
     and so does a release that is not to be had. A stack that is pinned is brought to its pin. What became of each is
     kept in a ledger beside Pulumi.yaml: after a failure or a kill the same command goes on where it ended, and no stack
-    is done twice.
+    is done twice. What fleet.yaml says by then counts: a stack that was frozen meanwhile is left alone, one that was
+    added takes its turn. A later wave waits where a smoke job failed since on a stack of an earlier one.
     Exit codes: 0 the wave is done; 1 a stack failed, or must not be deployed; 2 an option or a file is wrong.
     """
     from trainyard.fleet import memory
@@ -139,6 +143,9 @@ def upgrade(
     folder = find_project(project)
     clients = {client.stack: client for client in fleet_judging.held_clients(folder)}
     ledger = _ledger(folder, list(clients.values()), again=again)
+    kept_back = _failed_proofs(ledger, due(ledger, chosen), folder / HOMES)
+    if kept_back:
+        fail(f"no stack is touched: {'; '.join(kept_back)}", code=EXIT_FAILED)
     waiting = [clients[turn.stack] for turn in due(ledger, chosen)]
     fleet_judging.need_ways(waiting)
     with _what_stands(folder, waiting, before, pulumi) as sources:
@@ -181,18 +188,13 @@ def upgrade(
 
 def _note(folder: Path, stack: str, release: str) -> None:
     """Writes into fleet.yaml which release brought a stack up."""
-    from trainyard.fleet.clients import FILE, Entry, fleet_text, read_fleet
-    from trainyard.rehearsal.engine.project import stack_of
-
-    fleet = read_fleet(folder, [stack_of(file) for file in stack_files(folder)])
-    entry = fleet.stacks.get(stack, Entry()).model_copy(update={"version": release})
-    write_whole(folder / FILE, fleet_text(fleet.model_copy(update={"stacks": {**fleet.stacks, stack: entry}})))
+    note_stack(folder, stack, lambda entry: entry.model_copy(update={"version": release}))
 
 
 def _ledger(folder: Path, clients: Sequence[Client], *, again: bool) -> Ledger:
     """The upgrade under way, or a new one."""
-    from trainyard.fleet.ledger import Ledger
-    from trainyard.fleet.upgrade import turns
+    from trainyard.fleet.ledger import BEGUN, Ledger
+    from trainyard.fleet.upgrade import brought_up_to_date, turns
 
     path, release = folder / LEDGER, version("trainyard")
     try:
@@ -200,7 +202,7 @@ def _ledger(folder: Path, clients: Sequence[Client], *, again: bool) -> Ledger:
     except SettingsError as error:
         fail(str(error))
     if found is None or not found.left:
-        begun = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
+        begun = datetime.now(UTC).strftime(BEGUN)
         return Ledger(path, release, turns(clients, release, again=again), begun)
     if found.release != release:
         fail(
@@ -210,6 +212,31 @@ def _ledger(folder: Path, clients: Sequence[Client], *, again: bool) -> Ledger:
     gone = [turn.stack for turn in found.left if turn.stack not in {client.stack for client in clients}]
     if gone:
         fail(f"{LEDGER}: {', '.join(gone)} is in the upgrade under way and no stack any more; take the ledger away")
+    brought_up_to_date(found, clients)
+    return found
+
+
+def _failed_proofs(ledger: Ledger, waiting: Sequence[Turn], homes: Path) -> list[str]:
+    """What keeps a later wave back: smoke jobs that failed since, on stacks that this upgrade has brought up."""
+    from trainyard.fleet.clients import WAVES
+    from trainyard.fleet.known import known_of
+    from trainyard.fleet.ledger import BEGUN
+    from trainyard.fleet.live import FAILED
+
+    last = max((WAVES.index(turn.wave) for turn in waiting), default=0)
+    begun, found = datetime.strptime(ledger.begun, BEGUN).replace(tzinfo=UTC), []
+    for turn in ledger.turns:
+        if turn.step != "done" or WAVES.index(turn.wave) >= last:
+            continue
+        try:
+            smoke = known_of(turn.stack, homes).smoke
+        except SettingsError as error:
+            fail(str(error))
+        if smoke is not None and smoke.verdict == FAILED and datetime.fromisoformat(smoke.at) >= begun:
+            found.append(
+                f"the smoke job of {turn.stack} failed on {smoke.at[:10]} ({smoke.by}), and a later wave waits until "
+                f"one passes: trainyard smoke {turn.stack}"
+            )
     return found
 
 

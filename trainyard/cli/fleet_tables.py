@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ from rich.text import Text
 
 from trainyard.fleet.known import now
 from trainyard.output import console
+from trainyard.problems import some_of
 from trainyard.review.verdict import State, Verdict, dollars
 
 if TYPE_CHECKING:
@@ -134,7 +136,9 @@ def _drift(drift: Drift | None) -> Text:
 def print_changes(
     clients: Sequence[Client], told: Mapping[str, Told], changes: Mapping[str, dict[str, Any] | None]
 ) -> None:
-    """What a release changes in each stack, and what speaks against it."""
+    """What a release changes in each stack, and what speaks against it, once for all of whom it is said."""
+    from trainyard.review.reports.rehearsal import short_type
+
     out = console()
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("stack", no_wrap=True)
@@ -150,16 +154,30 @@ def print_changes(
         state = told[client.stack].verdict.state.value
         table.add_row(client.stack, client.entry.wave, *counts, _price(change), _policies(change), state)
     out.print(table)
+    new: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
+    alike: defaultdict[tuple[str, ...], list[tuple[str, str]]] = defaultdict(list)
     for client in clients:
-        for new in (changes[client.stack] or {}).get("policies", {}).get("new", ()):
-            out.print(
-                f"[yellow]{escape(new['policy'])}[/] {escape(client.stack)}: new of {escape(new['name'])}",
-                soft_wrap=True,
-            )
-        for finding in (changes[client.stack] or {}).get("findings", ()):
-            style = "bold red" if finding["level"] == "error" else "yellow"
-            said = f"{client.stack}: {finding['message']}"
-            out.print(f"[{style}]{finding['rule']}[/] {escape(said)}", soft_wrap=True)
+        change = changes[client.stack] or {}
+        for each in change.get("policies", {}).get("new", ()):
+            new[each["policy"], each["name"]].append(client.stack)
+        for found in change.get("findings", ()):
+            what = tuple(str(found.get(key, "")) for key in ("level", "rule", "type", "path", "message", "hint"))
+            alike[what].append((client.stack, str(found.get("name", ""))))
+    for (policy, name), stacks in new.items():
+        out.print(f"[yellow]{escape(policy)}[/] {escape(_in(stacks))}: new of {escape(name)}", soft_wrap=True)
+    for (level, rule, kind, _, message, hint), places in alike.items():
+        style = "bold red" if level == "error" else "yellow"
+        which = f"{short_type(kind)} {places[0][1]} " if places[0][1] else ""
+        said = f"{_in([stack for stack, _ in places])}: {which}{message}{f'; {hint}' if hint else ''}"
+        out.print(f"[{style}]{rule}[/] {escape(said)}", soft_wrap=True)
+    stopped = {stack for (level, *_), places in alike.items() for stack, _ in places if level == "error"}
+    if stopped:
+        out.print(f"[bold red]The wave stops at {len(stopped)} of {len(clients)} stacks.[/]")
+
+
+def _in(stacks: Sequence[str]) -> str:
+    """The stacks of which something is said alike: `c000`, or `c000, c001, c002 and 97 more`."""
+    return some_of(list(dict.fromkeys(stacks)))
 
 
 def _price(change: Mapping[str, Any]) -> str:

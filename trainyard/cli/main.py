@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import errno
 import gc
 import importlib
 import inspect
@@ -18,7 +19,7 @@ from typer.core import TyperGroup
 from trainyard.cli.project import DEBUG, debugging, error_line
 from trainyard.output import write_anything
 from trainyard.problems import in_one_line
-from trainyard.review.exit_codes import EXIT_BROKEN, EXIT_CLOSED_PIPE, EXIT_INTERRUPTED
+from trainyard.review.exit_codes import EXIT_BROKEN, EXIT_CLOSED_PIPE, EXIT_INTERRUPTED, EXIT_SETTINGS
 
 
 class _Group(TyperGroup):
@@ -184,8 +185,23 @@ def main() -> None:
     try:
         _asked(sys.argv[1:])()
     except Exception as error:
+        if isinstance(error, OSError) and error.errno in _NO_BUG:
+            _told_of_place(error)
+            sys.exit(EXIT_SETTINGS)
         _told(error)
         sys.exit(EXIT_BROKEN)
+
+
+_NO_BUG: Final = frozenset({errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT})
+"""What a folder that may not be written, or a disk that is full, answers."""
+
+
+def _told_of_place(error: OSError) -> None:
+    """Says which file the machine refuses, and that what was noted until then counts."""
+    if debugging():
+        traceback.print_exc()
+    place = f"{error.filename}: " if error.filename else ""
+    error_line(f"{place}cannot be read or written: {error.strerror}. Mend that, and call the command again.")
 
 
 def _told(error: Exception) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from trainyard.cli.client_answers import first_values, given_to_all, of_options, what_is_said
-from trainyard.cli.files import write_new, write_whole
+from trainyard.cli.files import note_stack, write_new
 from trainyard.cli.project import (
     ProjectOption,
     fail,
@@ -238,18 +238,28 @@ def _entry(wave: Wave, called: str | None) -> Entry:
 
 def _write(folder: Path, file: Path, text: str, lock: str, stack: str, entry: Entry, said: Assessment | None) -> None:
     from trainyard.advice.assessment import assessment_path, assessment_text
-    from trainyard.fleet.clients import FILE, fleet_text, read_fleet
+    from trainyard.fleet.clients import FILE
     from trainyard.plan.lock import lock_path
-    from trainyard.rehearsal.engine.project import stack_of
 
-    known = [stack_of(each) for each in stack_files(folder)]
-    with settings_of("of the fleet"):
-        fleet = read_fleet(folder, known)
     content = {file.name: text, lock_path(file).name: lock}
     if said is not None:
         content[assessment_path(file).name] = assessment_text(said, f"the client of stack {stack}")
+    _readable_fleet(folder)
     write_new(file.parent, content)
-    stacks = {**fleet.stacks, stack: entry}
-    write_whole(folder / FILE, fleet_text(fleet.model_copy(update={"stacks": stacks})))
+    try:
+        note_stack(folder, stack, lambda _: entry)
+    except typer.Exit:
+        for name in content:
+            (file.parent / name).unlink()
+        raise
     typer.echo(f"Wrote {', '.join(content)} and its line in {FILE}.")
     typer.echo(f"Next: trainyard rehearse {stack}")
+
+
+def _readable_fleet(folder: Path) -> None:
+    """Ends the command where fleet.yaml is wrong, before anything is written."""
+    from trainyard.fleet.clients import read_fleet
+    from trainyard.rehearsal.engine.project import stack_of
+
+    with settings_of("of the fleet"):
+        read_fleet(folder, [stack_of(each) for each in stack_files(folder)])

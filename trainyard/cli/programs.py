@@ -43,12 +43,18 @@ def answer(*command: str, cwd: Path | None = None) -> str:
 
 def asked(*command: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
     """A program that has ended, however it did."""
-    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
+    try:
+        return subprocess.run(command, cwd=cwd, capture_output=True, encoding="utf-8", errors="replace", check=False)
+    except OSError as error:
+        fail(f"{command[0]} cannot be run: {error.strerror}")
 
 
 def run(command: Sequence[str]) -> int:
     """The exit code of a program that talks to whoever called; it ends with Ctrl-C as we do."""
-    return subprocess.run(command, check=False).returncode
+    try:
+        return subprocess.run(command, check=False).returncode
+    except OSError as error:
+        fail(f"{command[0]} cannot be run: {error.strerror}")
 
 
 def _short(command: Sequence[str]) -> str:

@@ -10,6 +10,7 @@ import yaml
 
 from trainyard.advice import Option
 from trainyard.problems import Problem, SettingsError
+from trainyard.settings.one_entry import child, end, insert
 from trainyard.user_files import compose_yaml, parse_yaml, read_text
 
 KEY = "trainyard:gpuPools"
@@ -107,14 +108,14 @@ def with_pool(text: str, pool: str, settings: dict[str, Any]) -> str:
 
 def _edit(text: str, pool: str, flow: str) -> str:
     root = compose_yaml(text, "the stack file")
-    config = _child(root, "config")
+    config = child(root, "config")
     if config is None or not isinstance(config[1], yaml.MappingNode) or config[1].flow_style:
         raise SettingsError([Problem("--apply", "no block of config:", "the stack file must have one")])
     block = config[1]
-    pools = _child(block, KEY)
+    pools = child(block, KEY)
     if pools is None:
         indent = " " * block.start_mark.column
-        return _insert(text, block, f"{indent}{KEY}:\n{indent}  {pool}: {flow}")
+        return insert(text, block, f"{indent}{KEY}:\n{indent}  {pool}: {flow}")
     key, value = pools
     if not isinstance(value, yaml.MappingNode) or value.flow_style:
         merged = gpu_pools(text)
@@ -124,39 +125,11 @@ def _edit(text: str, pool: str, flow: str) -> str:
             dumped = flow if name == pool else yaml.safe_dump(item, default_flow_style=True, width=10_000,
                                                               sort_keys=False).strip()  # fmt: skip
             lines.append(f"\n{indent}{name}: {dumped}")
-        return text[: key.end_mark.index] + ":" + "".join(lines) + text[_end(text, value) :]
-    entry = _child(value, pool)
+        return text[: key.end_mark.index] + ":" + "".join(lines) + text[end(text, value) :]
+    entry = child(value, pool)
     if entry is None:
-        return _insert(text, value, f"{' ' * value.start_mark.column}{pool}: {flow}")
-    return text[: entry[0].end_mark.index] + f": {flow}" + text[_end(text, entry[1]) :]
-
-
-def _child(node: yaml.Node | None, key: str) -> tuple[yaml.ScalarNode, yaml.Node] | None:
-    if isinstance(node, yaml.MappingNode):
-        for name, value in node.value:
-            if isinstance(name, yaml.ScalarNode) and name.value == key:
-                return name, value
-    return None
-
-
-def _insert(text: str, block: yaml.Node, lines: str) -> str:
-    """New lines after the last entry of a block mapping, before comments and blank lines that follow it."""
-    end = _end(text, block)
-    line_end = text.find("\n", end)
-    end = len(text) if line_end < 0 else line_end
-    return text[:end] + "\n" + lines + (text[end:] or "\n")
-
-
-def _end(text: str, node: yaml.Node) -> int:
-    """Where a node's own text ends: a block's mark lies behind the comments and blank lines that follow."""
-    end = node.end_mark.index
-    if not isinstance(node, yaml.CollectionNode) or node.flow_style:
-        return int(end)
-    own = text[node.start_mark.index : end]
-    lines = own.split("\n")
-    while len(lines) > 1 and (not lines[-1].strip() or lines[-1].lstrip().startswith("#")):
-        lines.pop()
-    return int(node.start_mark.index + len("\n".join(lines)))
+        return insert(text, value, f"{' ' * value.start_mark.column}{pool}: {flow}")
+    return text[: entry[0].end_mark.index] + f": {flow}" + text[end(text, entry[1]) :]
 
 
 def write_checked(

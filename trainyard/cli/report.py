@@ -105,6 +105,12 @@ def report(
     entry = fleet.stacks.get(stack or "")
     called = name if file is None else entry.called if entry is not None else None
     subject = Subject(found, today, results, given, called)
+    if given is not None:
+        from trainyard.review.handover.engagement import otherwise
+
+        warn(
+            f"{each}; mend the answers or the stack before the client reads both" for each in otherwise(subject, given)
+        )
     html = as_html(_document(subject, look, proposal=proposal), subject, look)
     _write(html, page, pdf_file, program)
     if found.verdict.exit_code:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import fcntl
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
@@ -16,10 +19,11 @@ from trainyard.rehearsal.engine.project import StackConfig, read_stack, stack_of
 from trainyard.review.handover.agency import LONGEST_NAME, Agency
 from trainyard.settings.common import Settings
 from trainyard.settings.namespace import namespace_values
+from trainyard.settings.one_entry import with_entry
 from trainyard.settings.read import read_settings
 from trainyard.settings.types import Model, matching
 from trainyard.settings.unseen import stand_in
-from trainyard.user_files import read_yaml
+from trainyard.user_files import read_text, read_yaml
 
 FILE: Final = "fleet.yaml"
 """What an agency says of its clients' stacks, beside Pulumi.yaml."""
@@ -134,6 +138,37 @@ def fleet_text(fleet: Fleet) -> str:
         content["index"] = fleet.index
     content |= {"stacks": {name: _said(entry) for name, entry in sorted(fleet.stacks.items())}}
     return _HEAD + yaml.safe_dump(content, sort_keys=False, width=120)
+
+
+def with_stack(project: Path, stacks: Sequence[str], stack: str, change: Callable[[Entry], Entry]) -> str:
+    """The text of `fleet.yaml` after a change of what is said of one stack; all else stays as a person wrote it.
+
+    A file in one line, or with anchors, is written anew. Raises `SettingsError` as `read_fleet` does.
+    """
+    fleet = read_fleet(project, stacks)
+    before = fleet.stacks.get(stack)
+    after = change(before or Entry())
+    path = project / FILE
+    text: str | None = read_text(path, FILE) if path.exists() else _HEAD
+    if before is None:
+        text = with_entry(str(text), ("stacks", stack), _said(after), FILE)
+    elif before != after:
+        said, was = _said(after), _said(before)
+        for key in said:
+            if text is not None and (said[key] != was.get(key)):
+                text = with_entry(text, ("stacks", stack, key), said[key], FILE)
+    return text or fleet_text(fleet.model_copy(update={"stacks": {**fleet.stacks, stack: after}}))
+
+
+@contextmanager
+def alone_with_fleet(project: Path) -> Iterator[None]:
+    """Holds the project's folder, so that two commands do not write `fleet.yaml` over each other's; waits for it."""
+    folder = os.open(project, os.O_RDONLY)
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(folder)
 
 
 def _said(entry: Entry) -> dict[str, Any]:

@@ -79,7 +79,7 @@ def read(path: Path) -> Stream:
                 failed[urn] = kind
             case {"summaryEvent": {"durationSeconds": int(seconds), "resourceChanges": dict(changes)}}:
                 found.seconds = seconds
-                found.changes.update(changes)
+                found.changes.update({name: many for name, many in changes.items() if isinstance(many, int)})
     found.failures = [Failure(kind, urn.rsplit("::", 1)[-1], reasons.get(urn, "")) for urn, kind in failed.items()]
     return found
 
@@ -91,7 +91,7 @@ def _events(path: Path) -> Iterator[Any]:
         for line in lines:
             try:
                 yield json.loads(line)
-            except ValueError:  # cut where its writer was killed
+            except (ValueError, RecursionError):  # cut where its writer was killed, or nothing of the engine's
                 continue
 
 

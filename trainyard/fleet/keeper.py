@@ -41,9 +41,10 @@ def alone_in(folder: Path) -> Iterator[int]:
 
 
 def outcome(folder: Path, name: str) -> int | None:
-    """The exit code of a command that has ended; None where it never did, as after a power cut."""
+    """The exit code of a command that has ended; None where it never did, or nobody wrote it, as after a power cut."""
     path = folder / f"{name}.code"
-    return int(path.read_text(encoding="utf-8")) if path.exists() else None
+    text = path.read_text(encoding="utf-8").strip() if path.exists() else ""
+    return int(text) if text.lstrip("-").isdecimal() else None
 
 
 class Keepers:

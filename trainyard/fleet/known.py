@@ -110,7 +110,7 @@ def _read(path: Path, name: str) -> Known:
 
 def _smoke(content: Mapping[str, Any]) -> Smoke:
     found = Smoke(str(content["verdict"]), str(content["at"]), str(content["by"]))
-    datetime.fromisoformat(found.at)
+    _moment(found.at)
     return found
 
 
@@ -122,5 +122,11 @@ def _spend(content: Mapping[str, Any]) -> Spend:
         float(content["budget_usd"]),
         str(content["asked"]),
     )
-    datetime.fromisoformat(found.asked)
+    _moment(found.asked)
     return found
+
+
+def _moment(text: str) -> None:
+    """Raises `ValueError` where a text is no time with its zone."""
+    if datetime.fromisoformat(text).tzinfo is None:
+        raise ValueError(f"{text} without a zone")

@@ -6,17 +6,21 @@ import json
 import os
 import tempfile
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from datetime import datetime
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, get_args
 
-from trainyard.fleet.clients import Wave
+from trainyard.fleet.clients import WAVES, Wave
 from trainyard.problems import Problem, SettingsError, shown
 from trainyard.user_files import read_json
 
 Step = Literal["waiting", "running", "done", "failed"]
 _LAYOUT: Final = 1
+
+BEGUN: Final = "%Y%m%dT%H%M%SZ"
+"""How a ledger writes when its upgrade began, in UTC."""
 
 
 @dataclass(slots=True)
@@ -28,6 +32,25 @@ class Turn:
     step: Step = "waiting"
     told: str = ""  # the last of what Pulumi said where it failed
     tries: int = 0
+
+
+def _turn(content: Mapping[str, Any]) -> Turn:
+    """A turn of a file. Raises `TypeError` or `ValueError` where it is none."""
+    turn = Turn(**content)
+    if turn.wave not in WAVES:
+        raise ValueError(f"wave {turn.wave}")
+    if turn.step not in get_args(Step):
+        raise ValueError(f"step {turn.step}")
+    for key, wanted in (("stack", str), ("told", str), ("tries", int)):
+        if not isinstance(getattr(turn, key), wanted):
+            raise ValueError(f"{key} {getattr(turn, key)}")
+    return turn
+
+
+def _begun(text: Any) -> str:
+    """When an upgrade began: a part of files' names too. Raises `TypeError`, `ValueError` where it is no time."""
+    datetime.strptime(text, BEGUN)
+    return str(text)
 
 
 class Ledger:
@@ -47,8 +70,8 @@ class Ledger:
         try:
             if content["layout"] != _LAYOUT:
                 raise ValueError(content["layout"])
-            turns = [Turn(**turn) for turn in content["turns"]]
-            return cls(path, str(content["release"]), turns, str(content["begun"]))
+            turns = [_turn(turn) for turn in content["turns"]]
+            return cls(path, str(content["release"]), turns, _begun(content["begun"]))
         except (KeyError, TypeError, ValueError) as error:
             allowed = "must be the ledger that `trainyard fleet upgrade` writes; take it away to begin anew"
             raise SettingsError([Problem(path.name, shown(str(error)), allowed)]) from None

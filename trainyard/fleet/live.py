@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from trainyard.account.aws import Account, CannotAskError, RefusedError
 from trainyard.fleet.known import Smoke, Spend, now
+from trainyard.rehearsal.change.earlier import exported_resources
 
 _COMPONENT: Final = "trainyard:index:SmokeJob"
 _JOB: Final = "kubernetes:batch/v1:Job"
@@ -30,11 +31,11 @@ def smoke_of(state: Mapping[str, Any]) -> Smoke:
 
     Raises:
         UnknownError: there is none in it.
+        SettingsError: it is no such state.
     """
-    deployment = state.get("deployment") or {}
-    resources = deployment.get("resources") or ()
+    resources = exported_resources(state)
     told = {
-        each["urn"]: str((each.get("outputs") or {}).get("verdict", PASSED))
+        each["urn"]: str(_of(each, "outputs").get("verdict", PASSED))
         for each in resources
         if each["type"] == _COMPONENT
     }
@@ -42,12 +43,17 @@ def smoke_of(state: Mapping[str, Any]) -> Smoke:
     if not told:
         raise UnknownError("its state has no smoke job: `trainyard smoke STACK` runs one")
     made = [str(each["created"]) for each in jobs if each.get("created")]
-    at = max(made, default=str((deployment.get("manifest") or {}).get("time") or now()))
+    at = max(made, default=str(_of(state["deployment"], "manifest").get("time") or now()))
     missing = set(told) - {str(each["parent"]) for each in jobs}
     if missing or any(each.get("initErrors") for each in jobs):
         return Smoke(FAILED, at, "pulumi up")
     waited = any(verdict != NOT_WAITED_FOR for verdict in told.values())
     return Smoke(PASSED if waited else NOT_WAITED_FOR, at, "pulumi up")
+
+
+def _of(each: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    found = each.get(key)
+    return found if isinstance(found, Mapping) else {}
 
 
 def spend_of(account: Account, budget: str) -> Spend:

@@ -69,7 +69,8 @@ def told_by(client: Client, python: Path, since: Source | None = None) -> Told:
             command = [str(python), "-P", "-c", COMMAND, "check", str(client.file)]
             said = subprocess.run(
                 [*command, "--project", str(client.config.root), "--json", str(outcome), *earlier],
-                env=without_ours(os.environ), capture_output=True, text=True, check=False, timeout=SECONDS,
+                env=without_ours(os.environ), capture_output=True, encoding="utf-8", errors="replace", check=False,
+                timeout=SECONDS,
             )  # fmt: skip
             if not outcome.is_file():
                 words = " ".join((said.stderr or said.stdout).split())[:400]

@@ -18,6 +18,11 @@ _REACH_THE_CLUSTER: Final = ("up", "destroy", "preview", "refresh")
 """The verbs of Pulumi that ask a stack's cluster: the way to a private one is open while they run."""
 
 
+ASKED_SECONDS: Final = 600.0
+"""A question that changes nothing and has no answer by then is given up. A state of some thousand resources comes in
+half a minute."""
+
+
 class PulumiError(Exception):
     """Pulumi failed at something; the text has its last lines."""
 
@@ -46,10 +51,25 @@ class Pulumi:
 
     def _asked(self, command: Sequence[str]) -> str:
         """What a command that changes nothing writes. Raises `PulumiError`."""
-        whole = self._whole(command)
-        done = subprocess.run(whole, env=self._environment(), capture_output=True, text=True, check=False)
+        asked = f"pulumi {' '.join(command[:2])}"
+        try:
+            done = subprocess.run(
+                self._whole(command),
+                env=self._environment(),
+                stdin=subprocess.DEVNULL,  # it would ask for a passphrase there, unseen
+                capture_output=True,
+                encoding="utf-8",
+                errors="replace",
+                check=False,
+                timeout=ASKED_SECONDS,
+            )
+        except OSError as error:
+            raise PulumiError(f"{self.program} cannot be run: {error.strerror}") from None
+        except subprocess.TimeoutExpired:
+            raise PulumiError(f"{asked} gave no answer in {ASKED_SECONDS:.0f} seconds") from None
         if done.returncode != 0:
-            raise PulumiError(f"pulumi {' '.join(command[:2])} ended with {done.returncode}:\n{done.stderr.strip()}")
+            told = done.stderr.strip() or "it did not say why"
+            raise PulumiError(f"{asked} ended with {done.returncode}: {told}")
         return done.stdout
 
     def _whole(self, command: Sequence[str]) -> list[str]:

@@ -108,7 +108,13 @@ def _pip(where: str, *arguments: str) -> None:
     command = [sys.executable, "-m", "pip", "--disable-pip-version-check", *arguments]
     try:
         run = subprocess.run(
-            command, env=without_ours(os.environ), capture_output=True, text=True, check=False, timeout=SECONDS
+            command,
+            env=without_ours(os.environ),
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            check=False,
+            timeout=SECONDS,
         )
     except subprocess.TimeoutExpired:
         raise SettingsError([Problem(where, f"not installed within {SECONDS:.0f} seconds", ALLOWED)]) from None
@@ -119,6 +125,9 @@ def _pip(where: str, *arguments: str) -> None:
 
 
 def ask(python: Path, *arguments: str) -> int:
-    """Runs a command of another release here, with our terminal: its exit code."""
+    """Runs a command of another release here, with our terminal: its exit code. Raises `SettingsError`."""
     command = [str(python), "-P", "-c", COMMAND, *arguments]
-    return subprocess.run(command, env=without_ours(os.environ), check=False).returncode
+    try:
+        return subprocess.run(command, env=without_ours(os.environ), check=False).returncode
+    except OSError as error:
+        raise SettingsError([Problem(str(python), f"cannot be run: {error.strerror}", ALLOWED)]) from None

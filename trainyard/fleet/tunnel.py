@@ -189,7 +189,13 @@ def opened(ways: Sequence[Way], log: Path) -> Iterator[None]:
 def _asked(command: Sequence[str], environment: Mapping[str, str] | None) -> subprocess.CompletedProcess[str]:
     try:
         return subprocess.run(
-            command, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+            command,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            check=False,
         )
     except OSError as error:
         raise TunnelError(f"{command[0]} cannot be run: {error.strerror}") from None

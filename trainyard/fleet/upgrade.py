@@ -41,6 +41,23 @@ def turns(clients: Sequence[Client], release: str, *, again: bool = False) -> li
     ]
 
 
+def brought_up_to_date(ledger: Ledger, clients: Sequence[Client]) -> None:
+    """Makes an upgrade under way what fleet.yaml says today: without stacks that were frozen since it began, with those
+    that were added or thawed, each in the wave that it is in now. What is done stays done."""
+    by_name = {client.stack: client for client in clients}
+    kept = [
+        turn
+        for turn in ledger.turns
+        if turn.step == "done" or turn.stack not in by_name or by_name[turn.stack].entry.frozen is None
+    ]
+    for turn in kept:
+        if turn.step != "done" and turn.stack in by_name:
+            turn.wave = by_name[turn.stack].entry.wave
+    there = {turn.stack for turn in ledger.turns}
+    kept += [turn for turn in turns(clients, ledger.release) if turn.stack not in there]
+    ledger.turns = sorted(kept, key=lambda turn: (WAVES.index(turn.wave), turn.stack))
+
+
 def due(ledger: Ledger, wave: Wave) -> list[Turn]:
     """The turns that are left up to a wave: a later one waits for every stack of those before it."""
     return [turn for turn in ledger.left if WAVES.index(turn.wave) <= WAVES.index(wave)]

@@ -148,7 +148,9 @@ def _installed(package: str) -> str | None:
 def _said(command: Sequence[str]) -> str | None:
     """What a program writes; None where it fails or does not end."""
     try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=ASK_SECONDS)
+        done = subprocess.run(
+            command, capture_output=True, encoding="utf-8", errors="replace", check=False, timeout=ASK_SECONDS
+        )
     except (OSError, subprocess.TimeoutExpired):
         return None
     return done.stdout if done.returncode == 0 else None

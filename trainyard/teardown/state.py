@@ -15,7 +15,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from trainyard import cards
-from trainyard.problems import Problem, SettingsError, kind_of
+from trainyard.rehearsal.change.earlier import exported_resources
 from trainyard.teardown.kinds import (
     BUCKET,
     CACHE,
@@ -56,15 +56,10 @@ class State:
 
     def __init__(self, exported: Any) -> None:
         """Raises `SettingsError` where it is no such state."""
-        deployment = exported.get("deployment") if isinstance(exported, Mapping) else None
-        if not isinstance(deployment, Mapping):
-            raise SettingsError([Problem("the state", kind_of(exported), "must be what `pulumi stack export` writes")])
+        self.resources = exported_resources(exported)
         self.exported = exported
-        self.resources: list[dict[str, Any]] = [
-            each for each in deployment.get("resources") or () if isinstance(each, dict) and "urn" in each
-        ]
         self.by_urn = {each["urn"]: each for each in self.resources}
-        self.pending: Sequence[Any] = deployment.get("pending_operations") or ()
+        self.pending: Sequence[Any] = exported["deployment"].get("pending_operations") or ()
 
     @property
     def made(self) -> list[dict[str, Any]]:

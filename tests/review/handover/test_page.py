@@ -137,6 +137,13 @@ def test_the_parts_of_the_money_make_up_the_whole(demo, page):
     assert rows.count(whole) == 2, "by component and by team"
 
 
+def test_what_is_saved_is_told_by_pools_and_not_by_names_of_resources(demo, page):
+    told = sections_of(page)["costs"]
+    assert "Pool train, spot: " in told and "Pool train, reserved: 1 p4d.24xlarge committed for 36 months" in told
+    names = {entry.what.partition(": ")[0] for entry in demo.cost.savings}
+    assert len(names) > 2 and not [name for name in names if name in told]
+
+
 def test_every_policy_and_every_price_is_there_with_its_evidence(demo, page):
     sections = sections_of(page)
     for policy in POLICIES:

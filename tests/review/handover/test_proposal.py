@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
+import re
 from dataclasses import replace
 from datetime import date
 
@@ -19,7 +20,7 @@ from trainyard.advice.onprem import compare
 from trainyard.advice.ranges import Range
 from trainyard.advice.units import duration
 from trainyard.review.handover.agency import NOBODY, Agency, Look
-from trainyard.review.handover.engagement import before_after, headline, target_wait_hours
+from trainyard.review.handover.engagement import before_after, headline, otherwise, spread, target_wait_hours
 from trainyard.review.handover.handover import handover
 from trainyard.review.handover.page import as_html
 from trainyard.review.handover.payback import payback
@@ -231,6 +232,28 @@ def test_answers_are_told_with_their_questions_in_both_documents(demo):
             assert f"{question.text} {value}" in told
     assert "times as fast" in sections_of(handover)["change"]
     assert "change" not in sections_of(handed(subject(demo), Look(AGENCY)))
+
+
+def test_money_of_a_proposal_is_written_as_a_client_reads_it(demo):
+    """No `1.03k (388-6.12k)`, which is the recommender's way in a terminal."""
+    text = proposed(demo, answers())
+    shortened = re.compile(r"\b\d+(\.\d+)?k\b")
+    assert shortened.search("1.03k (388-6.12k)")
+    sections = sections_of(text)
+    for key in ("change", "sizes", "options", "costs", "have"):
+        assert not shortened.search(sections[key]), (key, shortened.search(sections[key]))
+    assert "trainyard preflight" not in words_of(text), "a command of the agency's own"
+    assert spread(Range(388, 1031, 6120)) == "1,031 (388\N{NO-BREAK SPACE}to\N{NO-BREAK SPACE}6,120)"
+
+
+def test_what_the_client_answered_otherwise_is_told_to_the_agency(demo):
+    planned = subject(demo).planned("core", "team_size")
+    alike = answers(people__teamSize=planned)
+    assert otherwise(subject(demo), alike) == ()
+    (told,) = otherwise(subject(demo), answers(people__teamSize=planned + 1))
+    assert told == f"people: the client answered {planned + 1}, the stack has {planned}"
+    away = answers(people__teamSize=planned, where__region="eu-west-1")
+    assert otherwise(subject(demo), away) == ("the region: the client answered eu-west-1, the stack has us-east-1",)
 
 
 @pytest.mark.parametrize(

@@ -76,6 +76,28 @@ def _said(document: Mapping[str, Any]) -> Said | None:
     )
 
 
+def exported_resources(exported: Any) -> list[dict[str, Any]]:
+    """The resources of what `pulumi stack export` wrote, each with a URN and a type; none of a stack that is empty.
+
+    Raises `SettingsError` where it is no such state: what cannot be read must not look like nothing.
+    """
+    allowed = "must be what `pulumi stack export` writes"
+    deployment = exported.get("deployment") if isinstance(exported, Mapping) else None
+    if not isinstance(deployment, Mapping):
+        raise SettingsError([Problem("the state", kind_of(exported), allowed)])
+    listed = deployment.get("resources") or []
+    if not isinstance(listed, list):
+        raise SettingsError([Problem("the state", f"{kind_of(listed)} as its resources", allowed)])
+    for index, each in enumerate(listed):
+        if not _is_resource(each):
+            raise SettingsError([Problem("the state", f"resources[{index}] without a urn and a type", allowed)])
+    return listed
+
+
+def _is_resource(each: Any) -> bool:
+    return isinstance(each, Mapping) and all(isinstance(each.get(key), str) for key in ("urn", "type"))
+
+
 def from_state(deployment: Mapping[str, Any], source: str) -> Earlier:
     """The resources of an engine's state, without those that it only has still to delete."""
     listed = deployment.get("resources") or []
@@ -96,7 +118,7 @@ def from_state(deployment: Mapping[str, Any], source: str) -> Earlier:
 
 def _all(listed: Iterable[Any], source: str, read: Any) -> Iterable[RecordedResource]:
     for index, each in enumerate(listed):
-        if not isinstance(each, Mapping) or not all(isinstance(each.get(key), str) for key in ("urn", "type")):
+        if not _is_resource(each):
             raise _wrong(source, f"resources[{index}] without a urn and a type")
         if each["type"] != _STACK:
             yield read(each)

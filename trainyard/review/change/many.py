@@ -90,7 +90,8 @@ class _Server:
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     stderr=subprocess.DEVNULL,
-                    text=True,
+                    encoding="utf-8",
+                    errors="replace",
                 )
             except OSError:
                 self._given_up = True

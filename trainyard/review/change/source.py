@@ -123,7 +123,12 @@ def find_source(text: str, project: Path) -> Source:
 def _git(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     try:
         return subprocess.run(
-            ["git", "-C", str(folder), *arguments], capture_output=True, text=True, check=False, timeout=SECONDS
+            ["git", "-C", str(folder), *arguments],
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            check=False,
+            timeout=SECONDS,
         )
     except FileNotFoundError:
         return subprocess.CompletedProcess(arguments, 127, "", "git is not installed")
@@ -152,7 +157,8 @@ def _rehearse(stack_file: Path, project: Path, outcome: Path, words: str, interp
             cwd=project,
             env=environment_of(ours, project),
             capture_output=True,
-            text=True,
+            encoding="utf-8",
+            errors="replace",
             check=False,
             timeout=SECONDS,
         )

@@ -12,13 +12,13 @@ from trainyard.advice.estimation import estimate
 from trainyard.advice.hardware import Machine, machine_of_type, machines, nodes_with
 from trainyard.advice.managed import managed_price
 from trainyard.advice.ranges import Range, exactly
-from trainyard.advice.units import duration, money
+from trainyard.advice.units import duration
 from trainyard.monitoring import names
 from trainyard.monitoring.recordings import SUCCESS
 from trainyard.problems import SettingsError
 from trainyard.review.handover.model import Block, Grid, Points, Section, Text, section
 from trainyard.review.handover.subject import Subject
-from trainyard.review.verdict import count
+from trainyard.review.verdict import count, dollars
 
 _MANAGED_PREFIX = "ml."  # SageMaker's instance types are EC2's with it
 
@@ -194,6 +194,31 @@ def _factor(low: float, high: float) -> str:
     return f"{least} to {most} times" if least != most else f"{most} times"
 
 
+def spread(usd: Range) -> str:
+    """Dollars with their range, as a client reads them: `1,031 (388 to 6,120)`."""
+    return f"{dollars(usd.typical)} ({between(usd)})"
+
+
+def between(usd: Range) -> str:
+    """A range of dollars, which no line ends within."""
+    return f"{dollars(usd.low)} to {dollars(usd.high)}".replace(" ", "\N{NO-BREAK SPACE}")
+
+
+def otherwise(subject: Subject, assessment: Assessment) -> tuple[str, ...]:
+    """In what the stack is not what the client answered, a sentence each: a document that tells both contradicts
+    itself."""
+    told = (
+        ("people", assessment.people.team_size, subject.planned("core", "team_size")),
+        ("the cloud", assessment.where.cloud, subject.planned("ground", "kind")),
+        ("the region", assessment.where.region, subject.planned("ground", "region")),
+    )
+    return tuple(
+        f"{what}: the client answered {answer}, the stack has {planned}"
+        for what, answer, planned in told
+        if planned is not None and str(answer) != str(planned)
+    )
+
+
 def told_hours(value: float) -> str:
     """`72 h`: a time that somebody told."""
     return f"{value:,.3g} h"
@@ -203,7 +228,7 @@ def _row(one: RunOn, wait: str) -> tuple[str, ...]:
     if one.hours is None:
         return one.name, one.hardware, "–", wait, "–", one.refusal
     hours = told_hours(one.hours.typical) if one.hours.low == one.hours.high else duration(one.hours)
-    return one.name, one.hardware, hours, wait, money(one.usd) if one.usd is not None else "–", one.how
+    return one.name, one.hardware, hours, wait, spread(one.usd) if one.usd is not None else "–", one.how
 
 
 def answers(assessment: Assessment) -> Section:

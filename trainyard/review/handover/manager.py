@@ -10,6 +10,7 @@ from trainyard.conventions import MANAGED_NAMES
 from trainyard.cost.model import Share
 from trainyard.monitoring.pages import target_text
 from trainyard.monitoring.recordings import SUCCESS
+from trainyard.rehearsal.change.words import name_of
 from trainyard.review.handover.measured import TITLE, without_monitoring
 from trainyard.review.handover.model import Block, Drawn, Facts, Grid, Points, Section, Text, section
 from trainyard.review.handover.stores import kept, stores
@@ -100,7 +101,8 @@ def costs(subject: Subject) -> Section:
     blocks.append(
         Points(
             tuple(
-                f"{entry.what}: {dollars(entry.usd)} USD ({dollars(entry.low_usd)} to {dollars(entry.high_usd)})"
+                f"{of_pool(entry.what, subject)}: {dollars(entry.usd)} USD a month ({dollars(entry.low_usd)} to "
+                f"{dollars(entry.high_usd)})"
                 for entry in sorted(cost.savings, key=lambda entry: -entry.usd)
                 if entry.status == "counted"
             ),
@@ -110,8 +112,11 @@ def costs(subject: Subject) -> Section:
     possible = sorted((entry for entry in cost.savings if entry.status == "possible"), key=lambda entry: -entry.usd)
     blocks.append(
         Points(
-            tuple(f"{entry.what}: {dollars(entry.usd)} USD a month; {entry.source}" for entry in possible[:4]),
-            "Could be saved",
+            tuple(
+                f"{of_pool(entry.what, subject)}: {dollars(entry.usd)} USD a month; {entry.source}"
+                for entry in possible[:4]
+            ),
+            "Could be saved, with one of the terms for each",
         )
     )
     if cost.unpriced:
@@ -122,6 +127,17 @@ def costs(subject: Subject) -> Section:
         blocks,
         " ".join(filter(None, (sentence(opening(money.sentence)), _PRICES))),
     )
+
+
+def of_pool(what: str, subject: Subject) -> str:
+    """What a saving is of, by its pool and the way that it is bought instead of the node group's name."""
+    name, colon, rest = what.partition(": ")
+    for cluster in subject.picture.clusters:
+        for pool in cluster.pools:
+            for group in pool.groups:
+                if colon and name_of(group.urn) == name:
+                    return f"Pool {pool.name}{f', {group.capacity}' if group.capacity else ''}: {rest}"
+    return what
 
 
 _PRICES = "All figures are US dollars a month at list prices, before tax."

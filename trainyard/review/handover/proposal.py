@@ -39,7 +39,7 @@ PHASES: Final = (
                 "take stock of models, data, runs and what they cost today",
                 "forecast what the roadmap needs, and size it with the recommender",
                 "rehearse the environment: what would be refused, policies, price",
-                "ask for quotas and capacity: `trainyard preflight` writes the requests",
+                "ask for quotas and capacity in time, with requests that name both",
             ],
         }
     ),
@@ -215,14 +215,14 @@ def _sizes(recommendation: Recommendation) -> Section:
 
 def _option(place: int, option: Option, *, monthly: bool) -> tuple[str, ...]:
     copies = f"{option.copies} × " if option.copies > 1 else ""
-    a_month = (money(option.monthly_usd) if option.monthly_usd is not None else "–",) if monthly else ()
+    a_month = (engagement.spread(option.monthly_usd) if option.monthly_usd is not None else "–",) if monthly else ()
     return (
         str(place),
         f"{copies}{option.nodes} × {option.machine.type}",
         f"{option.nodes * option.machine.gpus * option.copies} × {option.machine.gpu.name}",
         str(option.price.capacity),
         duration(option.hours),
-        money(option.cost_usd),
+        engagement.spread(option.cost_usd),
         *a_month,
     )
 
@@ -235,8 +235,8 @@ def _options(comparison: Comparison | None) -> Section:
         (
             f"{way.name} (cheapest)" if way.name == comparison.cheapest else way.name,
             dollars(way.monthly_usd.typical),
-            f"{dollars(way.monthly_usd.low)} to {dollars(way.monthly_usd.high)}",
-            "; ".join(f"{line.what} {short(line.usd)}" for line in way.lines),
+            engagement.between(way.monthly_usd),
+            "; ".join(f"{line.what} {dollars(line.usd)}" for line in way.lines),
         )
         for way in comparison.ways
     )
@@ -251,7 +251,7 @@ def _options(comparison: Comparison | None) -> Section:
             else "never, even at full use",
         ),
     )
-    hours, gpu = short(comparison.gpu_hours_per_month), comparison.option.machine.gpu.name
+    hours, gpu = f"{comparison.gpu_hours_per_month:,.0f}", comparison.option.machine.gpu.name
     return section(
         "options",
         "The options compared",
