@@ -15,6 +15,8 @@ demo: .venv/rehearsal  ## the main job: rehearse the demo stack, then run the sm
 
 # One more than there are cores: real jobs and servers make a test wait.
 WORKERS = $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)')
+# Bytecode is kept, also where the shell says otherwise: the workers and every command that a test starts read it.
+test quick: export PYTHONDONTWRITEBYTECODE :=
 test: .venv/dev  ## all tests; no network
 	@$(BIN)/pytest -n $(WORKERS) --dist worksteal
 

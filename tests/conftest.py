@@ -6,6 +6,7 @@ from functools import partial
 
 import pytest
 
+from tests.bytecode import compile_share
 from tests.remembered import Remembered, rehearsal_of, rehearsing_once, remembered
 from tests.shared import ROOT
 from trainyard.rehearsal.engine.project import stack_files, stack_of
@@ -100,6 +101,12 @@ def pytest_configure():
     gc.set_threshold(50_000, 20, 100)
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection(session):
+    """What is imported now is compiled once, not once by each worker."""
+    compile_share(session.config)
+
+
 def pytest_collection_finish():
     """What was imported and collected stays to the end: no collection looks at it again."""
     gc.collect()
@@ -108,9 +115,12 @@ def pytest_collection_finish():
 
 HEAVY = (
     ("smoke_jobs/",),  # ranks, and a Slurm; they wait for each other, and hold a machine for themselves badly
-    ("ledger/", "test_wheel.py", "test_without_extras.py", "upgrade/"),
-    ("components/k8s/test_mlflow", "components/k8s/test_tracking", "fleet/", "attacks/test_sign_on.py", "cli/"),
-)
+    ("ledger/", "test_wheel.py", "test_without_extras.py", "upgrade/", "attacks/test_tracking.py",
+     "attacks/test_sign_on.py"),
+    ("components/k8s/test_mlflow", "components/k8s/test_tracking", "components/k8s/test_notebook_",
+     "components/k8s/test_off_peak_keeper.py", "components/aws/on_cluster/test_database_password.py",
+     "stacks/test_managed_tracking_gcp.py", "review/test_workers.py", "fleet/", "cli/"),
+)  # fmt: skip
 """Tests that take seconds each, by who begins with them: what takes hundredths is left for the end, to be stolen."""
 
 
