@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import gc
 import importlib
+import inspect
 import os
 import sys
 import traceback
@@ -22,7 +23,7 @@ from trainyard.review.exit_codes import EXIT_BROKEN, EXIT_CLOSED_PIPE, EXIT_INTE
 
 class _Group(TyperGroup):
     """Ends every verb quietly where a person or what reads its output ends it. Help names no type of a switch, which
-    takes no value."""
+    takes no value, and is wrapped to the terminal's width, not to that of the source."""
 
     def get_params(self, ctx: Any) -> Any:
         """The group's own options."""
@@ -33,6 +34,7 @@ class _Group(TyperGroup):
         found = super().get_command(ctx, cmd_name)
         if found is not None:
             _switches(found.get_params(ctx))
+            found.help = _paragraphs(found.help or "")
         return found
 
     def make_context(self, *arguments: Any, **options: Any) -> Any:
@@ -53,6 +55,12 @@ class _Group(TyperGroup):
         except KeyboardInterrupt:
             raise typer.Exit(EXIT_INTERRUPTED) from None
         return found
+
+
+def _paragraphs(text: str) -> str:
+    """Each paragraph in one line; what is told of exit codes is one of its own."""
+    whole = inspect.cleandoc(text).replace("\nExit codes:", "\n\nExit codes:")
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in whole.split("\n\n"))
 
 
 def _switches(parameters: Any) -> Any:
