@@ -5,6 +5,7 @@ import dataclasses
 import functools
 import inspect
 import pickle
+import re
 import subprocess
 import sys
 import textwrap
@@ -216,12 +217,63 @@ def test_a_provider_of_the_programs_own_is_written_out_as_ever(tmp_path):
     assert len(sent[0]) > 500 and sent[1] == sent[0]
 
 
+@pytest.fixture
+def pattern():
+    """A constant of ours that waits, otherwise `PATTERN`, and what has been compiled of it."""
+    compiled: list[str] = []
+
+    def compile_(pattern: Any, flags: Any = 0) -> re.Pattern[Any]:
+        compiled.append(pattern)
+        return re.compile(pattern, flags)
+
+    source = 'SIZE = compile_("(?P<size>[0-9]+)", 2)\ndef made(): return compile_("b")\nOURS = made()'
+    names = {"__name__": "trainyard.sizes", "compile_": quick_start._patterns_later(compile_)}
+    exec(source, names)
+    assert compiled == ["b"] and type(names["OURS"]) is re.Pattern, "only a constant waits"
+    exec(source, other := {**names, "__name__": "program"})
+    assert type(other["SIZE"]) is re.Pattern, "and only of a module of ours"
+    compiled.clear()
+    return names["SIZE"], compiled
+
+
+PATTERN = re.compile("(?P<size>[0-9]+)", re.IGNORECASE)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        lambda one: one.search("a12").groupdict(),
+        lambda one: one.fullmatch("a12"),
+        lambda one: one.sub("n", "1 and 2"),
+        lambda one: re.sub(one, "n", "1 and 2"),
+        lambda one: re.split(one, "1 and 2"),
+        lambda one: re.compile(one).pattern,
+        lambda one: (one.pattern, one.flags, one.groups, dict(one.groupindex)),
+        lambda one: [isinstance(one, re.Pattern), isinstance(one, str), repr(one)],
+        lambda one: [one == PATTERN, PATTERN == one, one != re.compile("a"), one in {PATTERN: 1}],  # noqa: SIM300
+        lambda one: [copy.copy(one), copy.deepcopy({"a": one})["a"]] == [PATTERN, PATTERN],
+        lambda one: pickle.dumps(one),
+        lambda one: pickle.loads(pickle.dumps(one)).findall("1 2"),
+        lambda one: hasattr(one, "length"),
+    ],
+)
+def test_a_pattern_that_is_compiled_later_is_the_same(pattern, asked):
+    one, compiled = pattern
+    assert compiled == []
+    assert asked(one) == asked(PATTERN)
+    asked(one)
+    one.search("a")
+    assert compiled == [PATTERN.pattern], "once, and not before"
+
+
 def test_modules_are_run_when_something_of_them_is_asked_for():
     program = """
         import sys, types
         from trainyard.cli.quick_start import LATER, quick_start
         quick_start()
         quick_start()
+        import gc
+        assert gc.get_threshold()[0] > 1_000_000, "collections are rare before the first import of many"
         import trainyard.cli.main
         import pulumi
         waiting = [name for name in sorted(LATER) if type(sys.modules[name]) is not types.ModuleType]

@@ -175,12 +175,7 @@ def _asked(arguments: Sequence[str]) -> typer.Typer:
 
 
 def main() -> None:
-    """Runs the command line.
-
-    A command makes a million objects that live as long as it does, most of them in the provider SDKs. Looking for
-    garbage among them, while they are made and once more when the interpreter ends, would be a third of its time.
-    """
-    gc.set_threshold(2_000_000, 5, 20)  # loop.RARE, which would import the SDK
+    """Runs the command line. What it made is not looked through for garbage once more when the interpreter ends."""
     atexit.register(gc.freeze)
     try:
         _asked(sys.argv[1:])()

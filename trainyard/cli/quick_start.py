@@ -1,23 +1,28 @@
-"""What makes a command begin sooner: methods of dataclasses compiled, and some modules run, when they are first used.
+"""What makes a command begin sooner: methods of dataclasses and patterns compiled, some modules run, when first used.
 
 Half of a cold rehearsal of a small stack is imports. `dataclasses` writes the source of six methods for each class and
-compiles it at once, which took 0.2 s of those 1.4 (2026-11-26); most are never called. `import pulumi` brings modules
-that a rehearsal has no use for.
+compiles it at once, which took 0.2 s of those 1.4 (2026-11-26); most are never called. Our modules hold 370 regular
+expressions as constants, of which a small stack meets the fewer part. `import pulumi` brings modules that a rehearsal
+has no use for.
 
-Whoever asks a class for a method, or a module for anything, gets what was always there; only the `__dict__` of such a
-class and the type of such a module show that it waits. Classes of a stack's program and of packages not named here are
-compiled at once: `pulumi.dynamic` writes a program's classes out whole, with what stands in for a method, and that
-would be another input than `pulumi up` sends. Where the standard library is built otherwise (from Python 3.13 on,
-`dataclasses` compiles all of a class at once), it is left as it is.
+Whoever asks a class for a method, a pattern or a module for anything, gets what was always there; only the `__dict__`
+of such a class and the type of such a pattern or module show that it waits. Classes of a stack's program and of
+packages not named here are compiled at once: `pulumi.dynamic` writes a program's classes out whole, with what stands in
+for a method, and that would be another input than `pulumi up` sends. Where the standard library is built otherwise
+(from Python 3.13 on, `dataclasses` compiles all of a class at once), it is left as it is.
 """
 
 from __future__ import annotations
 
+import copyreg
 import dataclasses
+import gc
 import importlib.util
 import inspect
+import re
 import sys
 from collections.abc import Callable, Sequence
+from functools import wraps
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
 from types import FunctionType, ModuleType
@@ -38,7 +43,12 @@ _PARAMETERS: Final = ("name", "args", "body", "globals", "locals", "return_type"
 
 
 def quick_start() -> None:
-    """Puts off, for the rest of this process, what is described above. Once is enough, and more does nothing."""
+    """Puts off, for the rest of this process, what is described above. Once is enough, and more does nothing.
+
+    A command makes a million objects that live as long as it does, most of them in the provider SDKs. Looking for
+    garbage among them while they are made would be a third of its time.
+    """
+    gc.set_threshold(2_000_000, 5, 20)  # loop.RARE, which would import the SDK
     create, recursive = (getattr(dataclasses, name, None) for name in (_CREATE, _RECURSIVE))
     if (
         isinstance(create, FunctionType)
@@ -47,6 +57,8 @@ def quick_start() -> None:
     ):
         setattr(dataclasses, _CREATE, _later(create))
         setattr(dataclasses, _RECURSIVE, _wrapped_later(recursive))
+    if not hasattr(re.compile, "__wrapped__"):
+        re.compile = _patterns_later(re.compile)
     if not any(isinstance(finder, _Later) for finder in sys.meta_path):
         sys.meta_path.insert(0, _Later())
 
@@ -103,6 +115,62 @@ def _wrapped_later(recursive: FunctionType) -> Callable[..., _Method | FunctionT
         return made
 
     return wrapped
+
+
+class _Pattern:
+    """Stands for a regular expression that is compiled when something of it is first asked for.
+
+    Its methods are then those of the compiled one, so that every further use costs what it always did.
+    """
+
+    def __init__(self, make: Callable[[], re.Pattern[Any]]) -> None:
+        self._make = make
+
+    def _whole(self) -> re.Pattern[Any]:
+        made = self._make()
+        self._make = lambda: made
+        self.__dict__.update({name: getattr(made, name) for name in dir(made) if not name.startswith("_")})
+        return made
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._whole(), name)
+
+    @property  # type: ignore[misc]  # a class's own is written too
+    def __class__(self) -> type:
+        """What `isinstance` goes by, and so the functions of `re` that take a compiled pattern."""
+        return re.Pattern
+
+    def __eq__(self, other: object) -> bool:
+        return self._whole() == (other._whole() if type(other) is _Pattern else other)
+
+    def __hash__(self) -> int:
+        return hash(self._whole())
+
+    def __repr__(self) -> str:
+        return repr(self._whole())
+
+    def __copy__(self) -> re.Pattern[Any]:
+        return self._whole()
+
+    def __deepcopy__(self, memo: object) -> re.Pattern[Any]:
+        return self._whole()
+
+    def __reduce__(self) -> Any:
+        return copyreg.dispatch_table[re.Pattern](self._whole())  # as a compiled one is written out
+
+
+def _patterns_later(compiled: Callable[..., re.Pattern[Any]]) -> Any:
+    """`re.compile`, put off for what a module of ours compiles while it is imported: constants of our code alone."""
+
+    @wraps(compiled)
+    def put_off(pattern: Any, flags: Any = 0) -> Any:
+        caller = sys._getframe(1)
+        constant = caller.f_code.co_name == "<module>"
+        if not constant or not str(caller.f_globals.get("__name__")).startswith("trainyard."):
+            return compiled(pattern, flags)
+        return _Pattern(lambda: compiled(pattern, flags))
+
+    return put_off
 
 
 class _Later(MetaPathFinder):
