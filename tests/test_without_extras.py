@@ -155,6 +155,11 @@ def test_what_an_extra_brings_is_not_there(bare, tmp_path, name):
     assert "ModuleNotFoundError" in run(bare, "-c", f"import {name}", cwd=tmp_path).stderr
 
 
+def test_every_module_is_imported_without_an_extra(bare, tmp_path):
+    done = run(bare, str(ROOT / ".ci" / "import_modules.py"), cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.mark.parametrize("arguments", [arguments for verb in WITHOUT.values() for arguments in verb], ids=" ".join)
 def test_it_runs_without_an_extra(command, project, arguments):
     done = command(*arguments, cwd=project)

@@ -231,3 +231,15 @@ def test_the_next_option_is_no_file(verb, name, tmp_path, monkeypatch):
 def test_a_file_may_begin_with_a_dash_where_its_folder_is_said():
     assert str(path_given("-")) == "-"
     assert path_given("./-x").name == "-x"
+
+
+@pytest.mark.parametrize("verb", [(), ("cost",), ("fleet",), ("fleet", "check"), ("tracking",)], ids=" ".join)
+def test_help_names_no_type_of_a_switch(verb):
+    said = CliRunner().invoke(app, [*verb, "--help"]).output
+    assert "--help" in said and "bool" not in said.lower()
+
+
+def test_help_is_wrapped_to_the_terminal():
+    said = CliRunner().invoke(app, ["fleet", "check", "--help"], env={"TERMINAL_WIDTH": "240", "COLUMNS": "240"}).output
+    told = next(line for line in said.splitlines() if "Exit codes:" in line)
+    assert "3 a program is wrong; 70 Trainyard failed." in told, "it is one line where the terminal has room"

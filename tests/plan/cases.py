@@ -77,6 +77,21 @@ CASES = [
         "got -50.0; must be above 0",
         "",
     ),
+    (
+        {"teams": ({**people("a", 5), **keys(monthly_budget_usd=0)}, {**people("b", 5), **keys(monthly_budget_usd=0)})},
+        "teams: monthlyBudgetUsd",
+        "got 0 for every team; must be above 0 for one of them",
+        "leave it out to share the budget",
+    ),
+    (
+        {
+            **keys(monthly_budget_usd=90_000),
+            "teams": ({**people("a", 5), **keys(monthly_budget_usd=90_000)}, people("b", 5)),
+        },
+        "teams",
+        "got budgets of 90000 USD; must be less than 90000 together, or b may spend nothing",
+        "raise monthlyBudgetUsd",
+    ),
     ({"teams": (people("Vision_1", 5),)}, "teams[0].name", 'got "Vision_1"; must be lower-case', ""),
     ({"teams": (people("a", 0), people("b", 9))}, "teams[0].members", "got 0; must be at least 1", ""),
     ({"client": "a" * 21}, "client", "at most 20 long", ""),

@@ -46,7 +46,7 @@ OUTPUT = "Output"
 def check(
     stacks: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[STACK]...", help="Stacks by name, or paths of stack files.", show_default=False),
+        typer.Argument(metavar="STACK", help="Stacks by name, or paths of stack files.", show_default=False),
     ] = None,
     every: Annotated[bool, typer.Option("--all", help="Check every stack of the project.")] = False,
     skip_pinned: Annotated[

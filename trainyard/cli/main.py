@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import gc
 import importlib
+import inspect
 import os
 import sys
 import traceback
@@ -21,7 +22,20 @@ from trainyard.review.exit_codes import EXIT_BROKEN, EXIT_CLOSED_PIPE, EXIT_INTE
 
 
 class _Group(TyperGroup):
-    """Ends every verb quietly where a person or what reads its output ends it."""
+    """Ends every verb quietly where a person or what reads its output ends it. Help names no type of a switch, which
+    takes no value, and is wrapped to the terminal's width, not to that of the source."""
+
+    def get_params(self, ctx: Any) -> Any:
+        """The group's own options."""
+        return _switches(super().get_params(ctx))
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """The verb of that name, or nothing."""
+        found = super().get_command(ctx, cmd_name)
+        if found is not None:
+            _switches(found.get_params(ctx))
+            found.help = _paragraphs(found.help or "")
+        return found
 
     def make_context(self, *arguments: Any, **options: Any) -> Any:
         """Reads the command line. `click` would end with 1 at a Ctrl-C meanwhile, which is a verdict here."""
@@ -41,6 +55,20 @@ class _Group(TyperGroup):
         except KeyboardInterrupt:
             raise typer.Exit(EXIT_INTERRUPTED) from None
         return found
+
+
+def _paragraphs(text: str) -> str:
+    """Each paragraph in one line; what is told of exit codes is one of its own."""
+    whole = inspect.cleandoc(text).replace("\nExit codes:", "\n\nExit codes:")
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in whole.split("\n\n"))
+
+
+def _switches(parameters: Any) -> Any:
+    """Typer would write `<bool>` after each, as if a value came there."""
+    for parameter in parameters:
+        if getattr(parameter, "is_flag", False) and parameter.metavar is None:
+            parameter.metavar = ""
+    return parameters
 
 
 VERBS: Final = {
@@ -125,7 +153,7 @@ def application(verbs: Iterable[str] = tuple(VERBS)) -> typer.Typer:
         module, _, name = VERBS[verb].partition(".")
         found = getattr(importlib.import_module(f"trainyard.cli.{module}"), name)
         if isinstance(found, typer.Typer):
-            made.add_typer(found, name=verb)
+            made.add_typer(found, name=verb, cls=_Group)
         else:
             made.command(verb)(found)
     return made

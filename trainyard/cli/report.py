@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 def report(
     stack: Annotated[
         str | None,
-        typer.Argument(metavar="[STACK]", help="A stack's name or its file. A proposal with --answers does without."),
+        typer.Argument(metavar="STACK", help="A stack's name or its file. A proposal with --answers does without."),
     ] = None,
     output: Annotated[
         Path | None,

@@ -27,7 +27,7 @@ def smoke(
     *,
     stack: Annotated[
         str | None,
-        typer.Argument(metavar="[STACK]", help="A stack's name or file: its pool, team and queue. Not needed locally."),
+        typer.Argument(metavar="STACK", help="A stack's name or file: its pool, team and queue. Not needed locally."),
     ] = None,
     target: Annotated[Target, typer.Option("--target", "-t", help="Where the job runs.")] = Target.local,
     render: Annotated[

@@ -36,15 +36,15 @@ def network(subject: Subject) -> Section:
     """Addresses, zones, the ways in and out."""
     rows = []
     for each in subject.picture.networks:
-        aws = "aws:ec2/" in each.urn  # of other networks the picture does not read these
+        own = bool(each.urn)  # of another program's network nobody knows these
         zones = [zone.name for zone in each.zones]
         nats = sum(zone.nat_gateways for zone in each.zones)
         rows += [
             ("Network", f"{each.name} {each.cidr}".strip()),
             ("Zones", ", ".join(zones)),
-            ("Way out", count(nats, "NAT gateway") if nats else "no NAT gateway" if aws else ""),
+            ("Way out", count(nats, "NAT gateway") if nats else "no NAT gateway" if own else ""),
             ("Reached inside", ", ".join(each.endpoints)),
-            ("Flow logs", f"{each.flow_logs} traffic" if each.flow_logs else "none" if aws else ""),
+            ("Flow logs", f"{each.flow_logs} traffic" if each.flow_logs else "none" if own else ""),
         ]
     allowed = [str(name) for name in subject.planned_all("core", "egress", "allow")]
     if subject.planned("core", "egress", "mode") == "allowlist":

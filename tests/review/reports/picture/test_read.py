@@ -227,3 +227,73 @@ def test_google_cloud_is_shown_as_far_as_it_is_known():
     [shown] = found.clusters
     assert [(one.gpu, one.gpus) for one in shown.pools] == [("H100", 16)]
     assert found.networks[0].zones[0].name == "europe-west4"
+
+
+def test_an_example_of_google_cloud_is_shown_whole(rehearsed):
+    found = drawn_of(*rehearsed("large-gcp").resources)
+    [network], [cluster], [budget] = found.networks, found.clusters, found.budgets
+    [zone] = network.zones
+    assert [one.reach for one in zone.subnets] == ["private", "pods", "services"] and zone.nat_gateways == 1
+    assert network.flow_logs == "all" and network.endpoints[0] == "Google's APIs"
+    assert cluster.network == network.urn and cluster.reach == "private, and by its name with a sign-on"
+    assert cluster.facts == ("secrets encrypted", "private nodes", "deletion protected")
+    kinds = {store.kind for store in found.stores}
+    assert kinds == {"Lustre", "Filestore", "GCS bucket"}
+    assert all(store.marks == ("protected", "encrypted, own key") for store in (*found.stores, *found.databases))
+    facts = {store.name: store.facts for store in found.stores}
+    assert facts["checkpoints"] == ("us-east4", "versioned", "3 old versions at most", "old versions go after 30 days")
+    assert facts["northwind-production-lustre"][:2] == ("18,000 GiB", "8,789 MB/s")
+    [database] = found.databases
+    assert database.facts[1:] == ("100 to 1000 GiB", "two zones", "not public", "35 backups kept")
+    assert (budget.limit, budget.unit, budget.period) == (620_000, "USD", "a month")
+    assert budget.thresholds == ((50, False), (80, False), (100, False), (100, True))
+    assert [service.name for service in found.services] == ["MLflow"], "what keeps alerts has its image, and is none"
+    assert "?" not in said_of(found)
+
+
+def test_what_google_cloud_leaves_open_is_told():
+    bucket = made("gcp:storage/bucket:Bucket", "open", {"location": "EU", "encryption": {"defaultKmsKeyName": "k"}})
+    database = made(
+        "gcp:sql/databaseInstance:DatabaseInstance", "db", {"databaseVersion": UNKNOWN, "settings": UNKNOWN}
+    )
+    plain = made("gcp:sql/databaseInstance:DatabaseInstance", "plain", {"settings": {"tier": "db-f1-micro"}})
+    budget = made("gcp:billing/budget:Budget", "b", {"amount": UNKNOWN, "allUpdatesRule": {"pubsubTopic": "t"}})
+    nothing = made("gcp:filestore/instance:Instance", "nfs", {"tier": UNKNOWN, "fileShares": UNKNOWN})
+    found = drawn_of(bucket, database, plain, budget, nothing)
+    stores = {store.name: store for store in found.stores}
+    assert stores["open"].marks == ("encrypted, a key of another program",)
+    assert stores["nfs"].facts[0] == "? GiB" and stores["nfs"].marks == ("encrypted, Google's key",)
+    assert found.databases[1].facts == ("db-f1-micro", "one zone", "public", "no backups")
+    assert found.budgets[0].limit is None and found.budgets[0].facts == ("to a topic",)
+
+
+@pytest.mark.parametrize(
+    ("stack", "services"),
+    [
+        ("small-aws", {"Editors": "SageMaker Studio, 3 people, stop after 60 minutes without work", "MLflow": ""}),
+        (
+            "small-gcp",
+            {
+                "Editors": "Colab Enterprise, e2-standard-2, e2-standard-4, n2-standard-8, "
+                "stop after 60 minutes without work",
+                "Experiments and TensorBoard": "Vertex AI",
+            },
+        ),
+    ],
+)
+def test_managed_training_shows_where_people_write_and_what_keeps_track(rehearsed, stack, services):
+    found = drawn_of(*rehearsed(stack).resources)
+    assert {service.name for service in found.services} == set(services)
+    said = {service.name: ", ".join(service.facts) for service in found.services}
+    assert all(said[name] == words for name, words in services.items() if words)
+    assert "Editors and tracking" in repr(drawings(found)).replace("\\xa0", " ")
+
+
+def test_editors_that_nothing_stops_are_told():
+    domain = made("aws:sagemaker/domain:Domain", "studio", {"defaultUserSettings": {}})
+    assert drawn_of(domain).services[0].facts == ("SageMaker Studio", "0 people", "nothing stops them")
+
+
+def test_two_stores_of_one_purpose_go_by_their_whole_names(rehearsed):
+    names = [store.name for store in drawn_of(*rehearsed("demo").resources).stores]
+    assert len(names) == len(set(names)) and {"acme-demo-trail-logs", "acme-demo-logs"} <= set(names)

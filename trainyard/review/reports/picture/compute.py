@@ -10,13 +10,11 @@ from trainyard.recorded.node_groups import GKE_NODE_POOL, LAUNCH_TEMPLATE, NODE_
 from trainyard.recorded.queues import CLUSTER_QUEUE, COHORT, LOCAL_QUEUE, RESOURCE_FLAVOR, gpu_quotas, nodes_of_flavor
 from trainyard.recorded.read import is_set
 from trainyard.recorded.resources import Resources
-from trainyard.recorded.types import PLACEMENT_GROUP, SUBNET, VPC
+from trainyard.recorded.types import EKS_CLUSTER, GCP_NETWORK, GKE_CLUSTER, PLACEMENT_GROUP, SUBNET, VPC
 from trainyard.review.reports.picture.model import UNTOLD, Cluster, NodeGroupFigures, Pool, Quota, Team
 from trainyard.review.reports.picture.network import zone_of
 from trainyard.review.reports.picture.told import entries, known, on, texts, told
 
-EKS_CLUSTER = "aws:eks/cluster:Cluster"
-GKE_CLUSTER = "gcp:container/cluster:Cluster"
 DRAWN = (
     *(EKS_CLUSTER, GKE_CLUSTER, *NODE_GROUP_TYPES, LAUNCH_TEMPLATE, PLACEMENT_GROUP),
     *(CLUSTER_QUEUE, COHORT, LOCAL_QUEUE, RESOURCE_FLAVOR),
@@ -47,12 +45,15 @@ def clusters(resources: Resources) -> Iterator[Cluster]:
             network=network,
         )
     for cluster in resources.of(GKE_CLUSTER):
-        private = on(cluster.inputs, "privateClusterConfig", "enablePrivateEndpoint")
-        version = told(cluster.inputs, "minMasterVersion")
-        name = told(cluster.inputs, "name") or cluster.name
-        reach = "private only" if private else "public"
+        network = next((one.urn for one in resources.referred(cluster, "network", GCP_NETWORK)), "")
         yield Cluster(
-            cluster.urn, name, version, reach, (), pools(of_cluster.get(cluster.urn, ()), resources), network=""
+            urn=cluster.urn,
+            name=told(cluster.inputs, "name") or cluster.name,
+            version=told(cluster.inputs, "minMasterVersion"),
+            reach=_gke_reach(cluster),
+            facts=tuple(_gke_facts(cluster)),
+            pools=pools(of_cluster.get(cluster.urn, ()), resources),
+            network=network,
         )
     if of_cluster.get(""):
         yield Cluster("", "a cluster of another program", "", "", (), pools(of_cluster[""], resources), network="")
@@ -85,6 +86,23 @@ def _eks_facts(cluster: RecordedResource) -> Iterator[str]:
     if "audit" in texts(cluster.inputs, "enabledClusterLogTypes"):
         yield "audit log"
     if on(cluster.inputs, "deletionProtection"):
+        yield "deletion protected"
+
+
+def _gke_reach(cluster: RecordedResource) -> str:
+    """Who reaches the API, by its addresses and by its name, where IAM asks who it is."""
+    private = on(cluster.inputs, "privateClusterConfig", "enablePrivateEndpoint")
+    by_name = on(cluster.inputs, "controlPlaneEndpointsConfig", "dnsEndpointConfig", "allowExternalTraffic")
+    reach = "private only" if private else "public"
+    return f"{'private' if private else 'public'}, and by its name with a sign-on" if by_name else reach
+
+
+def _gke_facts(cluster: RecordedResource) -> Iterator[str]:
+    if told(cluster.inputs, "databaseEncryption", "state") == "ENCRYPTED":
+        yield "secrets encrypted"
+    if on(cluster.inputs, "privateClusterConfig", "enablePrivateNodes"):
+        yield "private nodes"
+    if on(cluster.inputs, "deletionProtection", default=True):
         yield "deletion protected"
 
 

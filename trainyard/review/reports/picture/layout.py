@@ -10,8 +10,17 @@ from trainyard.review.reports.picture.figures import Bar
 from trainyard.review.reports.picture.layout_compute import cluster_block, teams_block
 from trainyard.review.reports.picture.lettering import PLAIN, SOFT, TITLE
 from trainyard.review.reports.picture.look import Look, facts
-from trainyard.review.reports.picture.model import UNTOLD, Budget, Network, Picture, Store, Zone
-from trainyard.review.reports.picture.services import OWN_KEY, PROTECTED
+from trainyard.review.reports.picture.model import (
+    EDITORS,
+    OWN_KEY,
+    PROTECTED,
+    UNTOLD,
+    Budget,
+    Network,
+    Picture,
+    Store,
+    Zone,
+)
 from trainyard.review.reports.picture.shapes import Drawing, moved
 from trainyard.review.reports.picture.told import count
 
@@ -101,6 +110,8 @@ def _tracking(picture: Picture, look: Look) -> Iterator[Block]:
     if not picture.services and not picture.databases:
         return
     title = "Tracking" if picture.services else "Databases"
+    if any(service.name == EDITORS for service in picture.services):
+        title = "Editors and tracking"
     servers = [
         Frame("store", Stack((Heading(service.name), facts(*service.facts), look.marks(service.urn)), gap=4))
         for service in picture.services

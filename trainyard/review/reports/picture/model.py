@@ -9,6 +9,11 @@ from typing import Final
 from trainyard.conventions import Capacity
 
 UNTOLD: Final = "?"
+EDITORS: Final = "Editors"
+"""What people write in, among the services."""
+PROTECTED: Final = "protected"
+OWN_KEY: Final = "encrypted, own key"
+"""What keeps a store safe: it cannot be deleted by mistake, and is encrypted with a key of its own stack."""
 
 
 @dataclass(frozen=True, slots=True)

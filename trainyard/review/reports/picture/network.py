@@ -11,6 +11,10 @@ from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import (
     EKS_CLUSTER,
     FLOW_LOG,
+    GCP_CONNECTION,
+    GCP_NETWORK,
+    GCP_SUBNETWORK,
+    INTERNET_GATEWAY,
     NAT_GATEWAY,
     ROUTE,
     ROUTE_TABLE,
@@ -19,15 +23,13 @@ from trainyard.recorded.types import (
     VPC,
     VPC_ENDPOINT,
 )
+from trainyard.review.reports.picture.google import nat_gateways
 from trainyard.review.reports.picture.model import UNTOLD, Network, Subnet, Zone
 from trainyard.review.reports.picture.told import entries, on, told
 
-_INTERNET_GATEWAY = "aws:ec2/internetGateway:InternetGateway"
-GOOGLE_NETWORK = "gcp:compute/network:Network"
-GOOGLE_SUBNET = "gcp:compute/subnetwork:Subnetwork"
 DRAWN = (
-    *(VPC, SUBNET, ROUTE_TABLE, ROUTE, ROUTE_TABLE_ASSOCIATION, _INTERNET_GATEWAY, NAT_GATEWAY, VPC_ENDPOINT, FLOW_LOG),
-    *(GOOGLE_NETWORK, GOOGLE_SUBNET),
+    *(VPC, SUBNET, ROUTE_TABLE, ROUTE, ROUTE_TABLE_ASSOCIATION, INTERNET_GATEWAY, NAT_GATEWAY, VPC_ENDPOINT, FLOW_LOG),
+    *(GCP_NETWORK, GCP_SUBNETWORK, GCP_CONNECTION),
 )
 """Types that the picture shows, here and below."""
 
@@ -45,21 +47,36 @@ def networks(resources: Resources) -> Iterator[Network]:
             name=told(vpc.inputs, "tags", "Name") or vpc.name,
             cidr=told(vpc.inputs, "cidrBlock"),
             zones=_zones(resources, _in(resources, vpc, SUBNET), reaches),
-            has_internet_gateway=bool(_in(resources, vpc, _INTERNET_GATEWAY)),
+            has_internet_gateway=bool(_in(resources, vpc, INTERNET_GATEWAY)),
             endpoints=tuple(sorted({_service(found) for found in _in(resources, vpc, VPC_ENDPOINT)})),
             flow_logs=", ".join(sorted({_logged(found) for found in _in(resources, vpc, FLOW_LOG)})),
         )
-    for network in resources.of(GOOGLE_NETWORK):
-        subnets = [one for one in resources.of(GOOGLE_SUBNET) if _belongs(resources, one, "network", network)]
-        yield _of_subnets(network.urn, network.name, _zones(resources, subnets, reaches))
+    for network in resources.of(GCP_NETWORK):
+        subnets = [one for one in resources.of(GCP_SUBNETWORK) if _belongs(resources, one, "network", network)]
+        yield Network(
+            urn=network.urn,
+            name=told(network.inputs, "name") or network.name.removesuffix("-vpc"),
+            cidr="",
+            zones=_zones(resources, subnets, reaches),
+            has_internet_gateway=False,
+            endpoints=tuple(_google_services(resources, network, subnets)),
+            flow_logs="all" if subnets and all(is_set(one.inputs, "logConfig") for one in subnets) else "",
+        )
     orphans = [one for one in resources.of(SUBNET) if not resources.referred(one, "vpcId", VPC)]
-    orphans += [one for one in resources.of(GOOGLE_SUBNET) if not resources.referred(one, "network", GOOGLE_NETWORK)]
+    orphans += [one for one in resources.of(GCP_SUBNETWORK) if not resources.referred(one, "network", GCP_NETWORK)]
     if orphans:
         yield _of_subnets("", "a network of another program", _zones(resources, orphans, reaches))
 
 
 def _of_subnets(urn: str, name: str, zones: tuple[Zone, ...]) -> Network:
     return Network(urn, name, cidr="", zones=zones, has_internet_gateway=False, endpoints=(), flow_logs="")
+
+
+def _google_services(resources: Resources, network: RecordedResource, subnets: list[RecordedResource]) -> Iterator[str]:
+    if subnets and all(on(one.inputs, "privateIpGoogleAccess") for one in subnets):
+        yield "Google's APIs"
+    if any(_belongs(resources, one, "network", network) for one in resources.of(GCP_CONNECTION)):
+        yield "managed services by private services access"
 
 
 def _belongs(resources: Resources, resource: RecordedResource, path: str, to: RecordedResource) -> bool:
@@ -72,7 +89,7 @@ def _in(resources: Resources, vpc: RecordedResource, type_: str) -> list[Recorde
 
 def zone_of(subnet: RecordedResource) -> str:
     """The zone of a subnet; a subnet of Google Cloud spans the zones of its region."""
-    return told(subnet.inputs, "region" if subnet.type == GOOGLE_SUBNET else "availabilityZone") or UNTOLD
+    return told(subnet.inputs, "region" if subnet.type == GCP_SUBNETWORK else "availabilityZone") or UNTOLD
 
 
 def _zones(resources: Resources, subnets: list[RecordedResource], reaches: dict[str, str]) -> tuple[Zone, ...]:
@@ -80,21 +97,32 @@ def _zones(resources: Resources, subnets: list[RecordedResource], reaches: dict[
     for subnet in subnets:
         by_zone.setdefault(zone_of(subnet), []).append(subnet)
     nats = [place for nat in resources.of(NAT_GATEWAY) for place in resources.referred(nat, "subnetId", SUBNET)]
+    google = {one.urn: nat_gateways(one, resources) for one in subnets if one.type == GCP_SUBNETWORK}
     return tuple(
         Zone(
             zone,
-            tuple(sorted((_subnet(one, reaches) for one in here), key=lambda one: _REACHES.index(one.reach))),
-            sum(place in here for place in nats),
+            tuple(
+                sorted(
+                    (row for one in here for row in _rows(one, reaches, google)),
+                    key=lambda row: _REACHES.index(row.reach) if row.reach in _REACHES else len(_REACHES),
+                )
+            ),
+            sum(place in here for place in nats) + max((google.get(one.urn, 0) for one in here), default=0),
         )
         for zone, here in sorted(by_zone.items())
     )
 
 
-def _subnet(subnet: RecordedResource, reaches: dict[str, str]) -> Subnet:
-    if subnet.type == GOOGLE_SUBNET:
-        return Subnet(subnet.name, told(subnet.inputs, "ipCidrRange") or UNTOLD, "")
-    reach = reaches.get(subnet.urn) or ("public" if on(subnet.inputs, "mapPublicIpOnLaunch") else "")
-    return Subnet(subnet.name, told(subnet.inputs, "cidrBlock") or UNTOLD, reach)
+def _rows(subnet: RecordedResource, reaches: dict[str, str], google: dict[str, int]) -> Iterator[Subnet]:
+    """A subnet; on Google Cloud with its secondary ranges, which are of the pods and of the services."""
+    if subnet.type != GCP_SUBNETWORK:
+        reach = reaches.get(subnet.urn) or ("public" if on(subnet.inputs, "mapPublicIpOnLaunch") else "")
+        yield Subnet(subnet.name, told(subnet.inputs, "cidrBlock") or UNTOLD, reach)
+        return
+    yield Subnet(subnet.name, told(subnet.inputs, "ipCidrRange") or UNTOLD, "private" if google[subnet.urn] else "")
+    for secondary in entries(subnet.inputs, "secondaryIpRanges"):
+        name = told(secondary, "rangeName") or UNTOLD
+        yield Subnet(f"{subnet.name}, {name}", told(secondary, "ipCidrRange") or UNTOLD, name)
 
 
 def _reaches(resources: Resources) -> dict[str, str]:

@@ -2,40 +2,40 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.read import is_set, steps
 from trainyard.recorded.resources import Resources
-from trainyard.recorded.types import SUBNET
-from trainyard.review.reports.picture.model import UNTOLD, Budget, Service, Store
+from trainyard.recorded.types import (
+    AWS_BUDGET,
+    BUCKET,
+    BUCKET_ENCRYPTION,
+    BUCKET_VERSIONING,
+    DATA_REPOSITORY_ASSOCIATION,
+    DATABASE,
+    DEPLOYMENT,
+    EFS,
+    KEY,
+    LIFECYCLE,
+    LUSTRE,
+    SUBNET,
+)
+from trainyard.review.reports.picture import google, managed
+from trainyard.review.reports.picture.model import OWN_KEY, PROTECTED, UNTOLD, Budget, Service, Store
 from trainyard.review.reports.picture.network import zone_of
 from trainyard.review.reports.picture.told import count, entries, number, on, purpose, texts, told
 
-PROTECTED: Final = "protected"
-OWN_KEY: Final = "encrypted, own key"
-"""What keeps a store safe: it cannot be deleted by mistake, and is encrypted with a key of its own stack."""
-
-_KEY = "aws:kms/key:Key"
-BUCKET = "aws:s3/bucket:Bucket"
-_BUCKET_ENCRYPTION = "aws:s3/bucketServerSideEncryptionConfiguration:BucketServerSideEncryptionConfiguration"
-_BUCKET_VERSIONING = "aws:s3/bucketVersioning:BucketVersioning"
-_BUCKET_LIFECYCLE = "aws:s3/bucketLifecycleConfiguration:BucketLifecycleConfiguration"
-_BUCKET_KEY = "rules[0].applyServerSideEncryptionByDefault.kmsMasterKeyId"
-GOOGLE_BUCKET = "gcp:storage/bucket:Bucket"
-LUSTRE = "aws:fsx/lustreFileSystem:LustreFileSystem"
-_LUSTRE_LINK = "aws:fsx/dataRepositoryAssociation:DataRepositoryAssociation"
-EFS = "aws:efs/fileSystem:FileSystem"
-DATABASE = "aws:rds/instance:Instance"
-GOOGLE_DATABASE = "gcp:sql/databaseInstance:DatabaseInstance"
-_DEPLOYMENT = "kubernetes:apps/v1:Deployment"
-_MANAGED_MLFLOW = "aws:sagemaker/mlflowTrackingServer:MlflowTrackingServer"
-BUDGET = "aws:budgets/budget:Budget"
-_ANOMALIES = "aws:costexplorer/anomalySubscription:AnomalySubscription"
+_ANOMALIES: Final = "aws:costexplorer/anomalySubscription:AnomalySubscription"
+_BUCKET_KEY: Final = "rules[0].applyServerSideEncryptionByDefault.kmsMasterKeyId"
 DRAWN = (
-    *(_KEY, BUCKET, _BUCKET_ENCRYPTION, _BUCKET_VERSIONING, _BUCKET_LIFECYCLE, GOOGLE_BUCKET, LUSTRE, _LUSTRE_LINK),
-    *(EFS, DATABASE, GOOGLE_DATABASE, _MANAGED_MLFLOW, BUDGET, _ANOMALIES),
+    *(KEY, BUCKET, BUCKET_ENCRYPTION, BUCKET_VERSIONING, LIFECYCLE, LUSTRE, DATA_REPOSITORY_ASSOCIATION),
+    *(EFS, DATABASE, AWS_BUDGET, _ANOMALIES),
+    *google.DRAWN,
+    *managed.DRAWN,
 )
 """Types that the picture shows, here and below; of deployments, the MLflow server's."""
 
@@ -43,7 +43,14 @@ _PERIODS = {"DAILY": "a day", "MONTHLY": "a month", "QUARTERLY": "a quarter", "A
 
 
 def stores(resources: Resources) -> Iterator[Store]:
-    """Buckets and file systems."""
+    """Buckets and file systems. Two of one purpose, as a trail's logs and the buckets', go by their whole names."""
+    found = [*_stores(resources), *google.stores(resources)]
+    purposes = Counter(store.name for store in found)
+    for store in found:
+        yield store if purposes[store.name] == 1 else replace(store, name=store.urn.rpartition("::")[2])
+
+
+def _stores(resources: Resources) -> Iterator[Store]:
     for file_system in resources.of(LUSTRE):
         yield _lustre(file_system, resources)
     for file_system in resources.of(EFS):
@@ -54,9 +61,6 @@ def stores(resources: Resources) -> Iterator[Store]:
         )
     for bucket in resources.of(BUCKET):
         yield _bucket(bucket, resources)
-    for bucket in resources.of(GOOGLE_BUCKET):
-        facts = [fact for fact in (told(bucket.inputs, "location"), told(bucket.inputs, "storageClass")) if fact]
-        yield Store(bucket.urn, purpose(bucket), "GCS bucket", tuple(facts), (PROTECTED,) if bucket.protect else ())
 
 
 def _lustre(file_system: RecordedResource, resources: Resources) -> Store:
@@ -67,7 +71,7 @@ def _lustre(file_system: RecordedResource, resources: Resources) -> Store:
         facts.append(f"{capacity / 1024 * each:,.0f} MB/s")
     subnets = resources.referred(file_system, "subnetIds", SUBNET)
     facts += dict.fromkeys(zone_of(subnet) for subnet in subnets)
-    for link in resources.of(_LUSTRE_LINK):
+    for link in resources.of(DATA_REPOSITORY_ASSOCIATION):
         if file_system in resources.referred(link, "fileSystemId", LUSTRE):
             path = told(link.inputs, "dataRepositoryPath")
             bucket = next((one for one in resources.of(BUCKET) if path == f"s3://{told(one.inputs, 'bucket')}"), None)
@@ -84,15 +88,15 @@ def _marks(resource: RecordedResource, resources: Resources, key: str) -> tuple[
 
 
 def _whose(resource: RecordedResource, key: str, resources: Resources) -> str:
-    return OWN_KEY if resources.referred(resource, key, _KEY) else "encrypted, a key of another program"
+    return OWN_KEY if resources.referred(resource, key, KEY) else "encrypted, a key of another program"
 
 
 def _bucket(bucket: RecordedResource, resources: Resources) -> Store:
     facts: list[str] = []
-    versioning = _about(bucket, _BUCKET_VERSIONING, resources)
+    versioning = _about(bucket, BUCKET_VERSIONING, resources)
     if any(told(one.inputs, "versioningConfiguration", "status") == "Enabled" for one in versioning):
         facts.append("versioned")
-    for lifecycle in _about(bucket, _BUCKET_LIFECYCLE, resources):
+    for lifecycle in _about(bucket, LIFECYCLE, resources):
         for rule in entries(lifecycle.inputs, "rules"):
             days = number(rule, "expiration", "days")
             old = number(rule, "noncurrentVersionExpiration", "noncurrentDays")
@@ -102,7 +106,7 @@ def _bucket(bucket: RecordedResource, resources: Resources) -> Store:
             elif old is not None:
                 facts.append(f"old versions go after {count(old, 'day')}" + (f", {kept:g} newest stay" if kept else ""))
     marks = [PROTECTED] if bucket.protect else []
-    for encryption in _about(bucket, _BUCKET_ENCRYPTION, resources):
+    for encryption in _about(bucket, BUCKET_ENCRYPTION, resources):
         key = is_set(encryption.inputs, *steps(_BUCKET_KEY))
         marks.append(_whose(encryption, _BUCKET_KEY, resources) if key else "encrypted, AWS's key")
     return Store(bucket.urn, purpose(bucket), "S3 bucket", tuple(facts), tuple(dict.fromkeys(marks)))
@@ -126,18 +130,13 @@ def databases(resources: Resources) -> Iterator[Store]:
         facts.append(f"backups kept {count(days, 'day')}" if days else "no backups")
         kind = f"{told(inputs, 'engine')} {told(inputs, 'engineVersion')}".strip() or UNTOLD
         yield Store(database.urn, database.name, kind, tuple(facts), _marks(database, resources, "kmsKeyId"))
-    for database in resources.of(GOOGLE_DATABASE):
-        kind = told(database.inputs, "databaseVersion") or UNTOLD
-        facts = [told(database.inputs, "settings", "tier") or UNTOLD]
-        yield Store(database.urn, database.name, kind, tuple(facts), (PROTECTED,) if database.protect else ())
+    yield from google.databases(resources)
 
 
 def services(resources: Resources) -> Iterator[Service]:
-    """MLflow servers, self-managed or the cloud's."""
-    for server in resources.of(_MANAGED_MLFLOW):
-        size = told(server.inputs, "trackingServerSize")
-        yield Service(server.urn, "MLflow", tuple(filter(None, ("managed by SageMaker", size and f"size {size}"))))
-    for deployment in resources.of(_DEPLOYMENT):
+    """Editors and what keeps track of runs, self-managed or the cloud's."""
+    yield from managed.services(resources)
+    for deployment in resources.of(DEPLOYMENT):
         image = _mlflow_image(deployment)
         if image:
             tag = image.split("@")[0].rpartition("/")[2].partition(":")[2]
@@ -147,15 +146,20 @@ def services(resources: Resources) -> Iterator[Service]:
 
 
 def _mlflow_image(deployment: RecordedResource) -> str:
-    """The image of the first container that serves MLflow; empty where none does. Without a port it serves nothing."""
-    containers = entries(deployment.inputs, "spec", "template", "spec", "containers")
-    images = (told(container, "image") for container in containers if entries(container, "ports"))
-    return next((image for image in images if "mlflow" in image.split("@")[0].rpartition("/")[2]), "")
+    """The image of the first container that serves MLflow; empty where none does. One without a port serves nothing,
+    and one that starts a program of its own, as keepers do, serves something else."""
+    for container in entries(deployment.inputs, "spec", "template", "spec", "containers"):
+        image = told(container, "image")
+        started = [*texts(container, "command"), *texts(container, "args")]
+        serves = not started or "server" in started
+        if serves and entries(container, "ports") and "mlflow" in image.split("@")[0].rpartition("/")[2]:
+            return image
+    return ""
 
 
 def budgets(resources: Resources) -> Iterator[Budget]:
     """Budgets with their thresholds, and who hears of them."""
-    for budget in resources.of(BUDGET):
+    for budget in resources.of(AWS_BUDGET):
         notifications = entries(budget.inputs, "notifications")
         found = ((number(one, "threshold"), one) for one in notifications)
         thresholds = tuple(
@@ -165,6 +169,7 @@ def budgets(resources: Resources) -> Iterator[Budget]:
         facts = [*_subscribers(notifications), *_anomalies(resources)]
         period = _PERIODS.get(told(budget.inputs, "timeUnit"), "")
         yield Budget(budget.urn, number(budget.inputs, "limitAmount"), unit, period, thresholds, tuple(facts))
+    yield from google.budgets(resources)
 
 
 def _subscribers(notifications: list[Mapping[str, Any]]) -> Iterator[str]:
