@@ -309,7 +309,7 @@ def _only_type(alias: Any) -> str | None:
     """The type that an alias names, where it says nothing else."""
     if type(alias) is not pulumi.Alias or type(alias.type_) is not str:
         return None
-    rest = (alias.name, alias.parent, alias.stack, alias.project)
+    rest: tuple[Any, ...] = (alias.name, alias.parent, alias.stack, alias.project)
     return alias.type_ if all(part is ... for part in rest) else None
 
 
