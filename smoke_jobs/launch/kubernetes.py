@@ -114,10 +114,10 @@ def render(spec: SmokeSpec, deferred: Deferred | None = None) -> Rendering:
     name = _NAMES.get(told)
     if name is None:
         draft = _objects(spec, UNNAMED.format(spec.name), code, Deferred())
-        content = {"objects": [draft.job, draft.service, *draft.more], "code": code}
+        objects = [draft.job, draft.service, *draft.more]
         if len(_NAMES) >= _MOST_NAMES:
             _NAMES.clear()
-        name = _NAMES[told] = f"{spec.name}-{payload.digest(json.dumps(content, sort_keys=True))}"
+        name = _NAMES[told] = f"{spec.name}-{payload.digest_with_files(told[1], objects)}"
     return _objects(spec, name, code, deferred or Deferred(spec.namespace))
 
 

@@ -72,6 +72,18 @@ def digest(content: str) -> str:
     return hashlib.sha256(content.encode()).hexdigest()[:8]
 
 
+def digest_with_files(files: tuple[tuple[str, str], ...], objects: object) -> str:
+    """`digest` of the JSON of `{"code": files, "objects": objects}`: the files, which jobs share, are hashed once."""
+    found = _hash_of_files(files).copy()
+    found.update(f', "objects": {json.dumps(objects, sort_keys=True)}}}'.encode())
+    return found.hexdigest()[:8]
+
+
+@lru_cache(maxsize=256)
+def _hash_of_files(files: tuple[tuple[str, str], ...]) -> hashlib._Hash:
+    return hashlib.sha256(f'{{"code": {json.dumps(dict(files), sort_keys=True)}'.encode())
+
+
 def archive(content: Mapping[str, str]) -> bytes:
     """A gzipped tar with the files in the folder `ddp`; equal files give equal bytes."""
     buffer = io.BytesIO()

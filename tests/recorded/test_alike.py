@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from trainyard.recorded.alike import Memo, Sound, SoundGiven, content
-from trainyard.recorded.model import UNKNOWN, RecordedResource, Secret, bare, has_secret, has_unknown
+from trainyard.recorded.model import UNKNOWN, AboutInputs, RecordedResource, Secret, bare, has_secret, has_unknown
 from trainyard.rehearsal.context import Stack, ValueContext, View
 
 SPEC: dict[str, Any] = {"replicas": 1, "labels": {"app": "a", "tier": "b"}, "ports": [80, "http", 0.5, None, True]}
@@ -147,3 +147,34 @@ def test_marks_are_found_at_any_depth_and_nothing_else_is_one(mark: Any, around:
 def test_inputs_lose_their_marks_and_their_tuples_whatever_stands_in_them(inputs: Any, plain: Any) -> None:
     found = _view(inputs).inputs
     assert found == plain == bare(inputs)
+
+
+@pytest.mark.parametrize(
+    ("inputs", "plain", "secret", "paths"),
+    [
+        ({"a": [1, {"b": "c"}]}, True, False, ()),
+        ({"a": "(text)"}, True, False, ()),
+        ({"a": UNKNOWN}, False, False, ()),
+        ({"a": ["b", Secret({"c": "hunter22", "d": [1]})]}, False, True, ("a[1].c", "a[1].d[0]")),
+    ],
+)
+def test_what_is_known_of_inputs_is_what_each_question_alone_answers(
+    inputs: dict[str, Any], plain: bool, secret: bool, paths: tuple[str, ...]
+) -> None:
+    about = AboutInputs(inputs)
+    assert (about.written is not None, about.has_secret, about.secret_paths) == (plain, secret, paths)
+    assert (about.content is not None) == plain
+    assert about.bare == bare(inputs)
+    assert has_secret(inputs) == secret
+
+
+def test_inputs_are_known_by_what_is_known_of_the_very_same_ones_alone() -> None:
+    inputs, other = {"a": Secret("hunter22")}, {"a": "b"}
+    first, same, another = (
+        RecordedResource("urn", "t", "n", "", "", custom=True, provider="", inputs=given)
+        for given in (inputs, inputs, other)
+    )
+    for resource in (same, another):
+        resource.knows_inputs_by(first.about_inputs)
+    assert same.about_inputs is first.about_inputs
+    assert (another.has_secrets, another.bare_inputs) == (False, other)

@@ -33,7 +33,12 @@ def written(value: Any) -> bytes | None:
 def content(*values: Any) -> bytes | None:
     """A digest of plain values; None where one of them holds a mark or something that is no plain data."""
     found = written(values)
-    return None if found is None else hashlib.sha256(found).digest()
+    return None if found is None else digest(found)
+
+
+def digest(text: bytes) -> bytes:
+    """What stands for a text, for whoever holds none of it."""
+    return hashlib.sha256(text).digest()
 
 
 class Memo(Generic[Answer]):

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
-from trainyard.recorded.alike import written
+from trainyard.recorded.alike import digest, written
 
 SECRET_TEXT: Final = "[secret]"  # noqa: S105 (the mask, not a password)
 UNKNOWN_TEXT: Final = "[unknown]"
@@ -58,6 +58,51 @@ class Alias:
     no_parent: bool = False
 
 
+class AboutInputs:
+    """What is known of some inputs as a whole, each thing worked out when somebody asks first.
+
+    Half a dozen readers of a stack would write the same inputs down, for a digest or to see that there is no mark.
+    """
+
+    __slots__ = ("_bare", "_content", "_has_secret", "inputs", "written")
+
+    def __init__(self, inputs: Mapping[str, Any]) -> None:
+        self.inputs = inputs
+        self.written = written(inputs)  # None: a mark is in them, or something else that is no plain data
+        self._bare: dict[str, Any] | None = None
+        self._content: bytes | None = None
+        self._has_secret: bool | None = None if self.written is None else False
+
+    @property
+    def bare(self) -> dict[str, Any]:
+        """The inputs as `bare` has them: nobody's to change."""
+        if self._bare is None:
+            # A byte that stands for a tuple may be of a text as well, and then they are walked through.
+            as_they_are = self.written is not None and b"(" not in self.written
+            self._bare = self.inputs if as_they_are else bare(self.inputs)  # type: ignore[assignment]
+        found: dict[str, Any] = self._bare  # type: ignore[assignment]
+        return found
+
+    @property
+    def content(self) -> bytes | None:
+        """A digest of the inputs; None where they hold a mark."""
+        if self._content is None and self.written is not None:
+            self._content = digest(self.written)
+        return self._content
+
+    @property
+    def has_secret(self) -> bool:
+        """Whether anything in the inputs is a `Secret`."""
+        if self._has_secret is None:
+            self._has_secret = _holds(self.inputs, _is_secret)
+        return self._has_secret
+
+    @property
+    def secret_paths(self) -> tuple[str, ...]:
+        """The paths of all scalars that lie in secrets, sorted."""
+        return tuple(sorted({path for path, _, secret in leaves(self.inputs) if secret})) if self.has_secret else ()
+
+
 @dataclass(frozen=True, slots=True)
 class RecordedResource:
     """One registered resource: what the program asked for, with what the engine makes of it (URN, component)."""
@@ -85,23 +130,31 @@ class RecordedResource:
     read: bool = False  # an existing resource that the program only looks up (`Resource.get`)
     id: str | Unknown | None = None  # None for a component
     outputs: Mapping[str, Any] = field(default_factory=dict)
-    _bare: dict[str, Any] | None = field(default=None, init=False, repr=False, compare=False)
-    _secret: bool | None = field(default=None, init=False, repr=False, compare=False)
+    _about: AboutInputs | None = field(default=None, init=False, repr=False, compare=False)
+
+    @property
+    def about_inputs(self) -> AboutInputs:
+        """What is known of the inputs as a whole: worked out once."""
+        found = self._about
+        if found is None:
+            found = AboutInputs(self.inputs)
+            object.__setattr__(self, "_about", found)
+        return found
+
+    def knows_inputs_by(self, about: AboutInputs) -> None:
+        """Takes over what is known of the very inputs that this resource has, such as from its other view."""
+        if about.inputs is self.inputs:
+            object.__setattr__(self, "_about", about)
 
     @property
     def bare_inputs(self) -> dict[str, Any]:
         """The inputs without the `Secret` marks, as `bare` has them: worked out once, and nobody's to change."""
-        if self._bare is None:
-            object.__setattr__(self, "_bare", self.inputs if _is_bare(self.inputs) else bare(self.inputs))
-        found: dict[str, Any] = self._bare  # type: ignore[assignment]
-        return found
+        return self.about_inputs.bare
 
     @property
     def has_secrets(self) -> bool:
         """Whether anything in the inputs is a `Secret`: looked for once."""
-        if self._secret is None:
-            object.__setattr__(self, "_secret", has_secret(self.inputs))
-        return bool(self._secret)
+        return self.about_inputs.has_secret
 
     @property
     def package(self) -> str:
@@ -193,15 +246,6 @@ def masked(value: Any) -> Any:
     return value
 
 
-def _is_bare(value: Any) -> bool:
-    """Whether `bare` would hand a value on as it is, for sure: it is plain data, and no tuple is written of it.
-
-    A byte that stands for a tuple may be of a text as well, and then it is walked through.
-    """
-    found = written(value)
-    return found is not None and b"(" not in found
-
-
 def bare(value: Any) -> Any:
     """`value` without the `Secret` marks (for checks of values; never for anything that is written or changed).
 
@@ -236,7 +280,11 @@ def has_unknown(value: Any) -> bool:
 
 def has_secret(value: Any) -> bool:
     """Whether anything in `value`, at any depth, is a `Secret`."""
-    return written(value) is None and _holds(value, lambda item: isinstance(item, Secret))
+    return written(value) is None and _holds(value, _is_secret)
+
+
+def _is_secret(item: Any) -> bool:
+    return isinstance(item, Secret)
 
 
 def _holds(value: Any, wanted: Callable[[Any], bool]) -> bool:
@@ -276,8 +324,3 @@ def leaves(value: Any, path: str = "", *, secret: bool = False) -> Iterator[tupl
             yield from leaves(item, f"{path}[{index}]", secret=secret)
     else:
         yield path, value, secret
-
-
-def secret_paths(value: Any) -> tuple[str, ...]:
-    """The paths of all scalars that lie in secrets, sorted. Most resources have none, and `leaves` takes its time."""
-    return tuple(sorted({path for path, _, secret in leaves(value) if secret})) if has_secret(value) else ()

@@ -148,7 +148,7 @@ class View:
     @cached_property
     def content(self) -> bytes | None:
         """A digest of the inputs; None where something in them is unknown or secret."""
-        return None if self._secret else content(self.inputs)
+        return None if self._secret else self.resource.about_inputs.content
 
     def content_of(self, name: str) -> bytes | None:
         """A digest of one input; None where something in it is unknown, or anything in the resource is secret."""

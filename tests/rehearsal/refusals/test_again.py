@@ -96,6 +96,28 @@ def test_a_block_that_a_provider_takes_is_looked_at_once_and_another_anew() -> N
         assert list(_by_schema(_rules("Enabled", Secret("soon")))) == [("wrong-type", "rules[0].expiration.days")]
 
 
+def test_a_resource_that_a_provider_takes_is_looked_at_once_and_what_differs_anew(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    looked: list[str] = []
+    value = schema._Check.value
+    monkeypatch.setattr(
+        schema._Check, "value", lambda self, path, *rest: looked.append(path) or value(self, path, *rest)
+    )
+    sound = {"bucket": "looked-at-once", "rules": [RULE]}
+    for inputs in (sound, copy.deepcopy(sound)):
+        assert not list(check_schema([resource(LIFECYCLE, "rules", inputs)], {LIFECYCLE: BucketLifecycleConfiguration}))
+    assert looked.count("bucket") == 1, "a text is looked at as often as the whole resource is"
+    for wrong in (
+        {**sound, "bukcet": "b"},
+        {**sound, "bucket": {"a": "b"}},
+        {**sound, "rules": [{**RULE, "sttus": "x"}]},
+    ):
+        for _ in range(2):
+            told_of = resource(LIFECYCLE, "rules", wrong)
+            assert list(check_schema([told_of], {LIFECYCLE: BucketLifecycleConfiguration})), wrong
+
+
 def test_a_program_s_own_class_is_looked_at_each_time() -> None:
     args = input_class(BucketLifecycleConfiguration)
     assert args is not None

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import io
+import json
 import subprocess
 import sys
 import tarfile
@@ -42,3 +43,11 @@ def test_the_archive_is_the_same_every_time_and_runs(tmp_path):
     )  # fmt: skip
     assert answer.returncode == 0
     assert "--rendezvous-timeout-s" in answer.stdout
+
+
+def test_a_job_is_named_by_its_files_and_objects_as_by_one_text():
+    code = {"b.py": "print('b')", "a.py": "\u00fc"}
+    for objects in ([{"z": 1, "a": {"b": [None, "\u00e4"]}}], []):
+        whole = payload.digest(json.dumps({"objects": objects, "code": code}, sort_keys=True))
+        assert payload.digest_with_files(tuple(code.items()), objects) == whole
+    assert payload.digest_with_files((("a.py", ""),), []) != payload.digest_with_files((("a.py", " "),), [])

@@ -14,7 +14,7 @@ import sys
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any, NamedTuple, Protocol, get_args, get_origin
+from typing import Any, NamedTuple, Protocol, TypeVar, get_args, get_origin
 
 import pulumi
 from google.protobuf import struct_pb2  # type: ignore[import-untyped]
@@ -23,12 +23,15 @@ from pulumi.output import Unknown
 from pulumi.runtime import _depends_on, rpc, settings
 from pulumi.runtime import resource as sdk_resource
 from pulumi.runtime import resource_cycle_breaker as cycles
+from pulumi.runtime.proto import alias_pb2
 from pulumi.runtime.settings import SETTINGS
 
 from trainyard.recorded.model import UNKNOWN, Secret
 from trainyard.rehearsal.engine import wire
 from trainyard.rehearsal.engine.light_outputs import Answers, Found, UnusualError, Value, data_of, has_unknowns, track
 from trainyard.rehearsal.engine.two_views import PLAIN, Data, Twofold, Views, known_of, preview_of, twofold
+
+Read = TypeVar("Read")
 
 _register_resource = sdk_resource.register_resource
 _register_resource_outputs = sdk_resource.register_resource_outputs
@@ -261,7 +264,7 @@ async def _prepared(asked: _Asked) -> tuple[Registration, Registration, Mapping[
         protect=bool(options.protect),
         ignore_changes=translated(options.ignore_changes),
         replace_on_changes=translated(options.replace_on_changes),
-        aliases=await sdk_resource.prepare_aliases(res, options, True) if options.aliases else (),
+        aliases=await _aliases(res, options) if options.aliases else (),
         delete_before_replace=bool(options.delete_before_replace),
         retain_on_delete=bool(options.retain_on_delete),
         custom_timeouts=sdk_resource._create_custom_timeouts(timeouts) if timeouts is not None else None,
@@ -290,6 +293,29 @@ async def _prepared(asked: _Asked) -> tuple[Registration, Registration, Mapping[
     if asked.monitor.views is not None and provider and options.provider is not None:
         others["provider"] = await reference(options.provider, preview_of)
     return registration, replace(registration, **others) if others else registration, properties.unusual
+
+
+async def _aliases(res: pulumi.Resource, options: pulumi.ResourceOptions) -> Iterable[Any]:
+    """`prepare_aliases`, at once for those that name another type alone: the SDK of Kubernetes hands them in for every
+    version that a kind has had."""
+    given: Any = options.aliases
+    types = [_only_type(alias) for alias in given] if type(given) is list else [None]
+    if None in types:
+        return await sdk_resource.prepare_aliases(res, options, True)
+    return [_alias_of_type(str(type_)) for type_ in types]
+
+
+def _only_type(alias: Any) -> str | None:
+    """The type that an alias names, where it says nothing else."""
+    if type(alias) is not pulumi.Alias or type(alias.type_) is not str:
+        return None
+    rest: tuple[Any, ...] = (alias.name, alias.parent, alias.stack, alias.project)
+    return alias.type_ if all(part is ... for part in rest) else None
+
+
+@functools.lru_cache(maxsize=4096)
+def _alias_of_type(type_: str) -> Any:
+    return alias_pb2.Alias(spec=alias_pb2.Alias.Spec(type=type_))
 
 
 def _translated(asked: _Asked, names: list[str] | None) -> Iterable[str]:
@@ -442,6 +468,39 @@ def _of_input(key: Any, value: Any, error: ValueError | AssertionError) -> Excep
     return kind(f"{words}\n{kind.__name__} has risen: {error}")
 
 
+_MOST_ANNOTATIONS = 65_536
+"""Annotations of which something is kept at most: the SDKs have a tenth of that, and a program may make its own."""
+
+
+def _by_annotation(read: Callable[[Any], Read]) -> Callable[[Any], Read]:
+    """What a function says of an annotation, kept by its identity: those of `typing` take long to hash and compare.
+
+    Each is kept too, so that its identity stays its own.
+    """
+    kept: dict[int, tuple[Any, Read]] = {}
+
+    def found(cls: Any) -> Read:
+        entry = kept.get(id(cls))
+        if entry is not None:
+            return entry[1]
+        value = read(cls)
+        if len(kept) >= _MOST_ANNOTATIONS:
+            kept.clear()
+        kept[id(cls)] = (cls, value)
+        return value
+
+    return found
+
+
+@_by_annotation
+def _bare_annotation(cls: Any) -> Any:
+    """An annotation without what stands around it; None where it says nothing."""
+    found = sdk_types.unwrap_type(cls)
+    return None if found is Any else found
+
+
+_is_input_type = _by_annotation(sdk_types.is_input_type)
+
 _LARGEST = 2**53
 """Whole numbers are sent as 64-bit floats, which are exact up to here."""
 
@@ -467,9 +526,7 @@ def _plain(value: Any, resources: _Resources, translate: Callable[[str], str] | 
             return int(value) if value.is_integer() else value
         return value
     if cls is not None:
-        cls = sdk_types.unwrap_type(cls)
-        if cls is Any:
-            cls = None
+        cls = _bare_annotation(cls)
     if kind is list or kind is tuple:
         item_class = _item_class(cls) if cls is not None else None
         return [_plain(item, resources, translate, item_class) for item in value]
@@ -489,7 +546,7 @@ def _plain(value: Any, resources: _Resources, translate: Callable[[str], str] | 
     raise UnusualError
 
 
-@functools.cache
+@_by_annotation
 def _item_class(cls: Any) -> Any:
     try:
         return rpc._get_list_element_type(cls)
@@ -542,10 +599,11 @@ def _plain_dict(
     types: Mapping[str, Any] = {}
     every = None
     if cls is not None:
-        case = sdk_types.reduce_discriminated_union(cls, value, sdk_types._py_name_for)
-        cls = case if case is not None else cls
+        if not isinstance(cls, type):  # it may be a union
+            case = sdk_types.reduce_discriminated_union(cls, value, sdk_types._py_name_for)
+            cls = case if case is not None else cls
         translate_here = None
-        if sdk_types.is_input_type(cls):
+        if _is_input_type(cls):
             names, types = sdk_types.input_type_py_to_pulumi_names(cls), sdk_types.input_type_types(cls)
         else:
             mapped, every = _values_class(cls)
@@ -567,7 +625,7 @@ def _plain_dict(
     return found
 
 
-@functools.cache
+@_by_annotation
 def _values_class(cls: Any) -> tuple[bool, Any]:
     """Whether an annotation is of a mapping, and of what class its values are then; None where it does not say."""
     if cls is dict or get_origin(cls) in _MAPPINGS:
@@ -638,7 +696,7 @@ class _Shape(NamedTuple):
     item: Any = None
 
 
-@functools.cache
+@_by_annotation
 def _shape(cls: Any) -> _Shape:
     cls = sdk_types.unwrap_optional_type(cls) if cls else None
     if cls is None or cls is Any:

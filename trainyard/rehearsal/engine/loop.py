@@ -30,6 +30,8 @@ class InlineLoop(asyncio.SelectorEventLoop):
         # asyncio would format it whenever the garbage collector comes by.
         self.set_exception_handler(lambda _loop, _context: None)
 
+    get_debug = staticmethod(bool)  # False, as ever, without a frame: each future asks
+
     def call_soon(self, callback: Any, *args: Any, context: Context | None = None) -> asyncio.Handle:  # type: ignore[override]
         """Does what the base class does, without its checks: it is called a hundred times a resource."""
         handle = asyncio.Handle(callback, args, self, context)

@@ -25,7 +25,7 @@ from pulumi.runtime import Settings, configure, register_stack_transformation, r
 from pulumi.runtime.proto import engine_pb2, resource_pb2
 from pulumi.runtime.settings import get_root_resource
 
-from trainyard.recorded.model import UNKNOWN, Alias, RecordedResource, secret_paths
+from trainyard.recorded.model import UNKNOWN, AboutInputs, Alias, RecordedResource
 from trainyard.rehearsal.engine import light_outputs, outputs, wire
 from trainyard.rehearsal.engine.invokes import invoke
 from trainyard.rehearsal.engine.light_registration import Registered, Registration
@@ -255,13 +255,12 @@ class _Monitor:
         waits = asked.property_dependencies
         one_wait = beside is not None and waits is beside.asked.property_dependencies
         timeouts = asked.custom_timeouts
+        about = like.about_inputs if like is not None and like.inputs is made.inputs else AboutInputs(made.inputs)
         recorded = RecordedResource(
             **self._about(asked, urn),
             custom=asked.custom,
             inputs=made.inputs,
-            secret_paths=like.secret_paths
-            if like is not None and like.inputs is made.inputs
-            else secret_paths(made.inputs),
+            secret_paths=like.secret_paths if like is not None and like.inputs is made.inputs else about.secret_paths,
             dependencies=like.dependencies if like is not None and one_wait else tuple(sorted(asked.dependencies)),
             property_dependencies=like.property_dependencies
             if like is not None and one_wait
@@ -282,6 +281,7 @@ class _Monitor:
             outputs=made.outputs,
             from_check=made.from_check,
         )
+        recorded.knows_inputs_by(about)
         self.recording.resources.append(recorded)
         if self._preview is not None:
             self._last = _Beside(asked, recorded, made.checked)

@@ -196,7 +196,7 @@ def _plain_secrets(recording: Recording, placeholders: Collection[str]) -> Itera
     # and stands in the clear in other places with full right.
     secrets = {text for text in placeholders if len(text) >= SHORTEST_SECRET}
     for resource in recording.resources:
-        made = set(_texts(resource.outputs, secret=True)) if has_secret(resource.outputs) else set()
+        made = set(_texts(resource.outputs, secret=True)) if _answers_secret(resource) else set()
         if made:
             made.difference_update(_texts(resource.inputs, secret=True), _texts(resource.inputs, secret=False))
             secrets.update(text for text in made if len(text) >= SHORTEST_SECRET)
@@ -204,7 +204,9 @@ def _plain_secrets(recording: Recording, placeholders: Collection[str]) -> Itera
         return
     pattern = "|".join(re.escape(text) for text in sorted(secrets, key=len, reverse=True))
     for resource in recording.resources:
-        if not _has_one_of(secrets, resource.inputs):  # as most: a pattern takes five times as long
+        if not _has_one_of(
+            secrets, resource.inputs, resource.about_inputs.written
+        ):  # as most: a pattern takes five times as long
             continue
         for path, value, secret in leaves(resource.inputs):
             if not secret and isinstance(value, str) and re.search(pattern, value):
@@ -215,7 +217,7 @@ def _plain_secrets(recording: Recording, placeholders: Collection[str]) -> Itera
                     path=path,
                     hint="use Config.require_secret and pass the Output on, without unsecret",
                 )
-    if not _has_one_of(secrets, recording.stack_outputs):
+    if not _has_one_of(secrets, recording.stack_outputs, written(recording.stack_outputs)):
         return
     for path, value, secret in leaves(recording.stack_outputs):
         if not secret and isinstance(value, str) and re.search(pattern, value):
@@ -224,13 +226,20 @@ def _plain_secrets(recording: Recording, placeholders: Collection[str]) -> Itera
             )
 
 
-def _has_one_of(secrets: Collection[str], value: Any) -> bool:
+def _answers_secret(resource: RecordedResource) -> bool:
+    """Whether anything in the outputs is a `Secret`. Most of them are the inputs, of which that is known."""
+    if resource.has_secrets:
+        return has_secret(resource.outputs)
+    inputs = resource.inputs
+    return has_secret([value for key, value in resource.outputs.items() if inputs.get(key) is not value])
+
+
+def _has_one_of(secrets: Collection[str], value: Any, plain: bytes | None) -> bool:
     """Whether one of these texts stands in the clear anywhere in a value.
 
-    What has no marks is `written` whole, each text in UTF-8: where a secret is not among those bytes it is in no
-    text either, and that is seen ten times as soon.
+    What has no marks is `written` whole (`plain`), each text in UTF-8: where a secret is not among those bytes it is in
+    no text either, and that is seen ten times as soon.
     """
-    plain = written(value)
     if plain is not None and not any(text.encode(errors="surrogatepass") in plain for text in secrets):
         return False
     told = "\0".join(_texts(value, secret=False))

@@ -20,6 +20,8 @@ from trainyard.rehearsal.engine.sdk_types import Fields, FieldType, input_class,
 
 _SOUND: Final = Sound(16_384)
 """Inputs in which nothing was wrong."""
+_SOUND_RESOURCES: Final = Sound(16_384)
+"""Resources with no such input: half of a stack, which have nothing of its name in them."""
 _NUMBER = re.compile(r"[-+]?\d+(\.\d+)?([eE][-+]?\d+)?")
 
 
@@ -34,11 +36,17 @@ def check_schema(resources: Iterable[RecordedResource], classes: Mapping[str, ty
             continue
         check = _Check(resource)
         fields = input_fields(args_class)
+        whole = _whole(resource, args_class)
+        if whole is not None and whole in _SOUND_RESOURCES:
+            yield from _check_paths(resource, fields, cls)
+            continue
+        sound = True
         for key, value in resource.inputs.items():
             if key in resource.from_check:
                 continue
             type_ = fields.types.get(key)
             if type_ is None:
+                sound = False
                 yield check.unknown_key(key, key, fields)
                 continue
             digest = _digest(resource, args_class, key, value)
@@ -46,15 +54,32 @@ def check_schema(resources: Iterable[RecordedResource], classes: Mapping[str, ty
                 continue
             found = list(check.value(key, _unpacked(value, type_) if resource.is_provider else value, type_))
             yield from found
+            sound = sound and not found
             if digest is not None and not found:
                 _SOUND.add(digest)
+        if whole is not None and sound:
+            _SOUND_RESOURCES.add(whole)
         yield from _check_paths(resource, fields, cls)
+
+
+def _whole(resource: RecordedResource, args_class: type) -> bytes | None:
+    """A digest of all inputs and of all that says what they may be; None where something in them has none."""
+    inputs = resource.about_inputs.content
+    if inputs is None or not _is_of_an_sdk(args_class):
+        return None
+    return content(
+        resource.type, resource.from_check, resource.is_provider, args_class.__module__, args_class.__qualname__, inputs
+    )
+
+
+def _is_of_an_sdk(args_class: type) -> bool:
+    return args_class.__module__.startswith("pulumi_")
 
 
 def _digest(resource: RecordedResource, args_class: type, key: str, value: Any) -> bytes | None:
     """A digest of an input and of all that says what it may be; None for a scalar, which is checked as quickly, and for
     a class that is no SDK's: two programs may call theirs alike."""
-    if type(value) not in (dict, list) or not args_class.__module__.startswith("pulumi_"):
+    if type(value) not in (dict, list) or not _is_of_an_sdk(args_class):
         return None
     return content(resource.package, args_class.__module__, args_class.__qualname__, key, value)
 

@@ -159,7 +159,7 @@ def _made(
     resource: RecordedResource, provider: str, inputs: Mapping[str, Any], origins: Mapping[str, tuple[str, ...]]
 ) -> RecordedResource:
     """A resource as a policy sees it."""
-    return RecordedResource(
+    made = RecordedResource(
         urn=resource.urn,
         type=resource.type,
         name=resource.name,
@@ -173,6 +173,8 @@ def _made(
         ignore_changes=resource.ignore_changes,
         read=is_looked_up(resource.urn, resource.type),
     )
+    made.knows_inputs_by(resource.about_inputs)
+    return made
 
 
 def _provider(recorded: RecordedResource) -> RecordedResource:

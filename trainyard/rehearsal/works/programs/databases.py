@@ -56,7 +56,7 @@ def check(stack: Stack, cluster: Cluster) -> None:
                 if found["host"] in server.hosts:
                     _connects(view, path, found, server, cluster)
     for server in servers:
-        _logs_in(stack, server, texts, _let_in(cluster))
+        _logs_in(stack, server, texts, cluster)
     _elsewhere(stack, servers, texts)
 
 
@@ -104,7 +104,7 @@ def _of_cloud_sql(stack: Stack) -> Iterator[_Server]:
         yield _Server(view, frozenset(hosts), known, _PORTS.get(engine), forced, certified)
 
 
-def _logs_in(stack: Stack, server: _Server, texts: Sequence[tuple[View, str, str]], made: set[str]) -> None:
+def _logs_in(stack: Stack, server: _Server, texts: Sequence[tuple[View, str, str]], cluster: Cluster) -> None:
     """One of the users that programs log in to Cloud SQL as is made with it: a program may make others then."""
     users = [
         user
@@ -122,7 +122,9 @@ def _logs_in(stack: Stack, server: _Server, texts: Sequence[tuple[View, str, str
     if (server.view.text("databaseVersion") or "").startswith("MYSQL"):
         names |= {"root"}  # which each has, with a password of the instance's own
     known = known and not any(view.type in _LOGINS for view in stack.views)
-    if known and asked and asked.keys().isdisjoint(names | made | _ALWAYS) and not any("$" in one for one in asked):
+    if not known or not asked or not asked.keys().isdisjoint(names | _ALWAYS) or any("$" in one for one in asked):
+        return
+    if asked.keys().isdisjoint(_let_in(cluster)):  # which reads every program of the stack: asked last
         name, (view, path) = sorted(asked.items())[0]
         there = sorted(map(str, names))
         view.error(

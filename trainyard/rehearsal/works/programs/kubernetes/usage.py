@@ -202,13 +202,9 @@ _WORDS: Final = re.compile(r"\w+")
 
 def _parsed(pod: Pod, found: Program) -> None:
     """Options of a program that reads them with argparse: those of its own text, or the beginning of one."""
-    text = found.text
-    known = {option for group in _ARGUMENT.findall(text) for option in re.findall(r"[\"'](-[\w-]+)[\"']", group)}
-    if not known or _MORE.search(text):
+    known = _options(found.text)
+    if not known:
         return
-    known |= {"--help", "-h"}
-    if "BooleanOptionalAction" in text:
-        known |= {f"--no-{option.removeprefix('--')}" for option in known if option.startswith("--")}
     for at, word in found.words:
         option = OPTION.fullmatch(word)
         if option is not None and word != "--" and not any(one.startswith(option[1]) for one in known):
@@ -217,6 +213,18 @@ def _parsed(pod: Pod, found: Program) -> None:
                 f"{basename(found.path)} has no option {show(option[1])}: it prints its usage and ends",
                 allowed=f"one of {', '.join(sorted(known))}", hint=nearest(option[1], known),
             )  # fmt: skip
+
+
+@lru_cache(maxsize=64)
+def _options(text: str) -> frozenset[str]:
+    """The options of a program that reads them with argparse; none where others may be among them."""
+    known = {option for group in _ARGUMENT.findall(text) for option in re.findall(r"[\"'](-[\w-]+)[\"']", group)}
+    if not known or _MORE.search(text):
+        return frozenset()
+    known |= {"--help", "-h"}
+    if "BooleanOptionalAction" in text:
+        known |= {f"--no-{option.removeprefix('--')}" for option in known if option.startswith("--")}
+    return frozenset(known)
 
 
 @lru_cache(maxsize=64)

@@ -37,7 +37,7 @@ def check(cluster: Cluster) -> None:
     for kind, (group, resource) in _KINDS.items():
         for view in cluster.of(kind):
             labels = cluster.labels_of_namespaces.get(view.text("metadata.namespace") or "")
-            if labels is None or has_unknown(view.inputs):
+            if labels is None or (view.content is None and has_unknown(view.inputs)):
                 continue
             scopes = _Kept(scope_of(request) for request in _requests(view, labels))
             for policy in _bound(bindings, policies, labels, group, resource):
