@@ -236,10 +236,10 @@ def parameter_group(view: View) -> None:
             view.error("rds-parameter", f"{path}.name", f"{show(name)} is given twice", allowed="each parameter once")
         if isinstance(name, str):
             seen.add(name)
-            other = next((engine for engine, begins in _BEGINS.items() if name.startswith(begins)), "")
-            own = (other, f"aurora-{other}", *(("mariadb",) if other == "mysql" else ()))
-            if family and other and not family.startswith(own):
-                message = f"{show(name)} is of {other}, and the family is {family}: it is refused"
+            engine = next((engine for engine, begins in _BEGINS.items() if name.startswith(begins)), "")
+            own = (engine, f"aurora-{engine}", *(("mariadb",) if engine == "mysql" else ()))
+            if family and engine and not family.startswith(own):
+                message = f"{show(name)} is of {engine}, and the family is {family}: it is refused"
                 view.error("rds-parameter", f"{path}.name", message, allowed=f"a parameter of {family}")
 
 

@@ -36,9 +36,9 @@ def _told(cluster: Cluster) -> Iterator[tuple[View, str, str]]:
                     yield view, f"{part}.{key}", text
     for type_, at in ((GCP_RUN_SERVICE, "template.containers"), (GCP_RUN_JOB, "template.template.containers")):
         for view in cluster.stack.of_type(type_):
-            for path, container in view.items(at):
+            for path, entry in view.items(at):
                 for key in ("commands", "args", "envs"):
-                    for below, text in known_texts(container.get(key)):
+                    for below, text in known_texts(entry.get(key)):
                         if len(text) <= _LONGEST:
                             yield view, f"{path}.{key}{_below(below)}", text
     for release in cluster.releases:
