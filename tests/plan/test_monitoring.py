@@ -3,6 +3,7 @@
 import pytest
 
 from tests.plan.stack_files import keys, plan_of
+from tests.plan.test_gcp_api import GOOGLE
 from trainyard.monitoring.thresholds import Thresholds
 from trainyard.problems import SettingsError
 
@@ -70,3 +71,24 @@ def test_what_cannot_work_is_refused_by_its_key(settings, key):
     with pytest.raises(SettingsError) as refused:
         monitoring(**settings)
     assert key in {problem.key for problem in refused.value.problems}
+
+
+@pytest.mark.parametrize(
+    ("cloud", "machine", "drilled", "looked_at"),
+    [
+        ({}, "m7i.large", False, True),
+        ({}, "m7i.xlarge", True, True),
+        (GOOGLE, "e2-standard-2", False, True),
+        (GOOGLE, "e2-standard-4", True, True),
+    ],
+)
+def test_a_drill_that_no_node_of_the_cpu_pool_takes_is_left_out(cloud, machine, drilled, looked_at):
+    pool = {"instanceTypes": [machine]}
+    plan = plan_of(**cloud, cpuPool=pool)
+    [cluster] = plan.clusters
+    assert (cluster.drill is not None, cluster.check is not None) == (drilled, looked_at)
+    why = {decision.key: decision.source for decision in plan.core.decisions}["drill.enabled"]
+    assert ("no node of the CPU pool has 2 cores and 8 GiB" in why) is not drilled
+    if not drilled:
+        with pytest.raises(SettingsError, match=r"monitoring\.checkpointDrill: .*which one of its nodes has too"):
+            plan_of(**cloud, cpuPool=pool, monitoring={"checkpointDrill": True})

@@ -10,7 +10,8 @@ from trainyard.conventions import CHECKPOINTS_CLAIM
 from trainyard.conventions.monitoring import CHECKPOINT_DRILL
 from trainyard.monitoring.thresholds import SOURCES, Thresholds
 from trainyard.plan.context import LOCKED, Context
-from trainyard.plan.parts import CheckPlan, CpuNodesPlan, DrillPlan, MonitoringPlan, SmokePlan, TeamQueuePlan
+from trainyard.plan.parts import CheckPlan, DrillPlan, MonitoringPlan, SmokePlan, TeamQueuePlan
+from trainyard.plan.sharing import CpuRoom
 
 RUNBOOKS = "docs/runbooks"
 """What alerts name where nobody says where the pages are published: the folder of this project."""
@@ -80,7 +81,7 @@ def plan_drill(
     monitoring: MonitoringPlan | None,
     smoke: SmokePlan,
     queues: Sequence[TeamQueuePlan],
-    cpu_pool: CpuNodesPlan | None,
+    nodes: CpuRoom | None,
     context: Context,
 ) -> DrillPlan | None:
     """The checkpoint drill; None where nobody would hear of it, or where it has no nodes."""
@@ -90,13 +91,17 @@ def plan_drill(
         for queue in queues
         if queue.cpu_only_cores >= DRILL_CORES and queue.cpu_only_memory_gib >= DRILL_MEMORY_GIB
     ]
-    possible = monitoring is not None and cpu_pool is not None and bool(room)
+    on_one = nodes is not None and nodes.takes(DRILL_CORES, DRILL_MEMORY_GIB)
+    possible = monitoring is not None and on_one and bool(room)
     if wanted and not possible:
         allowed = (
-            f"needs monitoring, and a team that has {DRILL_CORES} cores and {DRILL_MEMORY_GIB} GiB of the CPU pool"
+            f"needs monitoring, and a team that has {DRILL_CORES} cores and {DRILL_MEMORY_GIB} GiB of the CPU pool, "
+            "which one of its nodes has too"
         )
         context.ledger.problem("monitoring.checkpointDrill", wanted, allowed, "monitoring.enabled, cpuPool")
     why = "own choice: a checkpoint that nobody has restored is none; two cores for minutes a week, cents a month"
+    if nodes is not None and not on_one:
+        why = f"no node of the CPU pool has {DRILL_CORES} cores and {DRILL_MEMORY_GIB} GiB for it"
     source = why if wanted is None else "setting monitoring.checkpointDrill"
     if not context.ledger.decide("drill.enabled", possible and wanted is not False, source):
         return None
@@ -125,7 +130,7 @@ def plan_check(
     monitoring: MonitoringPlan | None,
     smoke: SmokePlan,
     queues: Sequence[TeamQueuePlan],
-    cpu_pool: CpuNodesPlan | None,
+    nodes: CpuRoom | None,
     context: Context,
 ) -> CheckPlan | None:
     """The look at teams' own checkpoints; None where nobody would hear of it, or where it has no nodes."""
@@ -136,11 +141,17 @@ def plan_check(
         for queue in queues
         if queue.cpu_only_cores >= CHECK_CORES and queue.cpu_only_memory_gib >= CHECK_MEMORY_GIB
     )
-    possible = monitoring is not None and cpu_pool is not None and folder is not None and bool(room)
+    on_one = nodes is not None and nodes.takes(CHECK_CORES, CHECK_MEMORY_GIB)
+    possible = monitoring is not None and on_one and folder is not None and bool(room)
     if wanted and not possible:
-        allowed = f"needs monitoring, and a team that has {CHECK_CORES} core and {CHECK_MEMORY_GIB} GiB of the CPU pool"
+        allowed = (
+            f"needs monitoring, and a team that has {CHECK_CORES} core and {CHECK_MEMORY_GIB} GiB of the CPU pool, "
+            "which one of its nodes has too"
+        )
         context.ledger.problem("monitoring.checkpointCheck", wanted, allowed, "monitoring.enabled, cpuPool")
     why = "own choice: a damaged checkpoint is found before it is needed; a core for minutes a day"
+    if nodes is not None and not on_one:
+        why = f"no node of the CPU pool has {CHECK_CORES} core and {CHECK_MEMORY_GIB} GiB for it"
     source = why if wanted is None else "setting monitoring.checkpointCheck"
     if not context.ledger.decide("check.enabled", possible and wanted is not False, source) or folder is None:
         return None

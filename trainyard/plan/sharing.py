@@ -29,6 +29,12 @@ class CpuRoom:
     cores: int
     memory_gib: int
     pods: int
+    node_cores: float
+    node_memory_gib: float
+
+    def takes(self, cores: float, memory_gib: float) -> bool:
+        """Whether a pod of that size fits on one of the nodes."""
+        return cores <= self.node_cores and memory_gib <= self.node_memory_gib
 
 
 WEIGHT_WITHOUT_GPUS = 1

@@ -83,9 +83,14 @@ def cpu_room(pool: CpuNodesPlan | None, *, team_logs: bool) -> CpuRoom | None:
     if pool is None or not pool.instance_types:
         return None
     rooms = [allocatable(type_, team_logs=team_logs) for type_ in pool.instance_types]
-    cores = min(room.cores for room in rooms) * pool.max_nodes
-    mib = min(room.mib for room in rooms) * pool.max_nodes
-    return CpuRoom(math.floor(cores), math.floor(mib / 1024), pool.max_nodes * MAX_PODS)
+    cores, mib, most = min(room.cores for room in rooms), min(room.mib for room in rooms), pool.max_nodes
+    return CpuRoom(
+        math.floor(cores * most),
+        math.floor(mib * most / 1024),
+        most * MAX_PODS,
+        node_cores=float(cores),
+        node_memory_gib=float(mib / 1024),
+    )
 
 
 def check_system_nodes(

@@ -112,8 +112,8 @@ def plan_aws(
         runtimes=plan_runtimes(pools, smoke, context),
         isolated_gpus=True,  # the nodes' launch template sees to it
         monitoring=monitoring,
-        drill=plan_drill(monitoring, smoke, queues, cpu_pool, context),
-        check=plan_check(monitoring, smoke, queues, cpu_pool, context),
+        drill=plan_drill(monitoring, smoke, queues, room, context),
+        check=plan_check(monitoring, smoke, queues, room, context),
         ledger=plan_ledger(pools, teams, node_hour_usd((system_nodes, cpu_pool)), volume_gib_month_usd(), context)
         if monitoring
         else None,

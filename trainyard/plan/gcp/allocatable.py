@@ -36,7 +36,13 @@ def cpu_room(pool: CpuNodesPlan | None) -> CpuRoom | None:
         return None
     cores, mib = room(pool.instance_types[0])
     most = pool.max_nodes
-    return CpuRoom(math.floor(cores * most), math.floor(mib * most / 1024), most * gke_nodes.MAX_PODS)
+    return CpuRoom(
+        math.floor(cores * most),
+        math.floor(mib * most / 1024),
+        most * gke_nodes.MAX_PODS,
+        node_cores=float(cores),
+        node_memory_gib=float(mib / 1024),
+    )
 
 
 def check_system_nodes(

@@ -70,7 +70,8 @@ def plan_gcp(
 
     tpu_pools = plan_tpus(teams, weights, zones, pulled_as, scheduling, context)
     check_addresses(network, pools, tpu_pools, [system_nodes, *([cpu_pool] if cpu_pool else [])], context)
-    queues = plan_queues(teams, weights, source, pools, scheduling, context, room=cpu_room(cpu_pool))
+    room = cpu_room(cpu_pool)
+    queues = plan_queues(teams, weights, source, pools, scheduling, context, room=room)
     project = settings.gcp.project or UNKNOWN_PROJECT
     lustre, shared_files = plan_lustre(zones, pools, context), plan_shared_files(context)
     smoke = plan_smoke(
@@ -119,8 +120,8 @@ def plan_gcp(
         smoke=smoke,
         runtimes=plan_runtimes(pools, smoke, context),
         monitoring=monitoring,
-        drill=plan_drill(monitoring, smoke, queues, cpu_pool, context),
-        check=plan_check(monitoring, smoke, queues, cpu_pool, context),
+        drill=plan_drill(monitoring, smoke, queues, room, context),
+        check=plan_check(monitoring, smoke, queues, room, context),
         ledger=plan_ledger(
             pools,
             teams,
