@@ -72,6 +72,7 @@ GUARDED = (
 
 _USE = re.compile(
     r"[a-z0-9-]+:(Get|List|Describe|Head|BatchGet|BatchCheck|Decrypt|Encrypt|ReEncrypt|GenerateDataKey|AssumeRole|TagSession"
+    r"|SetSourceIdentity"
     r"|Publish|Receive|Client(Mount|Write)|ConsoleAccess)[A-Za-z]*\*?",
     re.IGNORECASE,
 )

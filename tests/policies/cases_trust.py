@@ -155,6 +155,25 @@ CASES = [
                 role(account(OTHER, Action="sts:AssumeRole", Condition={"StringEquals": {"sts:ExternalId": "x"}})),
             ],
         ),
+        (
+            "people of another account, who say who they are",
+            OK,
+            [
+                BUDGET,
+                role(
+                    account(
+                        OTHER,
+                        Action=["sts:AssumeRole", "sts:SetSourceIdentity"],
+                        Condition={"ArnLike": {"aws:PrincipalArn": [f"arn:aws:iam::{OTHER}:role/lead"]}},
+                    )
+                ),
+            ],
+        ),
+        (
+            "whoever is of another account, who say who they are",
+            VIOLATED,
+            [BUDGET, role(account(OTHER, Action=["sts:AssumeRole", "sts:SetSourceIdentity"]))],
+        ),
         ("another is denied", OK, [BUDGET, bucket_policy(account(OTHER, Effect="Deny"))]),
         (
             "all but some actions",
