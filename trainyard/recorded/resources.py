@@ -98,7 +98,8 @@ def _may_mean(texts: frozenset[str], resource: RecordedResource) -> bool:
     What is not known may be anything. Google Cloud's are referred to by id, name or address, which are outputs: a known
     text in which none of these is names something else, whatever it was made of.
     """
-    if not texts or not resource.type.startswith("gcp:"):
+    says_what_it_is = bool(resource.id or resource.outputs)
+    if not texts or not says_what_it_is or not resource.type.startswith("gcp:"):
         return True
     told = [resource.id, resource.name, *(text for key, text in resource.outputs.items() if key.endswith(_NAMING))]
     return any(
