@@ -20,6 +20,8 @@ from trainyard.monitoring.alerts.platform import WATCHDOG
 
 SILENT_SECONDS = 900
 """How long the watchdog may be missing: three times as long as Alertmanager takes between two lines at most."""
+RUNBOOKS: Final = "docs/runbooks"
+"""Where the pages are that say what to do, in Trainyard's own repository."""
 CLOSE_SECONDS = 1800
 """When an incident ends of itself, with no more lines: the shortest that Cloud Monitoring takes."""
 CHIP_BUSY: Final = "kubernetes.io/container/accelerator/tensorcore_utilization"
@@ -100,6 +102,8 @@ class AlertPoliciesArgs(TypedDict):
     """Who is told."""
     labels: Mapping[str, str]
     """Labels of channels and policies, which Google calls the user's."""
+    runbooks: NotRequired[str]
+    """The address that the runbooks' pages are below. Default `docs/runbooks`, in Trainyard's repository."""
     idle_chip_minutes: NotRequired[int]
     """Minutes after which people are told of a pod whose TPU chips did nothing. Default: there are no slices."""
 
@@ -111,6 +115,7 @@ class AlertPolicies(pulumi.ComponentResource):
         super().__init__("trainyard:index:AlertPolicies", name, None, opts)
         child = pulumi.ResourceOptions(parent=self, depends_on=prerequisites(opts))
         cluster, labels = args["cluster_name"], dict(args["labels"])
+        runbooks = args.get("runbooks", RUNBOOKS)
         channels = email_channels(name, args["project"], f"Alerts of {cluster}", args["emails"], child, labels)
         monitoring.AlertPolicy(
             f"{name}-alerts",
@@ -162,7 +167,7 @@ class AlertPolicies(pulumi.ComponentResource):
                 }
             ],
             documentation={
-                "content": f"Monitoring of {cluster} is silent: no alert would arrive. docs/runbooks/watchdog.md",
+                "content": f"Monitoring of {cluster} is silent: no alert would arrive. {runbooks}/watchdog.md",
                 "mime_type": "text/markdown",
             },
             notification_channels=channels,
@@ -173,7 +178,7 @@ class AlertPolicies(pulumi.ComponentResource):
             monitoring.AlertPolicy(
                 f"{name}-idle-chips",
                 opts=child,
-                **_idle_chips(cluster, args["project"], args["idle_chip_minutes"], channels, labels),
+                **_idle_chips(cluster, args["project"], args["idle_chip_minutes"], runbooks, channels, labels),
             )
         register(self)
 
@@ -182,6 +187,7 @@ def _idle_chips(
     cluster: str,
     project: pulumi.Input[str],
     minutes: int,
+    runbooks: str,
     channels: Sequence[pulumi.Input[str]],
     labels: Mapping[str, str],
 ) -> dict[str, Any]:
@@ -215,7 +221,7 @@ def _idle_chips(
         "documentation": {
             "subject": f"TPU chips idle: ${{resource.label.namespace_name}} ({cluster})",
             "content": "${resource.label.pod_name} holds TPU chips and computes on none of them. Ask its owner, or take"
-            " the chips back and keep the job: docs/runbooks/gpu-idle.md",
+            f" the chips back and keep the job: {runbooks}/gpu-idle.md",
             "mime_type": "text/markdown",
         },
         "alert_strategy": {"auto_close": f"{CLOSE_SECONDS}s"},

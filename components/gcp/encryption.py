@@ -1,7 +1,7 @@
 """Keys of the environment: one a class of data, each with the agents of the services that encrypt with it."""
 
 from collections.abc import Mapping, Sequence
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 import pulumi
 import pulumi_gcp.kms as kms
@@ -25,6 +25,9 @@ class ProjectKeysArgs(TypedDict):
     `serviceAccount:service-1@gs-project-accounts.iam.gserviceaccount.com`."""
     protect: bool
     """Whether Pulumi refuses to delete or replace the keys."""
+    stay: NotRequired[Sequence[str]]
+    """Short names among `members` that a destroy leaves on their key: those of a service whose copies outlast the
+    stack, and cannot be read without."""
 
 
 class ProjectKeys(pulumi.ComponentResource):
@@ -39,10 +42,13 @@ class ProjectKeys(pulumi.ComponentResource):
     """Class of data to the id of its key: projects/PROJECT/locations/LOCATION/keyRings/RING/cryptoKeys/KEY."""
 
     def __init__(self, name: str, args: ProjectKeysArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        """Raises ValueError where no class of data is named."""
+        """Raises ValueError where no class of data is named, and where one that is to stay is no member."""
         super().__init__("trainyard:index:ProjectKeys", name, None, opts)
         if not args["members"]:
             raise ValueError("members: got none; a key for at least one class of data")
+        stay = set(args.get("stay", ()))
+        if unknown := sorted(stay - {who for members in args["members"].values() for who in members}):
+            raise ValueError(f"stay: got {', '.join(unknown)}; must be among the members of a class")
         ring = kms.KeyRing(
             f"{name}-keys",
             location=args["location"],
@@ -68,7 +74,7 @@ class ProjectKeys(pulumi.ComponentResource):
                     crypto_key_id=key.id,
                     role=_USER,
                     member=member,
-                    opts=pulumi.ResourceOptions(parent=self),
+                    opts=pulumi.ResourceOptions(parent=self, retain_on_delete=who in stay or None),
                 )
                 for who, member in members.items()
             ]

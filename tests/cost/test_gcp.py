@@ -54,7 +54,8 @@ def whole() -> Cost:
 
 def test_everything_of_the_environment_is_priced_but_what_nobody_publishes(whole: Cost) -> None:
     assert [(entry.what, entry.reason) for entry in whole.unpriced] == [
-        ("metrics", "samples of Managed Prometheus: no dated price was read")
+        ("metrics", "samples of Managed Prometheus: no dated price was read"),
+        ("backups of the share", "Backup and DR, by what it keeps: no whole price was read"),
     ]
     assert whole.region == "europe-west4"
     assert whole.total.floor < whole.total.expected < whole.total.ceiling

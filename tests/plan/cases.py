@@ -89,7 +89,21 @@ CASES = [
             "teams": ({**people("a", 5), **keys(monthly_budget_usd=90_000)}, people("b", 5)),
         },
         "teams",
-        "got budgets of 90000 USD; must be less than 90000 together, or b may spend nothing",
+        "got budgets of 90000 USD; must leave more of 90000, the monthly budget, or b may spend nothing",
+        "raise monthlyBudgetUsd",
+    ),
+    (
+        {
+            **keys(monthly_budget_usd=90_000),
+            "teams": (
+                {**people("a", 5), **keys(monthly_budget_usd=89_998)},
+                people("b", 5),
+                people("c", 5),
+                people("d", 4),
+            ),
+        },
+        "teams",
+        "got budgets of 89998 USD; must leave more of 90000, the monthly budget, or d may spend nothing",
         "raise monthlyBudgetUsd",
     ),
     ({"teams": (people("Vision_1", 5),)}, "teams[0].name", 'got "Vision_1"; must be lower-case', ""),

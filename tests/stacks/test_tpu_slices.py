@@ -16,6 +16,7 @@ from tests.documentation.documents import blocks
 from tests.rehearsal.refusals.builders import obj
 from tests.rehearsal.works.mistakes import DROP, edit, put
 from tests.shared import ROOT
+from tests.smoke_jobs.launch.failure_policy import Pod, job_failure, job_set_action
 from trainyard.components.k8s.gpu_guard import POD_SET_LABEL
 from trainyard.conventions import TPU_RESOURCE
 from trainyard.monitoring import names
@@ -370,6 +371,18 @@ def test_the_job_of_several_slices_in_the_guide_is_let_in_and_works(resources: l
     assert [each["name"].removeprefix("MEGASCALE_") for each in env] == [
         "NUM_SLICES", "COORDINATOR_ADDRESS", "SLICE_ID",
     ]  # fmt: skip
+
+
+def test_the_job_of_several_slices_in_the_guide_outlives_any_number_of_lost_slices() -> None:
+    """As the Trainer's jobs do: only failures of its own count."""
+    spec = job_set()["spec"]
+    (replicated,) = spec["replicatedJobs"]
+    for pod, action in (
+        (Pod(137, disrupted=True), "RestartJobSetAndIgnoreMaxRestarts"),
+        (Pod(1), "RestartJobSet"),
+    ):
+        failure = job_failure(replicated["template"]["spec"], [pod])
+        assert failure is not None and job_set_action(spec, failure) == action
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ from trainyard.teardown.kinds import (
     GCP_DATABASE,
     GCP_FOLDER,
     GCP_KEY,
+    GCP_VAULT,
     GROUPS,
     KEY,
     LUSTRE,
@@ -250,6 +251,19 @@ def test_on_google_cloud_what_is_given_up_can_be_deleted(on_google: State) -> No
     assert all(each["outputs"]["deletionPolicy"] == "DELETE" for each in after.of(GCP_KEY)), "and not left for ever"
     assert found.kept == ()
     assert any(line.startswith("DatabaseInstance ") for line in found.lost)
+
+
+@pytest.mark.parametrize("keep", [(), ("data",), GROUPS])
+def test_the_vault_of_backups_stays_with_its_key_and_can_be_read(rehearsed, keep: tuple[Group, ...]) -> None:
+    after, found = ended(State(exported(rehearsed("large-gcp"))), *keep)
+    (vault,) = after.of(GCP_VAULT)
+    (kept,) = (each for each in found.kept if each.kind == "BackupVault")
+    assert vault["retainOnDelete"] and kept.why == "its backups go with their days"
+    key = by_name(after, GCP_KEY, "northwind-production-data")
+    assert key["retainOnDelete"] and key["outputs"]["deletionPolicy"] == "ABANDON"
+    assert by_name(after, "gcp:kms/cryptoKeyIAMMember:*", "northwind-production-data-backups")["retainOnDelete"]
+    share = Left("Instance", vault["inputs"]["backupVaultId"], "tag", 1.0)
+    assert not any(each.is_of(share) for each in found.kept), "it has the vault's name, and is to go"
 
 
 def test_a_user_that_owns_tables_is_not_dropped_from_a_database_that_goes(on_google: State) -> None:

@@ -110,20 +110,23 @@ def plan_teams(teams: Sequence[Team], monthly_usd: int, context: Context) -> tup
     if named > monthly_usd:
         allowed = f"must be at most {monthly_usd} together, the monthly budget"
         context.ledger.problem("teams", f"budgets of {named} USD", allowed, "raise monthlyBudgetUsd")
-    without = [team.name for team in teams if team.monthly_budget_usd is None]
-    if without and named == monthly_usd:
-        allowed = f"must be less than {monthly_usd} together, or {', '.join(without)} may spend nothing"
-        hint = "raise monthlyBudgetUsd, or set monthlyBudgetUsd of each team"
-        context.ledger.problem("teams", f"budgets of {named} USD", allowed, hint)
-    elif not without and not named:
-        allowed = "must be above 0 for one of them: nobody may spend anything"
-        context.ledger.problem(
-            "teams: monthlyBudgetUsd", "0 for every team", allowed, "leave it out to share the budget"
-        )
     others = [
         weight if team.monthly_budget_usd is None else Fraction(0) for team, weight in zip(teams, weights, strict=True)
     ]
     shared = largest_remainder(max(0, monthly_usd - named), others) if any(others) else [0] * len(teams)
+    # In whole dollars: of what little is left the smallest may get none. A whole that is too little is told as that.
+    without = [
+        team.name for team, part in zip(teams, shared, strict=True) if team.monthly_budget_usd is None and not part
+    ]
+    if without and 0 < named <= monthly_usd:
+        allowed = f"must leave more of {monthly_usd}, the monthly budget, or {', '.join(without)} may spend nothing"
+        hint = "raise monthlyBudgetUsd, or set monthlyBudgetUsd of each team"
+        context.ledger.problem("teams", f"budgets of {named} USD", allowed, hint)
+    elif not any(others) and not named:
+        allowed = "must be above 0 for one of them: nobody may spend anything"
+        context.ledger.problem(
+            "teams: monthlyBudgetUsd", "0 for every team", allowed, "leave it out to share the budget"
+        )
     decide = context.ledger.decide
 
     def budget(team: Team, part: int) -> int:

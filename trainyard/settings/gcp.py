@@ -47,7 +47,7 @@ class Gcp(Model):
         default=None,
         description=(
             "the billing account, for a budget of Google's, which needs a right on it; without one there is no such "
-            "budget"
+            "budget, and no managed training, which nothing else counts the money of"
         ),
     )
     billing_currency: Annotated[str, matching(r"[A-Z]{3}", "must be a currency's three letters, like USD")] = Field(

@@ -25,6 +25,7 @@ from trainyard.teardown.kinds import (
     GCP_DATABASE,
     GCP_FILES,
     GCP_LUSTRE,
+    GCP_VAULT,
     GIVEN_UP,
     GROUP_OF,
     GROUPS,
@@ -148,6 +149,9 @@ def _chosen(state: State, keep: Sequence[Group]) -> tuple[dict[str, Kept], list[
     lost: list[str] = []
     cached = tuple(f"{(each.get('inputs') or {}).get('ecrRepositoryPrefix')}/" for each in state.of(CACHE))
     for each in state.made:
+        if each["type"] == GCP_VAULT:  # one with backups cannot be deleted, whatever is to stay
+            stays[each["urn"]] = _vault(each)
+            continue
         group = group_of(each)
         copies = each["type"] == REPOSITORY and str((each.get("inputs") or {}).get("name", "")).startswith(cached)
         if group is None or (cached and copies):  # what was pulled through can be pulled again
@@ -232,6 +236,20 @@ def _snapshot(resource: Mapping[str, Any]) -> Kept:
     parts = str(known.get("arn", "")).split(":")
     arn = ":".join((*parts[:5], "snapshot", name)) if len(parts) > 5 else ""
     return Kept("database snapshot", tuple(filter(None, (name, arn))), "--keep tracking")
+
+
+def vault_of(path: str) -> str:
+    """What a vault of backups is known by, of its own path or that of something in it; nothing where it is neither.
+
+    A path may have its project's id or number, and the vault's bare name is its share's too.
+    """
+    _, of_vault, within = path.partition("/backupVaults/")
+    return f"backupVaults/{within.partition('/')[0]}" if of_vault else ""
+
+
+def _vault(resource: Mapping[str, Any]) -> Kept:
+    path = str(resource.get("id"))
+    return Kept(_word(resource), tuple(filter(None, (path, vault_of(path)))), "its backups go with their days")
 
 
 def _kept(resource: Mapping[str, Any], why: str) -> Kept:

@@ -208,8 +208,10 @@ def _tell(
         "emails": plan.core.budget.alert_emails,
         "labels": dict(plan.ground.labels),
     }
-    if plan.ground.tpu_pools and planned.monitoring is not None:
-        args["idle_chip_minutes"] = planned.monitoring.thresholds.idle_gpu_minutes
+    if planned.monitoring is not None:
+        args["runbooks"] = planned.monitoring.runbooks
+        if plan.ground.tpu_pools:
+            args["idle_chip_minutes"] = planned.monitoring.thresholds.idle_gpu_minutes
     AlertPolicies(f"{prefix}alert-policies", args, after(gcp, cluster.ready))
 
 

@@ -72,7 +72,13 @@ def make_keys(plan: Plan[GcpPlan], services: ProjectServices, gcp: pulumi.Resour
     }
     return ProjectKeys(
         plan.core.name,
-        {"location": own.region, "members": members, "protect": plan.core.protect},
+        {
+            "location": own.region,
+            "members": members,
+            "protect": plan.core.protect,
+            # The vault of backups outlasts the stack, and reads its backups by this key.
+            "stay": ["backups"] if own.shared_files else [],
+        },
         after(gcp, services.ready),
     )
 

@@ -150,6 +150,7 @@ def program() -> None:
                 "record": {"storage": storage_agent, "logging": log_agent},
             },
             "protect": True,
+            "stay": ["backups"],
         },
         after(services.ready),
     )

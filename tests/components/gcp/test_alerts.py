@@ -69,3 +69,20 @@ def test_chips_that_are_held_and_idle_are_told_of_and_missing_figures_are_not(ma
     assert asked["evaluationMissingData"] == "EVALUATION_MISSING_DATA_INACTIVE"
     assert asked["aggregations"][0]["crossSeriesReducer"] == "REDUCE_MAX", "one busy chip is a pod that computes"
     assert (ROOT / found["documentation"]["content"].rpartition(" ")[2]).is_file()
+
+
+def test_people_are_sent_to_the_runbooks_that_the_settings_name() -> None:
+    def program() -> None:
+        AlertPolicies(
+            "policies",
+            {
+                "project": "acme-ml", "cluster_name": "acme-demo", "alerts_metric": "a", "watchdog_metric": "w",
+                "emails": ["a@example.com"], "labels": {}, "idle_chip_minutes": 45,
+                "runbooks": "https://wiki.example/runbooks",
+            },
+        )  # fmt: skip
+
+    found = record(program)
+    for name, page in (("idle-chips", "gpu-idle.md"), ("silent", "watchdog.md")):
+        told = plain(found.one(POLICY, f"policies-{name}").inputs)["documentation"]["content"]
+        assert told.endswith(f" https://wiki.example/runbooks/{page}")

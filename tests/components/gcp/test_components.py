@@ -203,6 +203,16 @@ def test_keys_outlast_the_stack(made: Recording) -> None:
         assert key.inputs["rotationPeriod"] == "7776000s"
 
 
+def test_who_reads_what_outlasts_the_stack_stays_on_its_key(made: Recording) -> None:
+    grants = {
+        each.name: each.retain_on_delete for each in made.of_type("gcp:kms/cryptoKeyIAMMember:CryptoKeyIAMMember")
+    }
+    assert [name for name, stays in grants.items() if stays] == ["acme-demo-data-backups"]
+    given: Any = {"location": REGION, "members": {"data": {"storage": "serviceAccount:a@b"}}, "protect": True}
+    with pytest.raises(ValueError, match="stay: got backups; must be among the members"):
+        record(lambda: ProjectKeys("keys", given | {"stay": ["backups"]}))  # type: ignore[arg-type, return-value]
+
+
 def test_a_teams_pods_read_the_data_and_write_their_own_folder(made: Recording) -> None:
     reads = made.one("gcp:storage/bucketIAMMember:BucketIAMMember", "team-vision-data").inputs
     writes = made.one("gcp:storage/managedFolderIamMember:ManagedFolderIamMember", "team-vision-checkpoints").inputs

@@ -291,6 +291,19 @@ def test_who_may_not_ask_about_rights_is_told_why(ask: Ask, iam: Iam, subject: S
     assert line.answer is UNKNOWN and "HTTP 403" in line.told and "serviceusage.services.use" in line.remedy
 
 
+@pytest.mark.parametrize(
+    ("kind", "permission"),
+    [
+        ("backupPlan:BackupPlan", "backupdr.backupVaults.associate"),
+        ("backupPlan:BackupPlan", "backupdr.operations.get"),
+        ("backupPlanAssociation:BackupPlanAssociation", "file.instances.updateBackupDrConfig"),
+        ("backupPlanAssociation:BackupPlanAssociation", "backupdr.backupPlanAssociations.getForFilestoreInstance"),
+    ],
+)
+def test_backing_up_files_takes_rights_on_the_vault_and_on_the_share(kind: str, permission: str) -> None:
+    assert permission in rights.permissions_of(f"gcp:backupdisasterrecovery/{kind}")
+
+
 def test_every_kind_that_the_cards_know_has_its_permissions() -> None:
     files = sorted((ROOT / "trainyard" / "cards").glob("gcp*.yaml"))
     cards = [type_ for file in files for type_ in yaml.safe_load(file.read_text())]

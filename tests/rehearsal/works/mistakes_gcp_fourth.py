@@ -193,7 +193,7 @@ SILENT = {
             POLICY,
             "record-alarms-rights",
             "documentation.content",
-            "${resource.labels.project_id}",
+            "${resource.label.project_id}",
             "${resource.label.project}",
         ),
         STACK,

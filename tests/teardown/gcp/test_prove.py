@@ -12,12 +12,15 @@ from typer.testing import CliRunner
 
 from tests.cli.test_way_in import Desk
 from tests.shared import ROOT
+from tests.teardown.states import exported
 from trainyard.account.gcp import NobodyError
 from trainyard.cli.main import app
 from trainyard.plan.parts import Plan
 from trainyard.plan.resolve import resolve_stack
 from trainyard.teardown.gcp.prove import INVENTORY, prove
+from trainyard.teardown.kinds import GCP_VAULT
 from trainyard.teardown.model import Kept, Proof
+from trainyard.teardown.state import State, ending
 
 P = "projects/acme-ml"
 OURS = {"client": "acme", "environment": "demo-gcp", "other": "x"}
@@ -213,6 +216,34 @@ def test_what_was_to_stay_is_told_apart(proven: Proven) -> None:
     bucket = asset("storage.googleapis.com/Bucket", "acme-demo-gcp-data", labels=OURS)
     proof = proven(bucket, kept=(Kept("Bucket", ("acme-demo-gcp-data",), "data"),))
     assert proof.holds and [each.id for each in proof.kept] == ["acme-demo-gcp-data"]
+
+
+@pytest.mark.parametrize("project", [P, "projects/1"])
+def test_a_vault_of_backups_that_stays_and_what_is_in_it_is_not_owed(
+    proven: Proven, with_vault: State, project: str
+) -> None:
+    (vault,) = with_vault.of(GCP_VAULT)
+    kept = ending(with_vault, ()).kept
+    path = f"{project}/{vault['id'].partition('/')[2].partition('/')[2]}"
+    left = (
+        asset("backupdr.googleapis.com/BackupVault", path, labels=OURS),
+        asset("backupdr.googleapis.com/DataSource", f"{path}/dataSources/ds-1"),
+        asset("backupdr.googleapis.com/Backup", f"{path}/dataSources/ds-1/backups/b-1"),
+    )
+    proof = proven(*left, kept=kept)
+    assert proof.holds and len(proof.kept) == 3
+    alone = proven(*left)
+    assert len(alone.owed) == 3
+    told = {each.kind: each.command for each in alone.owed}
+    assert told["BackupVault"] == f"gcloud backup-dr backup-vaults delete {path}"
+    name = path.rpartition("/")[2]
+    share = asset("file.googleapis.com/Instance", f"{project}/locations/x/instances/{name}", labels=OURS)
+    assert [each.kind for each in proven(share, kept=kept).owed] == ["Instance"], "it has the vault's name"
+
+
+@pytest.fixture(scope="module")
+def with_vault(rehearsed) -> State:
+    return State(exported(rehearsed("large-gcp")))
 
 
 def test_an_inventory_that_is_off_proves_nothing(plan: Plan, desk: Desk) -> None:

@@ -169,13 +169,16 @@ def _idle(at: Thresholds) -> Alert:
             (
                 "`kubectl -n NAMESPACE logs POD` says what it waits for.",
                 "`kubectl -n NAMESPACE get workloads` names its job.",
+                "TPU chips have no figures in the cluster. An alert of Google Cloud's own says *TPU chips idle*, with "
+                "the pod: no chip of it used its TensorCores for as long. Metrics Explorer shows them, as "
+                "`kubernetes.io/container/accelerator/tensorcore_utilization` by pod. What to do is the same.",
             ),
             (
                 "Ask its owner. A job of several nodes whose ranks wait for one another is stuck: stop it, it goes on "
                 "from its last checkpoint when it is handed in again.",
                 "Without an owner: `kubectl -n NAMESPACE patch workload NAME --type merge -p "
                 '\'{"spec":{"active":false}}\'` '
-                "gives the GPUs back and keeps the job; `true` resumes it.",
+                "gives the GPUs or chips back and keeps the job; `true` resumes it.",
             ),
         ),
         "5m",

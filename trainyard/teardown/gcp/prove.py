@@ -16,6 +16,7 @@ from trainyard.plan.gcp.parts import GcpPlan
 from trainyard.plan.parts import Plan
 from trainyard.teardown.gcp.prices import usd
 from trainyard.teardown.model import FoundBy, Kept, Left, Proof, Unseen, less
+from trainyard.teardown.state import vault_of
 
 INVENTORY: Final = "everything that Cloud Asset Inventory knows"
 
@@ -48,6 +49,7 @@ FREE_KINDS: Final = frozenset(
 
 COMMANDS: Final[Mapping[str, str]] = {
     "aiplatform.googleapis.com/NotebookRuntime": "colab runtimes delete {path}",
+    "backupdr.googleapis.com/BackupVault": "backup-dr backup-vaults delete {path}",
     "cloudkms.googleapis.com/CryptoKeyVersion": "kms keys versions destroy {path}",
     "compute.googleapis.com/Address": "compute addresses delete {path}",
     "compute.googleapis.com/Disk": "compute disks delete {path}",
@@ -123,10 +125,10 @@ def _whose(each: Mapping[str, Any], marks: Mapping[str, str], name: str, cluster
 
 
 def _whole_of(path: str) -> str:
-    """The id in a state of what this is a copy or a version of; nothing where it is none."""
+    """What it is known by in a state, of which this is a copy or a version; nothing where it is none."""
     key, of_key, _ = path.partition("/cryptoKeyVersions/")
     database, of_database, _ = path.partition("/backupRuns/")
-    return key if of_key else database.rpartition("/")[2] if of_database else ""
+    return key if of_key else database.rpartition("/")[2] if of_database else vault_of(path)
 
 
 def _begins(word: str, begins: Sequence[str]) -> bool:

@@ -394,6 +394,23 @@ def test_one_of_two_alerts_always_fires_where_their_lines_are_the_same(resources
     assert told(*resources) == found
 
 
+@pytest.mark.parametrize(
+    ("variable", "found"),
+    [
+        ("resource.label.project_id", []),
+        ("metric.label.run", []),
+        ("resource.labels.project_id", ["error programs-alert"]),
+        ("metric.labels.run", ["error programs-alert"]),
+    ],
+)
+def test_a_message_names_labels_as_a_filter_does_not(variable, found):
+    condition = {"filter": RUNS, "comparison": "COMPARISON_GT", "duration": "0s", "thresholdValue": 0}
+    inputs = {"conditions": [{"conditionThreshold": condition}], "documentation": {"content": f"In ${{{variable}}}"}}
+    extracted = {"name": "runs", "filter": 'resource.type="k8s_container"', "labelExtractors": {"run": "EXTRACT(x)"}}
+    metric = resource("gcp:logging/metric:Metric", "runs", extracted)
+    assert told(metric, resource("gcp:monitoring/alertPolicy:AlertPolicy", "says", inputs)) == found
+
+
 @pytest.mark.parametrize(("threshold", "found"), [(0, ["error programs-alert"]), (UNKNOWN, [])])
 def test_a_line_that_is_told_apart_by_labels_comes_once(threshold, found):
     metric = resource(

@@ -65,9 +65,10 @@ def filestore(resource: RecordedResource, context: PriceContext) -> Iterator[Cos
 
 
 def backup_vault(resource: RecordedResource, context: PriceContext) -> Iterator[CostEntry]:
-    """What it keeps: the first backup whole, of the others what changed. No price of Backup and DR was read."""
+    """What it keeps: the first backup whole, of the others what changed. Of what Backup and DR asks for Filestore only
+    the storage was read, and not the management that comes on top."""
     del context
-    yield unpriced(resource, "backups of the share", "Backup and DR, by what it keeps: no price was read")
+    yield unpriced(resource, "backups of the share", "Backup and DR, by what it keeps: no whole price was read")
 
 
 def anywhere_cache(resource: RecordedResource, context: PriceContext) -> Iterator[CostEntry]:

@@ -28,7 +28,7 @@ _OTHER: Final = re.compile(
 _ANY_VARIABLE: Final = re.compile(r"\$\{([^}]+)\}")
 _WITH_KEY: Final = (
     "log.extracted_label", "metadata.system_label", "metadata.user_label", "metric.label", "metric_or_resource.label",
-    "policy.user_label", "resource.label", "resource.labels", "metric.labels",
+    "policy.user_label", "resource.label",
 )  # fmt: skip
 _VARIABLES: Final = frozenset(
     (
@@ -37,8 +37,8 @@ _VARIABLES: Final = frozenset(
         *(f"{one}." for one in _WITH_KEY),
     )
 )  # fmt: skip
-"""What a message may say (Cloud Monitoring, "Annotate notifications with user-defined documentation", variables, as
-generally known in 2026-11); with a dot at the end, what has a key of its own."""
+"""What a message may say (Cloud Monitoring, "Annotate notifications with user-defined documentation", variables,
+2026-11); with a dot at the end, what has a key of its own. A filter's `resource.labels.KEY` is none of them."""
 _LABEL: Final = re.compile(r"(cluster_name|namespace_name|location|container_name)\"?\s*=\s*\"([^\"]+)\"")
 _KIND: Final = re.compile(r"resource\.type\"?\s*=\s*\"([^\"]+)\"")
 _VARIABLE: Final = re.compile(r"\$\{metric\.label\.(\w+)\}")

@@ -1,0 +1,27 @@
+"""Managed training on Google Cloud: what a stack file has to say for it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.plan.stack_files import keys, people, plan_of
+
+SMALL: dict[str, Any] = {"cloud": "gcp", "profile": "small", "region": "us-central1", "teams": [people("research", 3)]}
+PROJECT: dict[str, Any] = {"project": "acme-ml", "projectNumber": "123456789012"}
+ACCOUNT = "012345-6789AB-CDEF01"
+
+
+def test_without_a_billing_account_nothing_would_tell_what_is_spent(problems: Any) -> None:
+    found = problems(**SMALL, gcp=PROJECT)
+    assert set(found) == {"gcp.billingAccount"}
+    assert "a budget of Google's alone tells what is spent" in str(found["gcp.billingAccount"])
+    assert "roles/billing.costsManager" in found["gcp.billingAccount"].hint
+
+
+def test_with_one_there_is_a_budget_on_it() -> None:
+    plan = plan_of(**SMALL, alertEmails=["ml@acme.example"], gcp=PROJECT | keys(billing_account=ACCOUNT))
+    assert plan.ground.billing.account == ACCOUNT
+
+
+def test_a_cluster_has_its_own_ledger_and_needs_none() -> None:
+    assert plan_of(**SMALL | {"profile": "medium"}, gcp=PROJECT).ground.billing is None
