@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import json
+import os
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import version
@@ -35,7 +38,8 @@ def run(folder: Path, *arguments: str) -> Result:
 
 
 def names(folder: Path) -> set[str]:
-    return {path.name for path in folder.iterdir()}
+    """What is there, but for the folder of locks and of what is known, which every command may make."""
+    return {path.name for path in folder.iterdir()} - {HOMES}
 
 
 @pytest.fixture
@@ -207,6 +211,21 @@ def test_two_commands_do_not_write_the_fleet_s_file_over_each_other(agency: Path
     assert {stack: said.get("version") for stack, said in stacks.items()} == {
         "globex": None, **{f"c{number}": f"1.0.{number}" for number in range(8)}
     }  # fmt: skip
+
+
+def test_the_fleet_s_file_can_be_written_over_nfs(agency: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which gives a lock of one's own only to who may write: `flock(2)`."""
+    flock = fcntl.flock
+
+    def over_nfs(file: Any, operation: int) -> None:
+        descriptor = file if isinstance(file, int) else file.fileno()
+        if operation & fcntl.LOCK_EX and not fcntl.fcntl(descriptor, fcntl.F_GETFL) & (os.O_WRONLY | os.O_RDWR):
+            raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+        flock(descriptor, operation)
+
+    monkeypatch.setattr(fcntl, "flock", over_nfs)
+    files.note_stack(agency, "globex", lambda entry: entry.model_copy(update={"version": "1.0.0"}))
+    assert yaml.safe_load((agency / "fleet.yaml").read_text())["stacks"]["globex"]["version"] == "1.0.0"
 
 
 @pytest.mark.usefixtures("judged")
