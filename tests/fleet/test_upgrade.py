@@ -141,6 +141,17 @@ def test_an_upgrade_under_way_follows_what_the_agency_says_by_then(tmp_path: Pat
     assert [turn.stack for turn in again.left] == ["d"], "thawed; what is done stays done"
 
 
+def test_what_ended_before_a_stack_was_frozen_is_not_what_ends_when_it_is_thawed(tmp_path: Path) -> None:
+    """Its tries are counted anew, and its keeper is killed before it writes how the command ended."""
+    folder, program = fleet(tmp_path / "p"), tmp_path / "pulumi"
+    program.write_text("#!/bin/sh\nkill -9 $PPID\n")
+    program.chmod(0o755)
+    (folder / "homes" / "b").mkdir(parents=True)
+    (folder / "homes" / "b" / f"up-{NOW}-1.code").write_text("0")
+    (failed,) = bring(folder, "canary", program)
+    assert (failed.stack, failed.step) == ("b", "failed")
+
+
 def test_a_code_that_was_cut_is_none(tmp_path: Path) -> None:
     for text, code in (("0", 0), ("255", 255), ("-9", -9), ("", None), ("\n", None), ("\0\0", None)):
         (tmp_path / "up.code").write_text(text)

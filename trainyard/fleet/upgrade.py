@@ -137,6 +137,8 @@ class _Up:
             if code is None:
                 if self._stopped.is_set():  # another failed while this one waited for the folder
                     return
+                # A turn that was frozen and thawed counts its tries anew: what ended then is not what ends now.
+                (folder / f"{_name(ledger, turn, more=1)}.code").unlink(missing_ok=True)
                 ledger.mark(turn, "running")
                 stream = _stream(folder, ledger, turn)
                 stream.touch(mode=0o600)
@@ -158,8 +160,9 @@ class _Up:
         _stream(folder, ledger, turn).unlink(missing_ok=True)  # it has every resource's inputs
 
 
-def _name(ledger: Ledger, turn: Turn) -> str:
-    return f"up-{ledger.begun}-{turn.tries}"
+def _name(ledger: Ledger, turn: Turn, more: int = 0) -> str:
+    """What the files of a turn's last try are called; of a later one, with so many more."""
+    return f"up-{ledger.begun}-{turn.tries + more}"
 
 
 def _stream(folder: Path, ledger: Ledger, turn: Turn) -> Path:
