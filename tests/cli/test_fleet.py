@@ -21,9 +21,10 @@ from tests.fleet.fleets import programs, project, pulumi, settings
 from tests.fleet.test_live import GOOD, budget, state, usd
 from tests.shared import ROOT
 from trainyard.account import aws as account_aws
-from trainyard.cli import files, fleet_judging
+from trainyard.cli import files, fleet_judging, fleet_releases
 from trainyard.cli.main import app
 from trainyard.cli.project import fail
+from trainyard.fleet.clients import Client
 from trainyard.fleet.known import HOMES, Smoke, Spend, known_of, note, now
 from trainyard.review import bench
 
@@ -172,6 +173,28 @@ def test_a_later_wave_waits_for_a_smoke_job_that_failed_on_an_earlier_one(
     assert "globex" not in (tmp_path / "ended").read_text()
     note("acme", agency / HOMES, smoke=Smoke("pass", now(), "kubernetes"))
     assert run(agency, "fleet", "upgrade", "--wave", "early", "--pulumi", program).exit_code == 0
+    assert (tmp_path / "ended").read_text().split() == ["acme", "globex"]
+
+
+def test_a_later_wave_of_the_same_command_waits_for_a_smoke_job_that_failed_meanwhile(
+    agency: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project(agency, {"acme": settings("acme")}, {"acme": {"wave": "canary"}, "globex": {"wave": "early"}})
+    program = str(pulumi(tmp_path))
+
+    def failed(folder: Path, client: Client, _: str) -> None:
+        note(client.stack, folder / HOMES, smoke=Smoke("fail", now(), "kubernetes"))
+
+    monkeypatch.setattr(fleet_releases, "ask_smoke", failed)
+    told = tmp_path / "told.json"
+    done = run(agency, "fleet", "upgrade", "--wave", "rest", "--pulumi", program, "--json", str(told))
+    assert done.exit_code == 1
+    assert "the smoke job of acme failed on" in " ".join(done.output.split())
+    assert "1 of 2 stacks are done" in " ".join(done.output.split())
+    assert (tmp_path / "ended").read_text().split() == ["acme"]
+    assert [turn["step"] for turn in json.loads(told.read_text())["turns"]] == ["done", "waiting"]
+    files.note_stack(agency, "acme", lambda entry: entry.model_copy(update={"frozen": "its proof is looked into"}))
+    assert run(agency, "fleet", "upgrade", "--wave", "rest", "--pulumi", program).exit_code == 0
     assert (tmp_path / "ended").read_text().split() == ["acme", "globex"]
 
 

@@ -40,6 +40,7 @@ def bring(
     done: list[str] | None = None,
     at_once: int = 1,
     said: list[str] | None = None,
+    held: str = "none",
 ) -> list[Turn]:
     ledger = Ledger.read(folder / "ledger")
     found = clients(folder)
@@ -48,7 +49,17 @@ def bring(
         ledger.write()
     heard = [] if done is None else done
     by_name, say = {client.stack: client for client in found}, (lambda _: None) if said is None else said.append
-    return upgrade(ledger, by_name, wave, str(program), folder / "homes", say, heard.append, at_once)  # type: ignore[arg-type]
+    return upgrade(
+        ledger,
+        by_name,
+        wave,  # type: ignore[arg-type]
+        str(program),
+        folder / "homes",
+        say,
+        heard.append,
+        lambda wave: wave == held,
+        at_once,
+    )
 
 
 def lines(path: Path) -> list[str]:
@@ -64,6 +75,12 @@ def test_a_wave_comes_after_those_before_it_and_each_stack_once(tmp_path: Path) 
     assert lines(tmp_path / "ended") == done == ["b", "d", "c", "a"]
     assert bring(folder, "rest", program, done) == []
     assert len(done) == 4
+
+
+def test_a_wave_that_is_held_back_is_not_begun_and_none_after_it(tmp_path: Path) -> None:
+    folder, program = fleet(tmp_path / "p"), pulumi(tmp_path)
+    assert bring(folder, "rest", program, held="early") == []
+    assert lines(tmp_path / "ended") == ["b", "d"]
 
 
 def test_each_stack_has_its_own_backend_and_home(tmp_path: Path) -> None:

@@ -71,17 +71,20 @@ def upgrade(
     homes: Path,
     say: Say,
     done: Callable[[str], None],
+    held_back: Callable[[Wave], bool],
     at_once: int = 1,
 ) -> list[Turn]:
     """Runs `pulumi up` for the turns that are due, so many at once; those that failed, none where all are done.
 
     Where one fails no other is begun; what runs beside it goes to its end. A wave begins when the one before it is
-    done. `done` is told each stack that is, one after the other. What a command that was killed left under way is
-    waited for, and not begun again where it ended well.
+    done, and where `held_back`, which is asked just before, lets it. `done` is told each stack that is, one after the
+    other. What a command that was killed left under way is waited for, and not begun again where it ended well.
     """
     up = _Up(ledger, clients, program, homes, say, done)
     for name in WAVES:
         now = [turn for turn in due(ledger, wave) if turn.wave == name]
+        if now and held_back(name):
+            break
         if now:
             up.take(now, at_once)
         if up.failed:
