@@ -17,7 +17,7 @@ import pytest
 
 from tests.fleet.fleets import clients, project, pulumi, settings
 from tests.shared import ROOT
-from trainyard.fleet import pulumi as pulumi_command
+from trainyard.fleet import asking
 from trainyard.fleet.keeper import outcome
 from trainyard.fleet.ledger import Ledger, Turn
 from trainyard.fleet.pulumi import Pulumi, PulumiError
@@ -190,7 +190,7 @@ def test_a_program_that_answers_rubbish_or_not_at_all_is_told(
     program = tmp_path / "pulumi"
     program.write_text("#!/bin/sh\n" + script.replace("PLACE", str(tmp_path / "heard")) + "\n")
     program.chmod(0o755)
-    monkeypatch.setattr(pulumi_command, "ASKED_SECONDS", 1.0 if "sleep" in script else 300.0)
+    monkeypatch.setattr(asking, "ASKED_SECONDS", 1.0 if "sleep" in script else 300.0)
     (a, *_) = clients(fleet(tmp_path / "p"))
     with pytest.raises(PulumiError, match=said):
         Pulumi(str(program), a, tmp_path).state()
