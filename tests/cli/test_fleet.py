@@ -222,6 +222,21 @@ def test_a_fleet_file_that_cannot_be_written_leaves_no_half_of_a_client(
     assert "No space left" in done.output
 
 
+@pytest.mark.parametrize("ends", [KeyboardInterrupt(), OSError(errno.EROFS, "Read-only file system")])
+def test_a_command_that_ends_before_the_fleet_s_file_is_written_leaves_no_half_of_a_client(
+    agency: Path, monkeypatch: pytest.MonkeyPatch, ends: BaseException
+) -> None:
+    """A Ctrl-C comes while another command holds the lock."""
+    before = names(agency)
+
+    def held(*_: Any) -> None:
+        raise ends
+
+    monkeypatch.setattr(fcntl, "flock", held)
+    assert run(agency, "new", "acme", *OWN).exit_code != 0
+    assert names(agency) == before
+
+
 def test_two_commands_do_not_write_the_fleet_s_file_over_each_other(agency: Path) -> None:
     project(agency, {f"c{number}": settings(f"c{number}") for number in range(8)})
 
