@@ -294,6 +294,51 @@ def test_editors_that_nothing_stops_are_told():
     assert drawn_of(domain).services[0].facts == ("SageMaker Studio", "0 people", "nothing stops them")
 
 
+STOPPED = {"lifecycleManagement": "ENABLED", "idleTimeoutInMinutes": 90}
+
+
+@pytest.mark.parametrize(
+    ("idle", "said"),
+    [
+        (STOPPED, ("stop after 90 minutes without work",)),
+        ({**STOPPED, "lifecycleManagement": "DISABLED"}, ("nothing stops them",)),
+        ({**STOPPED, "idleTimeoutInMinutes": UNKNOWN}, ()),
+        ({**STOPPED, "lifecycleManagement": UNKNOWN}, ()),
+        (UNKNOWN, ()),
+    ],
+)
+def test_when_studio_stops_is_told_where_it_is_known(idle, said):
+    editor = {"appLifecycleManagement": {"idleSettings": idle}}
+    inputs = {"defaultUserSettings": {"jupyterLabAppSettings": editor}}
+    found = drawn_of(made("aws:sagemaker/domain:Domain", "studio", inputs))
+    assert found.services[0].facts == ("SageMaker Studio", "0 people", *said)
+
+
+@pytest.mark.parametrize(
+    ("timeouts", "said"),
+    [
+        (["600s", "3600s"], ("stop after 60 minutes without work",)),
+        (["0s", "3600s"], ("nothing stops some of them",)),
+        (["0s", None], ("nothing stops them",)),
+        (["3600s", UNKNOWN], ()),
+        (["\u00b2s"], ()),
+    ],
+)
+def test_when_colab_stops_is_told_where_it_is_known(timeouts, said):
+    shape = {"machineSpec": {"machineType": "e2-standard-2"}}
+    found = drawn_of(
+        *(
+            made(
+                "gcp:colab/runtimeTemplate:RuntimeTemplate",
+                f"t{number}",
+                {**shape, **({"idleShutdownConfig": {"idleTimeout": timeout}} if timeout else {})},
+            )
+            for number, timeout in enumerate(timeouts)
+        )
+    )
+    assert found.services[0].facts == ("Colab Enterprise", "e2-standard-2", *said)
+
+
 def test_two_stores_of_one_purpose_go_by_their_whole_names(rehearsed):
     names = [store.name for store in drawn_of(*rehearsed("demo").resources).stores]
     assert len(names) == len(set(names)) and {"acme-demo-trail-logs", "acme-demo-logs"} <= set(names)
