@@ -251,6 +251,23 @@ def test_an_example_of_google_cloud_is_shown_whole(rehearsed):
     assert "?" not in said_of(found)
 
 
+def test_a_nat_of_all_subnets_serves_those_of_its_own_network():
+    found = []
+    for name in ("own", "other"):
+        network = made("gcp:compute/network:Network", name, {"name": name})
+        inputs = {"network": f"id-{name}", "region": "europe-west4", "ipCidrRange": "10.0.0.0/20"}
+        found += [network, made("gcp:compute/subnetwork:Subnetwork", f"{name}-nodes", inputs)]
+    router = made("gcp:compute/router:Router", "router", {"network": "id-own", "name": "r", "region": "europe-west4"})
+    every = {"region": "europe-west4", "sourceSubnetworkIpRangesToNat": "ALL_SUBNETWORKS_ALL_IP_RANGES"}
+
+    def counted(*more):
+        return {one.name: one.zones[0].nat_gateways for one in drawn_of(*found, *more).networks}
+
+    nat = made("gcp:compute/routerNat:RouterNat", "nat", {**every, "router": "r"})
+    assert counted(router, nat) == {"own": 1, "other": 0}
+    assert counted(nat) == {"own": 1, "other": 1}, "a router of another program: nobody knows"
+
+
 def test_what_google_cloud_leaves_open_is_told():
     bucket = made("gcp:storage/bucket:Bucket", "open", {"location": "EU", "encryption": {"defaultKmsKeyName": "k"}})
     database = made(
