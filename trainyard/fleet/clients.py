@@ -150,10 +150,10 @@ def with_stack(project: Path, stacks: Sequence[str], stack: str, change: Callabl
     after = change(before or Entry())
     path = project / FILE
     text: str | None = read_text(path, FILE) if path.exists() else _HEAD
-    if before is None:
-        text = with_entry(str(text), ("stacks", stack), _said(after), FILE)
-    elif before != after:
-        said, was = _said(after), _said(before)
+    said, was = _said(after), _said(before) if before is not None else {}
+    if before is None or was.keys() - said.keys():  # a key that is gone goes with the whole entry
+        text = with_entry(str(text), ("stacks", stack), said, FILE)
+    else:
         for key in said:
             if text is not None and (said[key] != was.get(key)):
                 text = with_entry(text, ("stacks", stack, key), said[key], FILE)
