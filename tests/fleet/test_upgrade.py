@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import random
@@ -235,6 +236,22 @@ def test_a_file_that_is_no_ledger_is_refused_and_kept(tmp_path: Path, text: str)
     with pytest.raises(SettingsError, match="take it away to begin anew"):
         Ledger.read(tmp_path / "ledger")
     assert (tmp_path / "ledger").read_text() == text
+
+
+def test_a_ledger_that_cannot_be_written_leaves_the_one_before_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger = Ledger(tmp_path / "ledger", "2.0.0", [Turn("a", "rest")], NOW)
+    ledger.write()
+
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space left"):
+        ledger.mark(ledger.turns[0], "running")
+    assert [path.name for path in tmp_path.iterdir()] == ["ledger"]
+    assert '"waiting"' in (tmp_path / "ledger").read_text()
 
 
 DRIVER = """

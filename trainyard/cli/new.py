@@ -248,7 +248,9 @@ def _write(folder: Path, file: Path, text: str, lock: str, stack: str, entry: En
     write_new(file.parent, content)
     try:
         note_stack(folder, stack, lambda _: entry)
-    except BaseException:  # a Ctrl-C too, while another command holds fleet.yaml: what is left would refuse the next try
+    except (
+        BaseException
+    ):  # a Ctrl-C too, while another command holds fleet.yaml: what is left would refuse the next try
         for name in content:
             (file.parent / name).unlink(missing_ok=True)
         raise
