@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import json
+import os
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import version
@@ -18,9 +21,10 @@ from tests.fleet.fleets import programs, project, pulumi, settings
 from tests.fleet.test_live import GOOD, budget, state, usd
 from tests.shared import ROOT
 from trainyard.account import aws as account_aws
-from trainyard.cli import files, fleet_judging
+from trainyard.cli import files, fleet_judging, fleet_releases
 from trainyard.cli.main import app
 from trainyard.cli.project import fail
+from trainyard.fleet.clients import Client
 from trainyard.fleet.known import HOMES, Smoke, Spend, known_of, note, now
 from trainyard.review import bench
 
@@ -35,7 +39,8 @@ def run(folder: Path, *arguments: str) -> Result:
 
 
 def names(folder: Path) -> set[str]:
-    return {path.name for path in folder.iterdir()}
+    """What is there, but for the folder of locks and of what is known, which every command may make."""
+    return {path.name for path in folder.iterdir()} - {HOMES}
 
 
 @pytest.fixture
@@ -171,6 +176,28 @@ def test_a_later_wave_waits_for_a_smoke_job_that_failed_on_an_earlier_one(
     assert (tmp_path / "ended").read_text().split() == ["acme", "globex"]
 
 
+def test_a_later_wave_of_the_same_command_waits_for_a_smoke_job_that_failed_meanwhile(
+    agency: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project(agency, {"acme": settings("acme")}, {"acme": {"wave": "canary"}, "globex": {"wave": "early"}})
+    program = str(pulumi(tmp_path))
+
+    def failed(folder: Path, client: Client, _: str) -> None:
+        note(client.stack, folder / HOMES, smoke=Smoke("fail", now(), "kubernetes"))
+
+    monkeypatch.setattr(fleet_releases, "ask_smoke", failed)
+    told = tmp_path / "told.json"
+    done = run(agency, "fleet", "upgrade", "--wave", "rest", "--pulumi", program, "--json", str(told))
+    assert done.exit_code == 1
+    assert "the smoke job of acme failed on" in " ".join(done.output.split())
+    assert "1 of 2 stacks are done" in " ".join(done.output.split())
+    assert (tmp_path / "ended").read_text().split() == ["acme"]
+    assert [turn["step"] for turn in json.loads(told.read_text())["turns"]] == ["done", "waiting"]
+    files.note_stack(agency, "acme", lambda entry: entry.model_copy(update={"frozen": "its proof is looked into"}))
+    assert run(agency, "fleet", "upgrade", "--wave", "rest", "--pulumi", program).exit_code == 0
+    assert (tmp_path / "ended").read_text().split() == ["acme", "globex"]
+
+
 def test_what_people_wrote_into_the_fleet_s_file_stays(agency: Path, tmp_path: Path) -> None:
     (agency / "fleet.yaml").write_text("# by hand\nstacks:\n  globex: {wave: canary}  # Ann asks first\n# the end\n")
     assert run(agency, "fleet", "upgrade", "--pulumi", str(pulumi(tmp_path))).exit_code == 0
@@ -195,6 +222,21 @@ def test_a_fleet_file_that_cannot_be_written_leaves_no_half_of_a_client(
     assert "No space left" in done.output
 
 
+@pytest.mark.parametrize("ends", [KeyboardInterrupt(), OSError(errno.EROFS, "Read-only file system")])
+def test_a_command_that_ends_before_the_fleet_s_file_is_written_leaves_no_half_of_a_client(
+    agency: Path, monkeypatch: pytest.MonkeyPatch, ends: BaseException
+) -> None:
+    """A Ctrl-C comes while another command holds the lock."""
+    before = names(agency)
+
+    def held(*_: Any) -> None:
+        raise ends
+
+    monkeypatch.setattr(fcntl, "flock", held)
+    assert run(agency, "new", "acme", *OWN).exit_code != 0
+    assert names(agency) == before
+
+
 def test_two_commands_do_not_write_the_fleet_s_file_over_each_other(agency: Path) -> None:
     project(agency, {f"c{number}": settings(f"c{number}") for number in range(8)})
 
@@ -207,6 +249,21 @@ def test_two_commands_do_not_write_the_fleet_s_file_over_each_other(agency: Path
     assert {stack: said.get("version") for stack, said in stacks.items()} == {
         "globex": None, **{f"c{number}": f"1.0.{number}" for number in range(8)}
     }  # fmt: skip
+
+
+def test_the_fleet_s_file_can_be_written_over_nfs(agency: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which gives a lock of one's own only to who may write: `flock(2)`."""
+    flock = fcntl.flock
+
+    def over_nfs(file: Any, operation: int) -> None:
+        descriptor = file if isinstance(file, int) else file.fileno()
+        if operation & fcntl.LOCK_EX and not fcntl.fcntl(descriptor, fcntl.F_GETFL) & (os.O_WRONLY | os.O_RDWR):
+            raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+        flock(descriptor, operation)
+
+    monkeypatch.setattr(fcntl, "flock", over_nfs)
+    files.note_stack(agency, "globex", lambda entry: entry.model_copy(update={"version": "1.0.0"}))
+    assert yaml.safe_load((agency / "fleet.yaml").read_text())["stacks"]["globex"]["version"] == "1.0.0"
 
 
 @pytest.mark.usefixtures("judged")

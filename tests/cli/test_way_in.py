@@ -7,6 +7,7 @@ import json
 import stat
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from typer.testing import CliRunner
@@ -142,7 +143,9 @@ def test_a_tunnel_waits_for_bastion_and_cluster_and_comes_back(desk, monkeypatch
     )
     desk.put("session-manager-plugin")
     pauses = iter(range(5))
-    monkeypatch.setattr(way_in.time, "sleep", lambda _: next(pauses, None) is None and _interrupt())
+    # Its own pauses alone: a program that is waited for is waited for in pauses, too.
+    paused = SimpleNamespace(sleep=lambda _: next(pauses, None) is None and _interrupt())
+    monkeypatch.setattr(way_in, "time", paused)
     done = trainyard("tunnel", "demo")
     assert done.exit_code == 130
     sessions = [asked for asked in desk.asked if "start-session" in asked]

@@ -15,7 +15,7 @@ from tests.fleet.fleets import clients, programs, project, pulumi, settings
 from trainyard.cli import fleet_judging, fleet_releases
 from trainyard.cli.main import app
 from trainyard.fleet import pinned
-from trainyard.fleet.clients import Fleet, fleet_text
+from trainyard.fleet.clients import Entry, Fleet, fleet_text, with_stack
 from trainyard.fleet.releases import Shelf
 from trainyard.review.change.source import Source
 from trainyard.review.told import Told
@@ -247,3 +247,16 @@ def test_what_fleet_yaml_says_is_written_as_it_was_read(tmp_path: Path) -> None:
         {"index": "https://wheels.agency.example/simple", "stacks": {"acme": {"wave": "rest", "pin": "0.0.9"}}}
     )
     assert Fleet.model_validate(yaml.safe_load(fleet_text(fleet))) == fleet
+
+
+def test_what_is_no_longer_said_of_a_stack_is_taken_out_and_the_rest_stays(tmp_path: Path) -> None:
+    folder = project(tmp_path / "p", {name: settings(name) for name in ("acme", "globex")})
+    text = "# ours\nstacks:\n  acme:\n    wave: canary\n    frozen: a launch\n  globex: {wave: early}  # until June\n"
+    (folder / "fleet.yaml").write_text(text)
+
+    def thawed(entry: Entry) -> Entry:
+        return entry.model_copy(update={"frozen": None})
+
+    changed = with_stack(folder, ["acme", "globex"], "acme", thawed)
+    assert yaml.safe_load(changed)["stacks"] == {"acme": {"wave": "canary"}, "globex": {"wave": "early"}}
+    assert "# ours\n" in changed and "# until June\n" in changed

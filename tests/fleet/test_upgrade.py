@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import random
@@ -17,7 +18,7 @@ import pytest
 
 from tests.fleet.fleets import clients, project, pulumi, settings
 from tests.shared import ROOT
-from trainyard.fleet import pulumi as pulumi_command
+from trainyard.fleet import asking
 from trainyard.fleet.keeper import outcome
 from trainyard.fleet.ledger import Ledger, Turn
 from trainyard.fleet.pulumi import Pulumi, PulumiError
@@ -40,6 +41,7 @@ def bring(
     done: list[str] | None = None,
     at_once: int = 1,
     said: list[str] | None = None,
+    held: str = "none",
 ) -> list[Turn]:
     ledger = Ledger.read(folder / "ledger")
     found = clients(folder)
@@ -48,7 +50,17 @@ def bring(
         ledger.write()
     heard = [] if done is None else done
     by_name, say = {client.stack: client for client in found}, (lambda _: None) if said is None else said.append
-    return upgrade(ledger, by_name, wave, str(program), folder / "homes", say, heard.append, at_once)  # type: ignore[arg-type]
+    return upgrade(
+        ledger,
+        by_name,
+        wave,  # type: ignore[arg-type]
+        str(program),
+        folder / "homes",
+        say,
+        heard.append,
+        lambda wave: wave == held,
+        at_once,
+    )
 
 
 def lines(path: Path) -> list[str]:
@@ -64,6 +76,12 @@ def test_a_wave_comes_after_those_before_it_and_each_stack_once(tmp_path: Path) 
     assert lines(tmp_path / "ended") == done == ["b", "d", "c", "a"]
     assert bring(folder, "rest", program, done) == []
     assert len(done) == 4
+
+
+def test_a_wave_that_is_held_back_is_not_begun_and_none_after_it(tmp_path: Path) -> None:
+    folder, program = fleet(tmp_path / "p"), pulumi(tmp_path)
+    assert bring(folder, "rest", program, held="early") == []
+    assert lines(tmp_path / "ended") == ["b", "d"]
 
 
 def test_each_stack_has_its_own_backend_and_home(tmp_path: Path) -> None:
@@ -141,6 +159,17 @@ def test_an_upgrade_under_way_follows_what_the_agency_says_by_then(tmp_path: Pat
     assert [turn.stack for turn in again.left] == ["d"], "thawed; what is done stays done"
 
 
+def test_what_ended_before_a_stack_was_frozen_is_not_what_ends_when_it_is_thawed(tmp_path: Path) -> None:
+    """Its tries are counted anew, and its keeper is killed before it writes how the command ended."""
+    folder, program = fleet(tmp_path / "p"), tmp_path / "pulumi"
+    program.write_text("#!/bin/sh\nkill -9 $PPID\n")
+    program.chmod(0o755)
+    (folder / "homes" / "b").mkdir(parents=True)
+    (folder / "homes" / "b" / f"up-{NOW}-1.code").write_text("0")
+    (failed,) = bring(folder, "canary", program)
+    assert (failed.stack, failed.step) == ("b", "failed")
+
+
 def test_a_code_that_was_cut_is_none(tmp_path: Path) -> None:
     for text, code in (("0", 0), ("255", 255), ("-9", -9), ("", None), ("\n", None), ("\0\0", None)):
         (tmp_path / "up.code").write_text(text)
@@ -162,7 +191,7 @@ def test_a_program_that_answers_rubbish_or_not_at_all_is_told(
     program = tmp_path / "pulumi"
     program.write_text("#!/bin/sh\n" + script.replace("PLACE", str(tmp_path / "heard")) + "\n")
     program.chmod(0o755)
-    monkeypatch.setattr(pulumi_command, "ASKED_SECONDS", 1.0 if "sleep" in script else 300.0)
+    monkeypatch.setattr(asking, "ASKED_SECONDS", 1.0 if "sleep" in script else 300.0)
     (a, *_) = clients(fleet(tmp_path / "p"))
     with pytest.raises(PulumiError, match=said):
         Pulumi(str(program), a, tmp_path).state()
@@ -207,6 +236,22 @@ def test_a_file_that_is_no_ledger_is_refused_and_kept(tmp_path: Path, text: str)
     with pytest.raises(SettingsError, match="take it away to begin anew"):
         Ledger.read(tmp_path / "ledger")
     assert (tmp_path / "ledger").read_text() == text
+
+
+def test_a_ledger_that_cannot_be_written_leaves_the_one_before_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger = Ledger(tmp_path / "ledger", "2.0.0", [Turn("a", "rest")], NOW)
+    ledger.write()
+
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space left"):
+        ledger.mark(ledger.turns[0], "running")
+    assert [path.name for path in tmp_path.iterdir()] == ["ledger"]
+    assert '"waiting"' in (tmp_path / "ledger").read_text()
 
 
 DRIVER = """

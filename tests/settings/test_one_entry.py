@@ -62,6 +62,13 @@ def test_mappings_are_made_where_there_are_none(text: str) -> None:
     assert all(line in changed for line in text.splitlines() if line.startswith("#"))
 
 
+@pytest.mark.parametrize("text", ["stacks: {}\n", "stacks:\n"])
+def test_what_is_added_to_nothing_stands_in_lines(text: str) -> None:
+    for name in ("a", "b"):
+        text = str(with_entry(text, ("stacks", name), {"wave": "rest"}, "fleet.yaml"))
+    assert text == "stacks:\n  a:\n    wave: rest\n  b:\n    wave: rest\n"
+
+
 @pytest.mark.parametrize("text", ["{stacks: {b: {wave: rest}}}\n", "x: &x {wave: rest}\nstacks: *x\n"])
 def test_a_layout_that_cannot_be_kept_changes_nothing(text: str) -> None:
     assert with_entry(text, ("stacks", "a", "wave"), "rest", "fleet.yaml") is None

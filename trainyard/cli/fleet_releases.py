@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -34,7 +34,7 @@ from trainyard.review.formats.names import Format
 
 if TYPE_CHECKING:
     from trainyard.fleet.clients import Client, Wave
-    from trainyard.fleet.ledger import Ledger, Turn
+    from trainyard.fleet.ledger import Ledger
     from trainyard.review.change.source import Source
     from trainyard.review.told import Told
 
@@ -129,11 +129,13 @@ def upgrade(
     and so does a release that is not to be had. A stack that is pinned is brought to its pin. What became of each is
     kept in a ledger beside Pulumi.yaml: after a failure or a kill the same command goes on where it ended, and no stack
     is done twice. What fleet.yaml says by then counts: a stack that was frozen meanwhile is left alone, one that was
-    added takes its turn. A later wave waits where a smoke job failed since on a stack of an earlier one.
+    added takes its turn. A later wave waits where a smoke job failed since on a stack of an earlier one that is not
+    frozen.
     Exit codes: 0 the wave is done; 1 a stack failed, or must not be deployed; 2 an option or a file is wrong.
     """
     from trainyard.fleet import memory
     from trainyard.fleet.apart import shared_between
+    from trainyard.fleet.clients import WAVES
     from trainyard.fleet.upgrade import due
     from trainyard.fleet.upgrade import upgrade as bring_forward
 
@@ -143,9 +145,10 @@ def upgrade(
     folder = find_project(project)
     clients = {client.stack: client for client in fleet_judging.held_clients(folder)}
     ledger = _ledger(folder, list(clients.values()), again=again)
-    kept_back = _failed_proofs(ledger, due(ledger, chosen), folder / HOMES)
-    if kept_back:
-        fail(f"no stack is touched: {'; '.join(kept_back)}", code=EXIT_FAILED)
+    last = max((turn.wave for turn in due(ledger, chosen)), key=WAVES.index, default=WAVES[0])
+    failed_before = _failed_proofs(ledger, last, clients, folder / HOMES)
+    if failed_before:
+        fail(f"no stack is touched: {'; '.join(failed_before)}", code=EXIT_FAILED)
     waiting = [clients[turn.stack] for turn in due(ledger, chosen)]
     fleet_judging.need_ways(waiting)
     with _what_stands(folder, waiting, before, pulumi) as sources:
@@ -160,6 +163,12 @@ def upgrade(
         _note(folder, stack, clients[stack].entry.pin or ledger.release)
         ask_smoke(folder, clients[stack], pulumi)
 
+    failed_since: list[str] = []
+
+    def held_back(wave: Wave) -> bool:
+        failed_since[:] = _failed_proofs(ledger, wave, clients, folder / HOMES)
+        return bool(failed_since)
+
     failed = bring_forward(
         ledger,
         clients,
@@ -168,6 +177,7 @@ def upgrade(
         folder / HOMES,
         typer.echo,
         done_with,
+        held_back,
         at_once or memory.at_once(memory.free_mib()),
     )
     if json_file is not None:
@@ -180,6 +190,11 @@ def upgrade(
         names = ", ".join(turn.stack for turn in failed)
         typer.echo(f"{done} of {len(ledger.turns)} stacks are done; the same command goes on with {names}.")
         raise typer.Exit(EXIT_FAILED)
+    if failed_since:
+        fail(
+            f"{'; '.join(failed_since)}; {done} of {len(ledger.turns)} stacks are done, and the same command goes on",
+            code=EXIT_FAILED,
+        )
     frozen = [client.stack for client in clients.values() if client.entry.frozen is not None]
     left = f"; {len(ledger.left)} in later waves" if ledger.left else ""
     alone = f"; left alone: {', '.join(frozen)}" if frozen else ""
@@ -216,17 +231,20 @@ def _ledger(folder: Path, clients: Sequence[Client], *, again: bool) -> Ledger:
     return found
 
 
-def _failed_proofs(ledger: Ledger, waiting: Sequence[Turn], homes: Path) -> list[str]:
-    """What keeps a later wave back: smoke jobs that failed since, on stacks that this upgrade has brought up."""
+def _failed_proofs(ledger: Ledger, wave: Wave, clients: Mapping[str, Client], homes: Path) -> list[str]:
+    """What keeps a wave back: smoke jobs that failed since, on stacks of earlier ones that this upgrade has brought up
+    and that nobody has frozen or taken away since."""
     from trainyard.fleet.clients import WAVES
     from trainyard.fleet.known import known_of
     from trainyard.fleet.ledger import BEGUN
     from trainyard.fleet.live import FAILED
 
-    last = max((WAVES.index(turn.wave) for turn in waiting), default=0)
     begun, found = datetime.strptime(ledger.begun, BEGUN).replace(tzinfo=UTC), []
     for turn in ledger.turns:
-        if turn.step != "done" or WAVES.index(turn.wave) >= last:
+        client = clients.get(turn.stack)
+        if turn.step != "done" or client is None or client.entry.frozen is not None:
+            continue
+        if WAVES.index(turn.wave) >= WAVES.index(wave):
             continue
         try:
             smoke = known_of(turn.stack, homes).smoke

@@ -192,7 +192,7 @@ _NO_BUG: Final = frozenset({errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC
 
 
 def _told_of_place(error: OSError) -> None:
-    """Says which file the machine refuses, and that what was noted until then counts."""
+    """Says which file the machine refuses, and why."""
     if debugging():
         traceback.print_exc()
     place = f"{error.filename}: " if error.filename else ""

@@ -248,9 +248,11 @@ def _write(folder: Path, file: Path, text: str, lock: str, stack: str, entry: En
     write_new(file.parent, content)
     try:
         note_stack(folder, stack, lambda _: entry)
-    except typer.Exit:
+    except (
+        BaseException
+    ):  # a Ctrl-C too, while another command holds fleet.yaml: what is left would refuse the next try
         for name in content:
-            (file.parent / name).unlink()
+            (file.parent / name).unlink(missing_ok=True)
         raise
     typer.echo(f"Wrote {', '.join(content)} and its line in {FILE}.")
     typer.echo(f"Next: trainyard rehearse {stack}")

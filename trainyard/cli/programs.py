@@ -42,11 +42,13 @@ def answer(*command: str, cwd: Path | None = None) -> str:
 
 
 def asked(*command: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    """A program that has ended, however it did."""
+    """A program that has ended, however it did; ends the command where it cannot be run, or does not answer."""
+    from trainyard.fleet.asking import NoAnswerError, ask
+
     try:
-        return subprocess.run(command, cwd=cwd, capture_output=True, encoding="utf-8", errors="replace", check=False)
-    except OSError as error:
-        fail(f"{command[0]} cannot be run: {error.strerror}")
+        return ask(command, _short(command), cwd=cwd)
+    except NoAnswerError as error:
+        fail(str(error))
 
 
 def run(command: Sequence[str]) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import fcntl
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ import yaml
 from pydantic import Field, ValidationError
 
 from trainyard.conventions import state
+from trainyard.fleet.known import HOMES
 from trainyard.problems import Problem, SettingsError, kind_of, nearest, shown, spell_path
 from trainyard.rehearsal.engine.project import StackConfig, read_stack, stack_of
 from trainyard.review.handover.agency import LONGEST_NAME, Agency
@@ -150,10 +150,10 @@ def with_stack(project: Path, stacks: Sequence[str], stack: str, change: Callabl
     after = change(before or Entry())
     path = project / FILE
     text: str | None = read_text(path, FILE) if path.exists() else _HEAD
-    if before is None:
-        text = with_entry(str(text), ("stacks", stack), _said(after), FILE)
-    elif before != after:
-        said, was = _said(after), _said(before)
+    said, was = _said(after), _said(before) if before is not None else {}
+    if before is None or was.keys() - said.keys():  # a key that is gone goes with the whole entry
+        text = with_entry(str(text), ("stacks", stack), said, FILE)
+    else:
         for key in said:
             if text is not None and (said[key] != was.get(key)):
                 text = with_entry(text, ("stacks", stack, key), said[key], FILE)
@@ -162,13 +162,15 @@ def with_stack(project: Path, stacks: Sequence[str], stack: str, change: Callabl
 
 @contextmanager
 def alone_with_fleet(project: Path) -> Iterator[None]:
-    """Holds the project's folder, so that two commands do not write `fleet.yaml` over each other's; waits for it."""
-    folder = os.open(project, os.O_RDONLY)
-    try:
-        fcntl.flock(folder, fcntl.LOCK_EX)
+    """Holds a lock of the project's, so that two commands do not write `fleet.yaml` over each other's; waits for it.
+
+    The lock is a file that is open for writing, not the folder: over NFS no other kind can be held alone.
+    """
+    homes = project / HOMES
+    homes.mkdir(exist_ok=True)
+    with (homes / f"{FILE}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
         yield
-    finally:
-        os.close(folder)
 
 
 def _said(entry: Entry) -> dict[str, Any]:

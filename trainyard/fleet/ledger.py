@@ -91,11 +91,15 @@ class Ledger:
     def write(self) -> None:
         """Writes the file whole: whoever is killed meanwhile leaves the one before."""
         handle, temporary = tempfile.mkstemp(dir=self.path.parent, prefix=f".{self.path.name}.")
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            json.dump(self.as_json(), file, indent=2)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(temporary).replace(self.path)
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                json.dump(self.as_json(), file, indent=2)
+                file.flush()
+                os.fsync(file.fileno())
+            Path(temporary).replace(self.path)
+        except BaseException:  # a full disk: each try would leave one more
+            Path(temporary).unlink(missing_ok=True)
+            raise
 
     def as_json(self) -> dict[str, Any]:
         """What the file holds."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from trainyard.fleet.asking import NoAnswerError, ask
 from trainyard.fleet.clients import Client
 from trainyard.fleet.keeper import kept
 from trainyard.fleet.upgrade import environment_of, last_lines, ways_to
@@ -16,11 +16,6 @@ from trainyard.user_files import LARGEST_OUTCOME_BYTES, read_json
 
 _REACH_THE_CLUSTER: Final = ("up", "destroy", "preview", "refresh")
 """The verbs of Pulumi that ask a stack's cluster: the way to a private one is open while they run."""
-
-
-ASKED_SECONDS: Final = 600.0
-"""A question that changes nothing and has no answer by then is given up. A state of some thousand resources comes in
-half a minute."""
 
 
 class PulumiError(Exception):
@@ -53,20 +48,9 @@ class Pulumi:
         """What a command that changes nothing writes. Raises `PulumiError`."""
         asked = f"pulumi {' '.join(command[:2])}"
         try:
-            done = subprocess.run(
-                self._whole(command),
-                env=self._environment(),
-                stdin=subprocess.DEVNULL,  # it would ask for a passphrase there, unseen
-                capture_output=True,
-                encoding="utf-8",
-                errors="replace",
-                check=False,
-                timeout=ASKED_SECONDS,
-            )
-        except OSError as error:
-            raise PulumiError(f"{self.program} cannot be run: {error.strerror}") from None
-        except subprocess.TimeoutExpired:
-            raise PulumiError(f"{asked} gave no answer in {ASKED_SECONDS:.0f} seconds") from None
+            done = ask(self._whole(command), asked, self._environment())
+        except NoAnswerError as error:
+            raise PulumiError(str(error)) from None
         if done.returncode != 0:
             told = done.stderr.strip() or "it did not say why"
             raise PulumiError(f"{asked} ended with {done.returncode}: {told}")

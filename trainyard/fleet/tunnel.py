@@ -24,6 +24,7 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Final
 
 from trainyard.conventions.aws import bastion_name, tunnel_port
+from trainyard.fleet.asking import NoAnswerError, ask
 
 if TYPE_CHECKING:
     from trainyard.plan.parts import ClusterPlan, Plan
@@ -188,17 +189,9 @@ def opened(ways: Sequence[Way], log: Path) -> Iterator[None]:
 
 def _asked(command: Sequence[str], environment: Mapping[str, str] | None) -> subprocess.CompletedProcess[str]:
     try:
-        return subprocess.run(
-            command,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            encoding="utf-8",
-            errors="replace",
-            check=False,
-        )
-    except OSError as error:
-        raise TunnelError(f"{command[0]} cannot be run: {error.strerror}") from None
+        return ask(command, " ".join(command[:3]), environment)
+    except NoAnswerError as error:
+        raise TunnelError(str(error)) from None
 
 
 def _read(done: subprocess.CompletedProcess[str], *path: str) -> Any:

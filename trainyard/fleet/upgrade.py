@@ -71,17 +71,20 @@ def upgrade(
     homes: Path,
     say: Say,
     done: Callable[[str], None],
+    held_back: Callable[[Wave], bool],
     at_once: int = 1,
 ) -> list[Turn]:
     """Runs `pulumi up` for the turns that are due, so many at once; those that failed, none where all are done.
 
     Where one fails no other is begun; what runs beside it goes to its end. A wave begins when the one before it is
-    done. `done` is told each stack that is, one after the other. What a command that was killed left under way is
-    waited for, and not begun again where it ended well.
+    done, and where `held_back`, which is asked just before, lets it. `done` is told each stack that is, one after the
+    other. What a command that was killed left under way is waited for, and not begun again where it ended well.
     """
     up = _Up(ledger, clients, program, homes, say, done)
     for name in WAVES:
         now = [turn for turn in due(ledger, wave) if turn.wave == name]
+        if now and held_back(name):
+            break
         if now:
             up.take(now, at_once)
         if up.failed:
@@ -137,6 +140,8 @@ class _Up:
             if code is None:
                 if self._stopped.is_set():  # another failed while this one waited for the folder
                     return
+                # A turn that was frozen and thawed counts its tries anew: what ended then is not what ends now.
+                (folder / f"{_name(ledger, turn, more=1)}.code").unlink(missing_ok=True)
                 ledger.mark(turn, "running")
                 stream = _stream(folder, ledger, turn)
                 stream.touch(mode=0o600)
@@ -158,8 +163,9 @@ class _Up:
         _stream(folder, ledger, turn).unlink(missing_ok=True)  # it has every resource's inputs
 
 
-def _name(ledger: Ledger, turn: Turn) -> str:
-    return f"up-{ledger.begun}-{turn.tries}"
+def _name(ledger: Ledger, turn: Turn, more: int = 0) -> str:
+    """What the files of a turn's last try are called; of a later one, with so many more."""
+    return f"up-{ledger.begun}-{turn.tries + more}"
 
 
 def _stream(folder: Path, ledger: Ledger, turn: Turn) -> Path:

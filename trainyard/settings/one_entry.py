@@ -50,7 +50,9 @@ def _set(text: str, node: yaml.Node, content: Any, path: Sequence[str], value: A
         return _set(text, below, content[key], rest, value)
     made = _merged(content[key], rest, value)
     column = name.start_mark.column
-    lines = _block(key, made, column) if len(rest) > 1 else f"{' ' * column}{key}: {_flow(made)}"
+    # In lines where nothing is there yet, so that what comes later finds lines.
+    in_lines = len(rest) > 1 or (rest and not content[key])
+    lines = _block(key, made, column) if in_lines else f"{' ' * column}{key}: {_flow(made)}"
     return text[: name.start_mark.index - column] + lines + text[end(text, below) :]
 
 

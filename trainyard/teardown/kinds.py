@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, Literal, get_args
 
+from trainyard.recorded.types import SAGEMAKER_DOMAIN
+
 Group = Literal["data", "artifacts", "tracking", "homes"]
 GROUPS: Final[tuple[Group, ...]] = get_args(Group)
 """What may stay: data sets, checkpoints and all else that holds something; what runs wrote to the tracking server, and
@@ -16,7 +18,6 @@ KEY: Final = "aws:kms/key:Key"
 DATABASE: Final = "aws:rds/instance:Instance"
 LUSTRE: Final = "aws:fsx/lustreFileSystem:LustreFileSystem"
 LUSTRE_LINK: Final = "aws:fsx/dataRepositoryAssociation:DataRepositoryAssociation"
-DOMAIN: Final = "aws:sagemaker/domain:Domain"
 CACHE: Final = "aws:ecr/pullThroughCacheRule:PullThroughCacheRule"
 REPOSITORY: Final = "aws:ecr/repository:Repository"
 CLUSTER: Final = "aws:eks/cluster:Cluster"
@@ -28,7 +29,6 @@ GCP_DATABASE: Final = "gcp:sql/databaseInstance:DatabaseInstance"
 GCP_FILES: Final = "gcp:filestore/instance:Instance"
 GCP_VAULT: Final = "gcp:backupdisasterrecovery/backupVault:BackupVault"
 GCP_LUSTRE: Final = "gcp:lustre/instance:Instance"
-GCP_TEMPLATE: Final = "gcp:colab/runtimeTemplate:RuntimeTemplate"
 GCP_ACCOUNT: Final = "gcp:serviceaccount/account:Account"
 GCP_CLUSTER: Final = "gcp:container/cluster:Cluster"
 
@@ -49,7 +49,7 @@ GROUP_OF: Final[tuple[tuple[str, Group], ...]] = (
     ("aws:rds/", "tracking"),
     ("aws:sagemaker/mlflow", "tracking"),
     ("aws:sagemaker/modelPackageGroup", "artifacts"),
-    (DOMAIN, "homes"),
+    (SAGEMAKER_DOMAIN, "homes"),
     ("aws:efs/", "homes"),
     ("gcp:filestore/", "homes"),
     ("gcp:sql/", "tracking"),

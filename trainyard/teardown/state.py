@@ -15,13 +15,13 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from trainyard import cards
+from trainyard.recorded.types import SAGEMAKER_DOMAIN
 from trainyard.rehearsal.change.earlier import exported_resources
 from trainyard.teardown.kinds import (
     BUCKET,
     CACHE,
     COPIED,
     DATABASE,
-    DOMAIN,
     GCP_DATABASE,
     GCP_FILES,
     GCP_LUSTRE,
@@ -160,7 +160,7 @@ def _chosen(state: State, keep: Sequence[Group]) -> tuple[dict[str, Kept], list[
             stays[each["urn"]] = _kept(each, "its files are locked: docs/audit.md")
         elif group not in keep:
             lost.append(_told(each))
-        elif each["type"] == DOMAIN:
+        elif each["type"] == SAGEMAKER_DOMAIN:
             continue  # stands in the network that goes; `lift.stop_apps` sees that nobody's files go with it
         elif each["type"] == DATABASE:
             stays[each["urn"]] = _snapshot(each)

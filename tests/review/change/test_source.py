@@ -1,7 +1,9 @@
 """What a stack is compared with: a commit, a rehearsal's JSON, an engine's state; and what is none of these."""
 
 import json
+import os
 import subprocess
+import sys
 
 import pytest
 
@@ -10,7 +12,7 @@ from tests.shared import ROOT
 from trainyard.problems import SettingsError
 from trainyard.rehearsal.change.earlier import Earlier, from_json
 from trainyard.review.change.review import review_change
-from trainyard.review.change.source import find_source
+from trainyard.review.change.source import COMMAND, find_source
 from trainyard.review.review import judge
 
 PROGRAM = """
@@ -152,3 +154,21 @@ def test_a_file_is_a_file_whatever_git_says(tmp_path):
 def test_what_is_there_is_said(demo):
     found = review_change(Earlier("nothing", (), notes=("a note",)), demo)
     assert found.as_json()["notes"] == ["a note"]
+
+
+def test_another_release_begins_as_quickly_as_it_can(tmp_path):
+    command = tmp_path / "trainyard" / "cli"
+    command.mkdir(parents=True)
+    for package in (command.parent, command):
+        (package / "__init__.py").touch()
+    (command / "main.py").write_text("def main(): print('as it was')")
+    (command / "__main__.py").write_text("def main(): print('quickly')")
+
+    def said():
+        environment = {**os.environ, "PYTHONPATH": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"}
+        run = subprocess.run([sys.executable, "-P", "-c", COMMAND], env=environment, capture_output=True, text=True)
+        return run.stdout.strip() or run.stderr
+
+    assert said() == "quickly"
+    (command / "__main__.py").unlink()
+    assert said() == "as it was", "a release that has no other beginning"

@@ -87,6 +87,13 @@ def test_managed_training_on_google_cloud_says_the_same_in_its_own_words(rehears
     assert "a quota of nothing" in sections_of(page)["protection"]
 
 
+@pytest.mark.parametrize("stack", ["small-aws", "small-gcp"])
+def test_editors_record_no_experiments(rehearsed, stack):
+    told = sections_of(handed(Subject(of_recorded(rehearsed(stack)), DAY), LOOK))["have"]
+    recorded = told.split("recorded by", 1)[1].split("Made in", 1)[0]
+    assert "Editors" not in recorded and ("MLflow" in recorded or "TensorBoard" in recorded)
+
+
 def test_what_nothing_measures_is_not_said_to_be_measured():
     def told(**plan):
         rehearsal = SimpleNamespace(resources=())

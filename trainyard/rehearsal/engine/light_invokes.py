@@ -1,25 +1,29 @@
-"""`invoke_output` of pulumi 3.272 where one run is for both views: what a preview gets of a data source, too."""
+"""`invoke_output` of pulumi 3.272 where one run is for both views: what a preview gets of a data source, too.
+
+And, in every run, what a data source waits for, in an order that is the same each time.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import functools
 import importlib
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Collection, Mapping
 from typing import Any, Protocol
 
 import pulumi
 from pulumi.output import _OutputData
-from pulumi.runtime import rpc
+from pulumi.runtime import _depends_on, rpc
 from pulumi.runtime.settings import SETTINGS
 
 from trainyard.recorded.model import has_secret, has_unknown
 from trainyard.rehearsal.engine.light_outputs import UnusualError, data_of, pass_on, pending, track
-from trainyard.rehearsal.engine.light_registration import for_program, properties_of, reference
+from trainyard.rehearsal.engine.light_registration import all_there, for_program, parts_of, properties_of, reference
 from trainyard.rehearsal.engine.two_views import Data, Views, preview_of, twofold
 
 sdk_invoke = importlib.import_module("pulumi.runtime.invoke")  # its package has a function of this name
 _invoke_output = sdk_invoke.invoke_output
+_expand_dependencies = rpc._expand_dependencies
 
 
 class Sources(Protocol):
@@ -101,5 +105,17 @@ def _same(name: str) -> str:
     return name
 
 
-REPLACED = ((sdk_invoke, "invoke_output", invoke_output), (pulumi.runtime, "invoke_output", invoke_output))
+async def _expanded(resources: Collection[Any], waiting: pulumi.Resource | None) -> dict[str, pulumi.Resource]:
+    """`_expand_dependencies` of a set, as data sources ask it: all waited for at once, and told by their URNs."""
+    if waiting is None:  # else whoever asks first looks for a circle, in which nothing ever comes
+        await all_there(each.urn for each in parts_of(resources) if isinstance(each, pulumi.Resource))
+    return dict(sorted((await _expand_dependencies(resources, waiting)).items()))
+
+
+REPLACED = (
+    (rpc, "_expand_dependencies", _expanded),
+    (_depends_on, "_expand_dependencies", _expanded),
+    (sdk_invoke, "invoke_output", invoke_output),
+    (pulumi.runtime, "invoke_output", invoke_output),
+)
 """What stands for what: owner, name, replacement."""

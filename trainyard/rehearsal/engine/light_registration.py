@@ -353,12 +353,32 @@ async def _urns(resources: Iterable[Any], waiting: pulumi.Resource) -> list[str]
                 left.extend(each._childResources)
             else:
                 found[each] = None
+    await all_there(each.urn for each in found)
     urns = []
     for resource in found:
-        data = resource.urn._data  # known in both views alike, and mostly there
-        if urn := data.result().value if data.done() else await _told(resource.urn):
+        data = resource.urn._data  # known in both views alike
+        if urn := data.result().value:
             urns.append(urn)
     return urns
+
+
+def parts_of(resources: Iterable[Any]) -> list[Any]:
+    """The resources; of a component's parts in its place."""
+    left, found = [*resources], dict[Any, None]()
+    for each in left:  # grows meanwhile
+        if isinstance(each, pulumi.ComponentResource) and not each._remote:
+            left.extend(each._childResources)
+        else:
+            found[each] = None
+    return [*found]
+
+
+async def all_there(outputs: Iterable[pulumi.Output[Any]]) -> None:
+    """Waits for all outputs at once. Awaited one after another they would decide, by which comes last, when whoever
+    waits goes on, and resources come out of the SDK's sets in an order of their addresses, another one in every run."""
+    pending = [output._data for output in outputs if not output._data.done()]
+    if pending:
+        await asyncio.wait(pending)
 
 
 class _PendingError(Exception):

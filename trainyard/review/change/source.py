@@ -26,8 +26,15 @@ from trainyard.user_files import LARGEST_OUTCOME_BYTES, read_json
 SECONDS: Final = 300.0
 """A rehearsal of a commit that takes longer is given up."""
 
-COMMAND: Final = "from trainyard.cli.main import main; main()"
-"""What another Python runs to be our command; its release may have no module of that name to run."""
+COMMAND: Final = """\
+try:
+    from trainyard.cli.__main__ import main
+except ModuleNotFoundError:  # a release from before there was one
+    from trainyard.cli.main import main
+main()
+"""
+"""What another Python runs to be our command, begun as quickly as its release can."""
+
 _ALLOWED: Final = "must be a git reference, or a file that `trainyard rehearse --json` or `pulumi stack export` wrote"
 
 

@@ -16,6 +16,7 @@ from trainyard.review.handover.model import Block, Drawn, Facts, Grid, Points, S
 from trainyard.review.handover.stores import kept, stores
 from trainyard.review.handover.subject import Subject
 from trainyard.review.reports.page_parts import opening, sentence, shares_of
+from trainyard.review.reports.picture.model import EDITORS
 from trainyard.review.verdict import count, dollars
 
 _MOST_SHARES = 8
@@ -60,7 +61,7 @@ def _have(subject: Subject) -> Iterator[tuple[str, str]]:
             "Storage",
             _some([f"{name} ({store.kind})" for name, store in stores(subject) if store in picture.stores], most=12),
         )
-    tracking = list(dict.fromkeys(service.name for service in picture.services))
+    tracking = list(dict.fromkeys(service.name for service in picture.services if service.name != EDITORS))
     if tracking or subject.managed.get("tracking"):
         managed = "a managed MLflow server"
         if subject.planned("ground", "kind") == "gcp":

@@ -8,8 +8,9 @@ from functools import partial
 from typing import Any, Final
 
 from trainyard.account.aws import Account, RefusedError
+from trainyard.recorded.types import SAGEMAKER_DOMAIN
 from trainyard.teardown.cloud import LiftError, Say
-from trainyard.teardown.kinds import CLUSTER, DATABASE, DOMAIN, LUSTRE, LUSTRE_LINK
+from trainyard.teardown.kinds import CLUSTER, DATABASE, LUSTRE, LUSTRE_LINK
 from trainyard.teardown.state import State
 
 LOOK_AGAIN_SECONDS: Final = 10.0
@@ -31,7 +32,7 @@ def stop_apps(
     Raises:
         LiftError: homes are to stay and there are some: they are on disks of SageMaker's, which go with their domain.
     """
-    domains = [str(each["id"]) for each in state.of(DOMAIN)]
+    domains = [str(each["id"]) for each in state.of(SAGEMAKER_DOMAIN)]
     spaces = {domain: [each["SpaceName"] for each in _spaces(account, domain)] for domain in domains}
     named = ", ".join(name for names in spaces.values() for name in names)
     if keep_homes and named:

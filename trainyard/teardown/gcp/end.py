@@ -9,9 +9,9 @@ from datetime import datetime
 from typing import Any, Final
 
 from trainyard.account.gcp import CannotAskError, ask, is_absence, said
-from trainyard.recorded.types import GCP_RUN_JOB, GCP_RUN_SERVICE, GCP_SUBNETWORK
+from trainyard.recorded.types import GCP_EDITOR_TEMPLATE, GCP_RUN_JOB, GCP_RUN_SERVICE, GCP_SUBNETWORK
 from trainyard.teardown.cloud import LiftError, Say
-from trainyard.teardown.kinds import GCP_ACCOUNT, GCP_DATABASE, GCP_FILES, GCP_TEMPLATE, Group
+from trainyard.teardown.kinds import GCP_ACCOUNT, GCP_DATABASE, GCP_FILES, Group
 from trainyard.teardown.state import State, backup_of
 
 BACKUP_SECONDS: Final = 3600
@@ -47,7 +47,7 @@ class GcpEnd:
 
         What runs on a cluster is stopped there, with its queues and pods.
         """
-        templates = state.of(GCP_TEMPLATE)
+        templates = state.of(GCP_EDITOR_TEMPLATE)
         own = {str(each["id"]).rpartition("/")[2] for each in templates}
         for region in sorted({str(each["inputs"]["location"]) for each in templates}):
             place = (f"--region={region}", f"--project={self.project}")

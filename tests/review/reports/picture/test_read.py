@@ -251,6 +251,23 @@ def test_an_example_of_google_cloud_is_shown_whole(rehearsed):
     assert "?" not in said_of(found)
 
 
+def test_a_nat_of_all_subnets_serves_those_of_its_own_network():
+    found = []
+    for name in ("own", "other"):
+        network = made("gcp:compute/network:Network", name, {"name": name})
+        inputs = {"network": f"id-{name}", "region": "europe-west4", "ipCidrRange": "10.0.0.0/20"}
+        found += [network, made("gcp:compute/subnetwork:Subnetwork", f"{name}-nodes", inputs)]
+    router = made("gcp:compute/router:Router", "router", {"network": "id-own", "name": "r", "region": "europe-west4"})
+    every = {"region": "europe-west4", "sourceSubnetworkIpRangesToNat": "ALL_SUBNETWORKS_ALL_IP_RANGES"}
+
+    def counted(*more):
+        return {one.name: one.zones[0].nat_gateways for one in drawn_of(*found, *more).networks}
+
+    nat = made("gcp:compute/routerNat:RouterNat", "nat", {**every, "router": "r"})
+    assert counted(router, nat) == {"own": 1, "other": 0}
+    assert counted(nat) == {"own": 1, "other": 1}, "a router of another program: nobody knows"
+
+
 def test_what_google_cloud_leaves_open_is_told():
     bucket = made("gcp:storage/bucket:Bucket", "open", {"location": "EU", "encryption": {"defaultKmsKeyName": "k"}})
     database = made(
@@ -292,6 +309,51 @@ def test_managed_training_shows_where_people_write_and_what_keeps_track(rehearse
 def test_editors_that_nothing_stops_are_told():
     domain = made("aws:sagemaker/domain:Domain", "studio", {"defaultUserSettings": {}})
     assert drawn_of(domain).services[0].facts == ("SageMaker Studio", "0 people", "nothing stops them")
+
+
+STOPPED = {"lifecycleManagement": "ENABLED", "idleTimeoutInMinutes": 90}
+
+
+@pytest.mark.parametrize(
+    ("idle", "said"),
+    [
+        (STOPPED, ("stop after 90 minutes without work",)),
+        ({**STOPPED, "lifecycleManagement": "DISABLED"}, ("nothing stops them",)),
+        ({**STOPPED, "idleTimeoutInMinutes": UNKNOWN}, ()),
+        ({**STOPPED, "lifecycleManagement": UNKNOWN}, ()),
+        (UNKNOWN, ()),
+    ],
+)
+def test_when_studio_stops_is_told_where_it_is_known(idle, said):
+    editor = {"appLifecycleManagement": {"idleSettings": idle}}
+    inputs = {"defaultUserSettings": {"jupyterLabAppSettings": editor}}
+    found = drawn_of(made("aws:sagemaker/domain:Domain", "studio", inputs))
+    assert found.services[0].facts == ("SageMaker Studio", "0 people", *said)
+
+
+@pytest.mark.parametrize(
+    ("timeouts", "said"),
+    [
+        (["600s", "3600s"], ("stop after 60 minutes without work",)),
+        (["0s", "3600s"], ("nothing stops some of them",)),
+        (["0s", None], ("nothing stops them",)),
+        (["3600s", UNKNOWN], ()),
+        (["\u00b2s"], ()),
+    ],
+)
+def test_when_colab_stops_is_told_where_it_is_known(timeouts, said):
+    shape = {"machineSpec": {"machineType": "e2-standard-2"}}
+    found = drawn_of(
+        *(
+            made(
+                "gcp:colab/runtimeTemplate:RuntimeTemplate",
+                f"t{number}",
+                {**shape, **({"idleShutdownConfig": {"idleTimeout": timeout}} if timeout else {})},
+            )
+            for number, timeout in enumerate(timeouts)
+        )
+    )
+    assert found.services[0].facts == ("Colab Enterprise", "e2-standard-2", *said)
 
 
 def test_two_stores_of_one_purpose_go_by_their_whole_names(rehearsed):

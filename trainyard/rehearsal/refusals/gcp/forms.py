@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from trainyard.catalog import gcp as catalog
 from trainyard.problems import nearest
+from trainyard.recorded.types import GCP_EDITOR_TEMPLATE
 from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.refusals.rules import EVERY_TYPE, Rules
 
@@ -63,7 +64,7 @@ _REGIONAL: Final = {
     "gcp:secretmanager/regionalSecret:RegionalSecret": "location",
     "gcp:cloudrunv2/service:Service": "location",
     "gcp:cloudrunv2/job:Job": "location",
-    "gcp:colab/runtimeTemplate:RuntimeTemplate": "location",
+    GCP_EDITOR_TEMPLATE: "location",
     "gcp:compute/subnetwork:Subnetwork": "region",
     "gcp:compute/router:Router": "region",
     "gcp:compute/routerNat:RouterNat": "region",

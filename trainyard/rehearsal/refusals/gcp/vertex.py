@@ -12,11 +12,11 @@ from urllib.parse import unquote
 
 from trainyard.conventions.gcp import VERTEX_ACCELERATORS
 from trainyard.problems import nearest
+from trainyard.recorded.types import GCP_EDITOR_TEMPLATE
 from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.refusals.gcp.nodes import machine_type
 from trainyard.rehearsal.refusals.rules import Rules
 
-TEMPLATE: Final = "gcp:colab/runtimeTemplate:RuntimeTemplate"
 WORKBENCH: Final = "gcp:workbench/instance:Instance"
 OVERRIDE: Final = "gcp:serviceusage/consumerQuotaOverride:ConsumerQuotaOverride"
 
@@ -72,4 +72,4 @@ def _accelerator(view: View, path: str) -> None:
         )
 
 
-RULES: Rules = {template: (TEMPLATE,), workbench: (WORKBENCH,), quota: (OVERRIDE,)}
+RULES: Rules = {template: (GCP_EDITOR_TEMPLATE,), workbench: (WORKBENCH,), quota: (OVERRIDE,)}

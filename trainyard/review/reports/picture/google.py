@@ -16,6 +16,7 @@ from trainyard.recorded.types import (
     GCP_CRYPTO_KEY,
     GCP_LUSTRE,
     GCP_NAT,
+    GCP_NETWORK,
     GCP_SUBNETWORK,
 )
 from trainyard.review.reports.picture.model import OWN_KEY, PROTECTED, UNTOLD, Budget, Store
@@ -138,6 +139,20 @@ def nat_gateways(subnet: RecordedResource, resources: Resources) -> int:
         or (
             told(nat.inputs, "sourceSubnetworkIpRangesToNat").startswith("ALL_SUBNETWORKS")
             and told(nat.inputs, "region") == told(subnet.inputs, "region")
+            and _may_share_a_network(nat, subnet, resources)
         )
         for nat in resources.of(GCP_NAT)
     )
+
+
+def _may_share_a_network(nat: RecordedResource, subnet: RecordedResource, resources: Resources) -> bool:
+    """Whether a NAT's router may stand in a subnet's network: a router of another program may stand in any."""
+    routers = resources.referred(nat, "router", _ROUTER)
+    theirs = {network for router in routers for network in _networks_of(router, resources)}
+    ours = _networks_of(subnet, resources)
+    return not routers or UNTOLD in theirs | ours or not theirs.isdisjoint(ours)
+
+
+def _networks_of(resource: RecordedResource, resources: Resources) -> set[str]:
+    found = {network.urn for network in resources.referred(resource, "network", GCP_NETWORK)}
+    return found or {told(resource.inputs, "network")}

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
+from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import (
     GCP_EDITOR_TEMPLATE,
@@ -16,7 +17,7 @@ from trainyard.recorded.types import (
     SAGEMAKER_DOMAIN,
     SAGEMAKER_USER,
 )
-from trainyard.review.reports.picture.model import EDITORS, Service
+from trainyard.review.reports.picture.model import EDITORS, UNTOLD, Service
 from trainyard.review.reports.picture.told import count, entries, number, told
 
 DRAWN: Final = (
@@ -25,7 +26,8 @@ DRAWN: Final = (
 )
 """Types that the picture shows, here and below; of services on Cloud Run, the MLflow server's."""
 
-_IDLE: Final = ("appLifecycleManagement", "idleSettings", "idleTimeoutInMinutes")
+_IDLE: Final = ("defaultUserSettings", "jupyterLabAppSettings", "appLifecycleManagement", "idleSettings")
+_TIMEOUT: Final = "idleTimeoutInMinutes"
 
 
 def services(resources: Resources) -> Iterator[Service]:
@@ -39,22 +41,40 @@ def _editors(resources: Resources) -> Iterator[Service]:
         people = [
             one for one in resources.of(SAGEMAKER_USER) if domain in resources.referred(one, "domainId", domain.type)
         ]
-        minutes = number(domain.inputs, "defaultUserSettings", "jupyterLabAppSettings", *_IDLE)
-        facts = ("SageMaker Studio", f"{len(people)} {'person' if len(people) == 1 else 'people'}", _stops(minutes))
+        stops = _stops([_studio_minutes(domain)])
+        facts = ("SageMaker Studio", f"{len(people)} {'person' if len(people) == 1 else 'people'}", stops)
         yield Service(domain.urn, EDITORS, tuple(filter(None, facts)))
     templates = resources.of(GCP_EDITOR_TEMPLATE)
     if templates:
-        seconds = [told(one.inputs, "idleShutdownConfig", "idleTimeout").removesuffix("s") for one in templates]
-        longest = max(int(text) / 60 for text in seconds) if all(text.isdigit() for text in seconds) else None
         machines = ", ".join(dict.fromkeys(told(one.inputs, "machineSpec", "machineType") for one in templates))
-        yield Service(templates[0].urn, EDITORS, ("Colab Enterprise", machines, _stops(longest)))
+        facts = ("Colab Enterprise", machines, _stops([_colab_minutes(one) for one in templates]))
+        yield Service(templates[0].urn, EDITORS, tuple(filter(None, facts)))
     workbenches = resources.of(GCP_WORKBENCH)
     if workbenches:
         yield Service(workbenches[0].urn, EDITORS, (count(len(workbenches), "Workbench machine"),))
 
 
-def _stops(minutes: float | None) -> str:
-    return f"stop after {count(minutes, 'minute')} without work" if minutes else "nothing stops them"
+def _studio_minutes(domain: RecordedResource) -> float | None:
+    """After how long an editor without work stops; 0: never, None: that is not known."""
+    state, minutes = told(domain.inputs, *_IDLE, "lifecycleManagement"), told(domain.inputs, *_IDLE, _TIMEOUT)
+    if state not in ("ENABLED", UNTOLD) or not minutes:
+        return 0
+    return number(domain.inputs, *_IDLE, _TIMEOUT) if state == "ENABLED" else None
+
+
+def _colab_minutes(template: RecordedResource) -> float | None:
+    """As `_studio_minutes`; `0s` is how Colab Enterprise says never."""
+    text = told(template.inputs, "idleShutdownConfig", "idleTimeout")
+    seconds = text.removesuffix("s") if text else "0"
+    return int(seconds) / 60 if seconds.isdecimal() else None
+
+
+def _stops(minutes: Sequence[float | None]) -> str:
+    """When editors of such times stop; empty where that is not known."""
+    if 0 in minutes:
+        return f"nothing stops {'some of ' if any(minutes) else ''}them"
+    known = [each for each in minutes if each is not None]
+    return f"stop after {count(max(known), 'minute')} without work" if len(known) == len(minutes) else ""
 
 
 def _tracking(resources: Resources) -> Iterator[Service]:
