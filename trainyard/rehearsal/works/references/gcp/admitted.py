@@ -16,6 +16,7 @@ from trainyard.recorded.types import FILESTORE, GCP_LUSTRE, GCP_NETWORK, GKE_CLU
 from trainyard.rehearsal.context import Stack, View
 from trainyard.rehearsal.works.flows.addresses import Addresses
 from trainyard.rehearsal.works.flows.gcp.network import node_addresses, subnet_of
+from trainyard.rehearsal.works.flows.gcp.places import by_number
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
 
 _IN_NETWORKS: Final = (
@@ -48,7 +49,13 @@ def _network(system: View, path: str, stack: Stack) -> None:
     """What nodes mount is in their network: what is peered with it is not reached through it."""
     networks = [view.referred("network", GCP_NETWORK) for view in stack.of_type(GKE_CLUSTER)]
     text = system.text(path)
-    if not text or not networks or None in networks or system.referred(path, GCP_NETWORK) in networks:
+    if (
+        not text
+        or by_number(text)
+        or not networks
+        or None in networks
+        or system.referred(path, GCP_NETWORK) in networks
+    ):
         return
     own = ", ".join(sorted({view.name for view in networks if view is not None}))
     words = f"is {text}, and the nodes that mount it are in {own}: they do not reach it"
