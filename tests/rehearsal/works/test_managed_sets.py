@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -17,7 +18,7 @@ from tests.rehearsal.works import aws_changes as aws
 from tests.rehearsal.works import mistakes_managed_fourth, mistakes_managed_run, mistakes_managed_third
 from tests.rehearsal.works.aws_changes import reworded, statement
 from tests.rehearsal.works.mistakes import DROP, both, context_of, edit, in_json, put
-from tests.rehearsal.works.mistakes_gcp_sixty import said
+from tests.rehearsal.works.mistakes_gcp_sixty import no_longer_waits, said
 from tests.rehearsal.works.mistakes_managed import make
 from tests.rehearsal.works.mistakes_managed_run import (
     ALERT,
@@ -136,6 +137,42 @@ cat /etc/os-release
 TEXT = {"type": "text", "x": 0, "y": 30, "width": 24, "height": 2, "properties": {"markdown": "# Jobs"}}
 ALARM_OF = {"type": "metric", "x": 0, "y": 40, "properties": {"title": "a", "annotations": {"alarms": ["arn:x"]}}}
 STARTS = {"create": "gcloud run jobs execute hooli-research-mlflow-up --wait"}
+READS = "import os; print(os.environ['OF_THE_IMAGE'])"
+SETS_ITSELF = (
+    "import os; os.environ['A'] = 'a'; print(os.environ['A']); print(os.environ['B'] if 'B' in os.environ else ''); "
+)
+
+
+def waits(type_: str, name: str, for_type: str, for_name: str) -> Any:
+    """Lets one resource wait for another."""
+
+    def change(resources: Any) -> Any:
+        (of,) = [one.urn for one in resources if (one.type, one.name) == (for_type, for_name)]
+        return [
+            replace(one, dependencies=(*one.dependencies, of)) if (one.type, one.name) == (type_, name) else one
+            for one in resources
+        ]
+
+    return change
+
+
+def waiting(type_: str, name: str, for_type: str, for_name: str) -> Any:
+    """Adds a grant on something, which waits for it."""
+    grant = make(type_, name, {"name": for_name, "role": "roles/run.invoker", "member": "user:ci@hooli.example"})
+    return both(grant, waits(type_, f"added-{name}", for_type, for_name))
+
+
+def renamed(old: str, new: str) -> Any:
+    """Another name of a file in the words of a job and in its variables."""
+
+    def into(inputs: Any) -> None:
+        held = inputs["template"]["template"]["containers"][0]
+        held["args"] = [word.replace(old, new) for word in held["args"]]
+        for one in held["envs"]:
+            one["value"] = str(one["value"]).replace(f'"{old}"', f'"{new}"')
+
+    return into
+
 
 SOUND = {
     "a brake at nearly all of the money": (
@@ -189,6 +226,22 @@ SOUND = {
     "a variable that a program can do without": (
         TRACKED, edit(RUN, SERVER, lambda it: it["template"]["containers"][0].update(
             commands=["python", "-c", "import os; os.environ.pop('MAYBE', None); os.environ['A'] = 'b'"]))),
+    "a job that whoever the stack lets starts": (
+        TRACKED, both(edit(JOB, UP, put("runExecutionToken", DROP)), no_longer_waits(RUN, SERVER, JOB),
+                      waiting("gcp:cloudrunv2/jobIamMember:JobIamMember", "ci", JOB, UP))),
+    "a job that reads the tables once the server is there": (
+        TRACKED, both(no_longer_waits(RUN, SERVER, JOB), edit(JOB, UP, renamed("migrate.py", "report.py")))),
+    "a job of tables that waits for the server": (
+        TRACKED, both(no_longer_waits(RUN, SERVER, JOB), waits(JOB, UP, RUN, SERVER))),
+    "a job that loads its data itself": (
+        TRACKED, make(JOB, "train", {"location": "us-central1", "name": "train", "template": {"template": {
+            "containers": [{"image": "tools", "commands": ["python", "train.py", "--workers", "0"]}]}}})),
+    "variables of an image, and of the program": (
+        TRACKED, make(RUN, "api", {"location": "us-central1", "name": "api", "template": {"containers": [
+            {"image": "api", "commands": ["python", "-c", READS]}]}})),
+    "a variable that a program sets and one that it asks for": (
+        TRACKED, edit(RUN, SERVER, lambda it: it["template"]["containers"][0]["commands"].__setitem__(2, SETS_ITSELF +
+            it["template"]["containers"][0]["commands"][2]))),
     "a server beside it, inside alone": (
         TRACKED, make(RUN, "api", {"location": "us-central1", "name": "api", "ingress": "INGRESS_TRAFFIC_INTERNAL_ONLY",
                                    "template": {"containers": [{"image": "api", "args": ["--host=0.0.0.0"]}]}})),
