@@ -33,13 +33,15 @@ from tests.rehearsal.works.mistakes_gcp_sixty import (
     POOL,
     STACK,
 )
-from tests.rehearsal.works.mistakes_gcp_third import ADDRESS, FOLDER, OF, SECRET, another
+from tests.rehearsal.works.mistakes_gcp_third import ADDRESS, FOLDER, OF, SECRET, SUBNET, another
 from tests.rehearsal.works.test_tired import ROOM_OF, findings
 from trainyard.policies.pack import POLICIES
-from trainyard.recorded.model import Finding, RecordedResource
+from trainyard.recorded.model import UNKNOWN, Finding, RecordedResource
+from trainyard.recorded.read import UnknownInput
 from trainyard.rehearsal.context import Stack, ValueContext
 from trainyard.rehearsal.refusals.schema import check_schema
 from trainyard.rehearsal.rehearse import Rehearsal
+from trainyard.rehearsal.works.parts import play
 from trainyard.rehearsal.works.references.gcp import named
 from trainyard.review.policy_check.check import check_policies
 
@@ -325,6 +327,12 @@ RIGHT: Final[Mapping[str, Change]] = {
     "Lustre lets in a wider range": edit(
         LUSTRE, f"{OF}-lustre", put("accessRulesOptions.accessRules[0].ipAddressRanges", ["10.0.0.0/19"])
     ),
+    "a share for machines beside the cluster": another(
+        FILESTORE,
+        f"{OF}-shared",
+        name="for-desks",
+        fileShares={"name": "home", "capacityGb": 1024, "nfsExportOptions": [{"ipRanges": ["10.9.0.0/24"]}]},
+    ),
     "a folder of another bucket of somebody's": another(FOLDER, "team-foundation-checkpoints", bucket="lab-results"),
 }
 
@@ -416,3 +424,21 @@ def test_many_secrets_of_others_are_compared_in_a_moment() -> None:
 
 def _word(index: int) -> str:
     return hashlib.sha256(str(index).encode()).hexdigest()[:12]
+
+
+def test_a_range_that_is_not_known_yet_silences_no_other_part(rehearsed: Any) -> None:
+    change, _ = EVERY["nodes' account by a slip"]
+    rehearsal = rehearsed(STACK)
+    changed = both(change, edit(SUBNET, "network-nodes", put("ipCidrRange", UNKNOWN)))(list(rehearsal.known.resources))
+    assert "reference-elsewhere" in {one.rule for one in findings(changed, rehearsal, "reference-elsewhere")}
+
+
+def test_what_a_part_cannot_read_is_told_when_the_others_have_spoken() -> None:
+    spoke = list[str]()
+
+    def cannot(_: str) -> None:
+        raise UnknownInput(["a"])
+
+    with pytest.raises(UnknownInput):
+        play([cannot, spoke.append, cannot], "it")
+    assert spoke == ["it"]
