@@ -133,7 +133,27 @@ cat > "$HOME/settings.json" <<END
 {"cull": $IDLE}
 END
 cat /etc/os-release
+echo it # don't
+greet() { if true; then echo "# no comment"; fi; }
+! if false; then :; fi
+size=$((1 << size))
+cp /etc/skel/.bashrc "$HOME"
+cd /usr/share
+pip install -r /etc/requirements.txt
+touch /etc/it || true
+if [ -w /etc/it ] && touch /etc/it; then echo 'a > /etc/b'; fi
+cat > "$HOME/server.json" <<'END' # a document
+{"AsyncMappingKernelManager": {"cull_idle_timeout": 3600}}
+END
 """
+BROKEN = {
+    "cp x /etc/it": "writes to /etc/it",
+    "mkdir -p ~/a; touch '/root/a'": "writes to /root/a",
+    "{ echo a > /etc/it; }": "writes to /etc/it",
+    "f() { if true; then echo a; }": "1 times if, and 0 times fi",
+    "echo it's": "a quotation mark is not closed",
+    "cat <<END": "a document is not ended by END",
+}
 TEXT = {"type": "text", "x": 0, "y": 30, "width": 24, "height": 2, "properties": {"markdown": "# Jobs"}}
 ALARM_OF = {"type": "metric", "x": 0, "y": 40, "properties": {"title": "a", "annotations": {"alarms": ["arn:x"]}}}
 STARTS = {"create": "gcloud run jobs execute hooli-research-mlflow-up --wait"}
@@ -263,3 +283,11 @@ def test_what_is_right_is_not_accused(stacks: Any, name: str) -> None:
     stack, change = SOUND[name]
     rehearsal, before = stacks(stack)
     assert _told(rehearsal, change(list(rehearsal.known.resources))) - before == set()
+
+
+@pytest.mark.parametrize("line", BROKEN)
+def test_a_script_that_fails_is_told(stacks: Any, line: str) -> None:
+    rehearsal, _ = stacks(SMALL)
+    changed = rewritten(f"#!/bin/bash\n{line}\n")(list(rehearsal.known.resources))
+    told = [one.message for one in check_works(changed, context_of(rehearsal)) if one.rule == "managed-script-broken"]
+    assert len(told) == 1 and BROKEN[line] in told[0]
