@@ -8,6 +8,7 @@ then: 16 of those were told at first sight.
 from __future__ import annotations
 
 import base64
+import json
 from collections import Counter
 from dataclasses import replace
 from typing import Any
@@ -35,6 +36,7 @@ from tests.rehearsal.works.mistakes_managed_run import (
 from tests.rehearsal.works.mistakes_managed_run import STACK as TRACKED
 from tests.rehearsal.works.mistakes_managed_sixty import ACTION, APP, COUNTED, DOMAIN, SCRIPT
 from tests.rehearsal.works.mistakes_managed_third import BOARD, EDITORS, PEOPLE, SMALL, UAE
+from tests.rehearsal.works.mistakes_managed_third import job as sent_on_aws
 from tests.shared import ROOT
 from tests.stacks.tracking_on_run import stack_file
 from trainyard.rehearsal.refusals import check_values
@@ -100,7 +102,9 @@ def _told(rehearsal: Rehearsal, resources: list[Any]) -> set[Any]:
 def test_a_mistake_is_told(stacks: Any, mistake: Any, stack: str) -> None:
     rehearsal, before = stacks(stack)
     changed = mistake.change(list(rehearsal.known.resources))
-    if mistake.rule.startswith("policy:"):
+    if mistake.rule is None:  # `why` says what may make it right
+        assert mistake.why and _told(rehearsal, changed) - before == set()
+    elif mistake.rule.startswith("policy:"):
         report = check_policies(rehearsal.stack, changed, changed, rehearsal.settings)
         assert mistake.rule.removeprefix("policy:") in {violation.policy for violation in report.violations}
     else:
@@ -194,10 +198,30 @@ def renamed(old: str, new: str) -> Any:
     return into
 
 
+def may_everything(resources: Any) -> Any:
+    """Gives those whom the brake holds a policy that allows everything."""
+    (action,) = [one for one in resources if (one.type, one.name) == (ACTION, "managed-over-budget")]
+    role = action.inputs["definition"]["iamActionDefinition"]["roles"][0]
+    allowed = {"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": "*", "Resource": "*"}]}
+    return make(aws.POLICY, "everything", {"role": role, "policy": json.dumps(allowed)})(resources)
+
+
 SOUND = {
     "a brake at nearly all of the money": (
         SMALL, edit(ACTION, "managed-over-budget", put("actionThreshold.actionThresholdType", "ABSOLUTE_VALUE"),
                     put("actionThreshold.actionThresholdValue", 9000))),
+    "a brake at a small part of a year's money": (
+        SMALL, both(edit(ACTION, "managed-over-budget", put("actionThreshold.actionThresholdType", "ABSOLUTE_VALUE")),
+                    edit(aws.BUDGET, "budget-budget", put("timeUnit", "ANNUALLY")))),
+    "a brake of each kind by itself, for those who may everything": (
+        SMALL, both(may_everything, edit("aws:iam/policy:Policy", "managed-over-budget", statement(
+            "policy", "OverBudget", put("Action", ["sagemaker:*", "ec2:RunInstances"]), put("Resource", [
+                *(f"arn:aws:sagemaker:*:123456789012:{kind}/*" for kind in (
+                    "app", "endpoint", "hyper-parameter-tuning-job", "notebook-instance", "processing-job",
+                    "training-job", "transform-job")),
+                "arn:aws:ec2:us-east-1:123456789012:instance/*"]))))),
+    "data in a bucket of its own, and of somebody's": (SMALL, sent_on_aws(lambda it: it.update(InputDataConfig=[
+        {"ChannelName": "train", "DataSource": {"S3DataSource": {"S3Uri": "s3://datasets/imagenet"}}}]))),
     "a brake of the own region": (
         SMALL, edit("aws:iam/policy:Policy", "managed-over-budget",
                     statement("policy", "OverBudget", put("Resource", "arn:aws:sagemaker:us-east-1:123456789012:*")))),
@@ -283,6 +307,14 @@ def test_what_is_right_is_not_accused(stacks: Any, name: str) -> None:
     stack, change = SOUND[name]
     rehearsal, before = stacks(stack)
     assert _told(rehearsal, change(list(rehearsal.known.resources))) - before == set()
+
+
+def test_a_brake_of_one_kind_leaves_others_to_those_who_may_everything(stacks: Any) -> None:
+    rehearsal, before = stacks(SMALL)
+    some = put("Resource", "arn:aws:sagemaker:*:*:app/*")
+    less = edit("aws:iam/policy:Policy", "managed-over-budget", statement("policy", "OverBudget", some))
+    told = _told(rehearsal, both(may_everything, less)(list(rehearsal.known.resources))) - before
+    assert "managed-brake-leaves" in {rule for rule, *_ in told}
 
 
 @pytest.mark.parametrize("line", BROKEN)
