@@ -43,7 +43,9 @@ def check(cluster: Cluster) -> None:
     for system, path, _ in mounted:
         _network(system, path, stack)
     nodes = _nodes(stack)
-    for system, _, mounts in mounted if nodes is not None else ():
+    if nodes is None:
+        return
+    for system, _, mounts in mounted:
         if system.type == FILESTORE:
             _filestore(system, nodes, mounts)
         else:
