@@ -345,14 +345,16 @@ def test_what_is_right_is_believed(rehearsed: Any, name: str) -> None:
 
 OTHERS: Final[Mapping[str, Change]] = {
     "a network by the project's number": both(
-        edit(LUSTRE, f"{OF}-lustre", put("network", f"projects/123456789012/global/networks/{OF}")),
-        edit(FILESTORE, f"{OF}-shared", put("networks[0].network", f"projects/123456789012/global/networks/{OF}")),
-        edit(ADDRESS, "network-private-services", put("network", f"projects/123456789012/global/networks/{OF}")),
+        edit(LUSTRE, f"{OF}-lustre", put("network", "projects/123456789012/global/networks/network-vpc")),
+        edit(
+            FILESTORE, f"{OF}-shared", put("networks[0].network", "projects/123456789012/global/networks/network-vpc")
+        ),
+        edit(ADDRESS, "network-private-services", put("network", "projects/123456789012/global/networks/network-vpc")),
     ),
     "a peering with a network that is called as ours": added_gcp(
         "gcp:compute/networkPeering:NetworkPeering",
-        network=f"projects/rehearsal/global/networks/{OF}",
-        peerNetwork=f"projects/hub/global/networks/{OF}",
+        network="projects/rehearsal/global/networks/network-vpc",
+        peerNetwork="projects/hub/global/networks/network-vpc",
     ),
     "a key of the same name in another region": added_gcp(
         "gcp:artifactregistry/repository:Repository",
