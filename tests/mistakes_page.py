@@ -142,7 +142,7 @@ def mistakes_page() -> str:
 def _managed() -> str:
     """Mistakes in managed training, with what was told before anything was mended."""
     rows = [
-        f"| {_cell(one.what)} | {'no' if one.name in test_managed_sets.MISSED else 'yes'} | `{one.rule}` |"
+        f"| {_cell(one.what)} | {'no' if one.name in test_managed_sets.MISSED else 'yes'} | {_rule_or_why(one)} |"
         for one, _ in test_managed_sets.MISTAKES
     ]
     return "\n".join([MANAGED, *rows])
@@ -173,8 +173,11 @@ def _values(rows: Sequence[tuple[str, str, Any]], reasons: Mapping[tuple[str, st
 
 def _rows(listed: Sequence[Mistake]) -> Iterator[str]:
     for mistake in listed:
-        told = f"`{mistake.rule}`" if mistake.rule else f"nothing: {mistake.why}"
-        yield f"| {_cell(mistake.what)} | {_cell(told)} |"
+        yield f"| {_cell(mistake.what)} | {_rule_or_why(mistake)} |"
+
+
+def _rule_or_why(mistake: Mistake) -> str:
+    return _cell(f"`{mistake.rule}`" if mistake.rule else f"nothing: {mistake.why}")
 
 
 def _cell(text: str) -> str:

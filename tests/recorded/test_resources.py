@@ -51,3 +51,13 @@ def test_references_go_by_id_else_by_dependency():
 def test_a_resource_knows_its_provider():
     assert Resources(ALL).provider_of(KEY) is PROVIDER
     assert Resources([KEY]).provider_of(KEY) is None
+
+
+def test_an_address_or_a_range_that_a_resource_of_google_cloud_tells_means_it():
+    for key, text in (("address", "10.1.2.3"), ("ipCidrRange", "10.4.0.0/20")):
+        told = resource("gcp:x:Told", "somewhere", {}, outputs={key: text})
+        names_it = resource("gcp:x:Names", "names", {"to": f"{text}"}, property_dependencies={"to": (told.urn,)})
+        other = resource("gcp:x:Names", "other", {"to": "10.9.9.9"}, property_dependencies={"to": (told.urn,)})
+        found = Resources([told, names_it, other])
+        assert found.referred(names_it, "to", told.type) == [told]
+        assert found.referred(other, "to", told.type) == []

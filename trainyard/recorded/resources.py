@@ -110,7 +110,10 @@ def _may_mean(texts: frozenset[str], resource: RecordedResource) -> bool:
     )
 
 
-_NAMING: Final = ("name", "Name", "Link", "id", "Id", "email", "member", "uri", "url", "Uri", "Url")
+_NAMING: Final = (
+    "name", "Name", "Link", "id", "Id", "email", "member", "uri", "url", "Uri", "Url", "address", "Address", "Range",
+    "CidrBlock",
+)  # fmt: skip
 """How outputs end that tell what a resource is called."""
 _TELLING: Final = 3
 """Letters of a text at least that tells one thing from another."""

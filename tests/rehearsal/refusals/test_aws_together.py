@@ -92,6 +92,14 @@ STACK: list[RecordedResource] = [
         "credentialArn": f"arn:aws:secretsmanager:us-east-1:{ACCOUNT}:secret:ecr-pullthroughcache/hub-a1b2c3"}),
     resource("aws:ssm/parameter:Parameter", "parameter", {
         "name": "/trainyard/demo", "type": "String", "value": "a"}),
+    resource("aws:cloudwatch/metricAlarm:MetricAlarm", "band", {
+        "comparisonOperator": "GreaterThanUpperThreshold", "evaluationPeriods": 2, "thresholdMetricId": "e1",
+        "metricQueries": [
+            {"id": "e1", "expression": "ANOMALY_DETECTION_BAND(m1, 2)", "returnData": True},
+            {"id": "m1", "returnData": True, "metric": {
+                "metricName": "CPUUtilization", "namespace": "AWS/EC2", "period": 60, "stat": "Average"}}]}),
+    resource("aws:rds/parameterGroup:ParameterGroup", "of-mysql", {
+        "family": "mysql8.4", "parameters": [{"name": "rds.optimized_writes", "value": "AUTO"}]}),
     resource("aws:eks/addon:Addon", "coredns", {
         "clusterName": "acme", "addonName": "coredns",
         "configurationValues": json.dumps({"replicaCount": 3, "tolerations": [{"operator": "Exists"}]}),
@@ -155,6 +163,11 @@ ROWS: list[tuple[str, str, Any, str]] = [
     ("parameter", "name", "/aws/demo", "ssm-parameter"),
     ("findings", "eventPattern", pattern(source=["aws.guard-duty"]), "event-pattern"),
     ("findings", "eventPattern", pattern(source=["acme.billing"]), ""),
+    ("band", "thresholdMetricId", DROP, "alarm-queries"),
+    ("band", "metricQueries[0].expression", "m1 > 1 and m1 < 5", ""),
+    ("band", "metricQueries[0].expression", "m1 + m2", "alarm-queries"),
+    ("band", "metricQueries[0].id", {"Ref": "e1"}, ""),
+    ("of-mysql", "parameters[0].name", "pgaudit.log", "rds-parameter"),
     ("coredns", VALUES, json.dumps({"replicaCount": 0}), "eks-addon-settings"),
     ("coredns", VALUES, json.dumps({"replicas": 3}), "eks-addon-settings"),
     ("coredns", VALUES, json.dumps({"toleration": []}), "eks-addon-settings"),

@@ -8,8 +8,9 @@ import pytest
 
 from tests.rehearsal.refusals.builders import resource
 from trainyard.recorded.model import UNKNOWN, RecordedResource
-from trainyard.rehearsal.context import ValueContext
+from trainyard.rehearsal.context import Stack, ValueContext
 from trainyard.rehearsal.refusals import check_values
+from trainyard.rehearsal.refusals.gcp import run
 
 CONTEXT = ValueContext("1.35", "europe-west4")
 VPC, SUBNET, CLUSTER = "projects/p/global/networks/vpc", "projects/p/regions/europe-west4/subnetworks/s", "p/clusters/c"
@@ -196,3 +197,34 @@ def test_what_is_right_is_left_alone(stack: list[RecordedResource]) -> None:
 )
 def test_what_does_not_go_together_is_told(stack: list[RecordedResource], rule: str) -> None:
     assert rule in rules(*stack)
+
+
+def box(limits: dict[str, str], probe: dict[str, int], **more: Any) -> RecordedResource:
+    container = {"image": "a", "resources": {"limits": limits}, "startupProbe": probe, **more}
+    given = {"location": "europe-west4", "name": "a", "template": {"containers": [container]}}
+    return resource("gcp:cloudrunv2/service:Service", "a", given)
+
+
+GPU = {"nvidia.com/gpu": "1"}
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (box({"cpu": "4"}, {"periodSeconds": 60, "failureThreshold": 10}), []),
+        (box({"cpu": "4"}, {"periodSeconds": 60, "failureThreshold": 11}), ["gcp-run"]),
+        (box({"cpu": "20"}, {}), ["gcp-run"]),
+        (box({"cpu": "20", "memory": "80Gi", **GPU}, {"periodSeconds": 240, "failureThreshold": 7}), []),
+        (box({"cpu": "20", **GPU}, {"periodSeconds": 240, "failureThreshold": 8}), ["gcp-run"]),
+        (box({"cpu": "4"}, {"periodSeconds": 241, "failureThreshold": 1}), ["gcp-run"]),
+    ],
+)
+def test_a_container_with_a_gpu_may_start_longer_and_be_larger(given: RecordedResource, told: list[str]) -> None:
+    assert [rule for rule in rules(given) if rule == "gcp-run"] == told
+
+
+def test_a_name_that_is_no_text_ends_no_rule() -> None:
+    given = box({"cpu": "4"}, {}, name={"a": "b"})
+    view = Stack([given], CONTEXT).views[0]
+    run.service(view)
+    assert view.findings == []

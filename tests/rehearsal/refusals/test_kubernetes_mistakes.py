@@ -205,6 +205,13 @@ HELM: list[tuple[str, str, Any, str, str]] = [
         "",
     ),
     ("kueue-release", YAML, HEAD + "integrations: {frameworks: [batch/jobs]}", "kueue-configuration", ""),
+    (
+        "kueue-release",
+        YAML,
+        HEAD + "multiKueue: {dispatcherName: kueue.x-k8s.io/multikueue-dispatcher-all-at-one}",
+        "kueue-configuration",
+        "",
+    ),
     ("kueue-release", YAML, HEAD + "metrics: on", "kueue-configuration", ""),
     ("kueue-release", YAML, HEAD + "featureGates: {KueueDRAIntegration: false}", "kueue-configuration", ""),
     (
@@ -285,3 +292,8 @@ def test_a_misspelt_field_names_the_nearest_one() -> None:
 )
 def test_a_value_of_another_kind_that_a_template_takes_as_well_passes(path, value):
     assert [str(found) for found in findings(changed(KUBERNETES, "kueue-release", f"values.{path}", value))] == []
+
+
+def test_who_dispatches_jobs_may_be_a_program_of_somebody_else() -> None:
+    stack = changed(KUBERNETES, "kueue-release", YAML, HEAD + "multiKueue: {dispatcherName: acme.example/by-price}")
+    assert "kueue-configuration" not in {finding.rule for finding in findings(stack)}

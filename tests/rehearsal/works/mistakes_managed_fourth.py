@@ -117,7 +117,8 @@ REFUSED = [
         "a-caller-at-the-door",
         "programs are let through IAP by the right to call a service",
         edit(DOOR, "tracking-server-programs", put("role", "roles/run.invoker")),
-        "rights-run",
+        None,
+        "the group that is let in may have the account in it",
         stack=TRACKED,
     ),
     Mistake(

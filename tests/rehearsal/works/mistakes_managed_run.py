@@ -154,7 +154,8 @@ SILENT = [
         "files-where-it-may-not-read",
         "runs keep their files in the bucket of checkpoints, which the server may not read",
         served("gs://hooli-research-artifacts-4dea8393", "gs://hooli-research-checkpoints-96edf73e"),
-        "rights-run",
+        None,
+        "the group that may read the bucket may have the server's account in it",
     ),
     Mistake(
         "a-database-of-no-name",

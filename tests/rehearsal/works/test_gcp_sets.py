@@ -3,14 +3,16 @@ that came of them.
 
 | set | refused, told at first sight | accepted, told at first sight | told now | what is left |
 | --- | --- | --- | --- | --- |
-| third | 24 of 24 | 44 of 68 (65 %) | 85 of 92 | `WHY` |
-| fourth | 12 of 13 | 30 of 52 (58 %) | 53 of 65 | `WHY` |
+| third | 24 of 24 | 44 of 68 (65 %) | 84 of 92 | `WHY` |
+| fourth | 12 of 13 | 30 of 52 (58 %) | 47 of 65 | `WHY` |
 
 Three of the third and six of the fourth turned out to work; `WHY` says so of each.
 """
 
 from __future__ import annotations
 
+import hashlib
+import time
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -31,12 +33,16 @@ from tests.rehearsal.works.mistakes_gcp_sixty import (
     POOL,
     STACK,
 )
-from tests.rehearsal.works.mistakes_gcp_third import ADDRESS, FOLDER, OF, SECRET, another
+from tests.rehearsal.works.mistakes_gcp_third import ADDRESS, FOLDER, OF, SECRET, SUBNET, another
 from tests.rehearsal.works.test_tired import ROOM_OF, findings
 from trainyard.policies.pack import POLICIES
-from trainyard.recorded.model import Finding, RecordedResource
+from trainyard.recorded.model import UNKNOWN, Finding, RecordedResource
+from trainyard.recorded.read import UnknownInput
+from trainyard.rehearsal.context import Stack, ValueContext
 from trainyard.rehearsal.refusals.schema import check_schema
 from trainyard.rehearsal.rehearse import Rehearsal
+from trainyard.rehearsal.works.parts import play
+from trainyard.rehearsal.works.references.gcp import named
 from trainyard.review.policy_check.check import check_policies
 
 THIRD: Final[Mapping[str, str]] = {
@@ -75,7 +81,6 @@ THIRD: Final[Mapping[str, str]] = {
     "nodes may write images": "policy:node-role-with-workload-rights",
     "NAT with a port for each of 32 ways": "gcp-nat-ports",
     "NAT of another router": "reference-elsewhere",
-    "a router of another network": "reference-elsewhere",
     "webhooks from another range than the control plane's": "flows-webhooks",
     "webhooks allowed for a tag that no node has": "flows-webhooks",
     "the firewall of Lustre is off": "flows-managed-lustre",
@@ -141,7 +146,6 @@ FOURTH: Final[Mapping[str, str]] = {
     "a throughput that Lustre has not": "gcp-lustre",
     "a key of another project": "reference-elsewhere",
     "a key of another place": "gcp-key-location",
-    "nodes' account of another project": "reference-elsewhere",
     "nodes' account by a slip": "reference-elsewhere",
     "the pool of another cluster": "reference-elsewhere",
     "Lustre in another network": "reference-file-system",
@@ -151,7 +155,6 @@ FOURTH: Final[Mapping[str, str]] = {
     "the database in another region": "gcp-region",
     "the data far from the GPUs": "policy:storage-without-environment-key",
     "the log bucket in another region": "policy:record-can-be-changed",
-    "the sink's bucket in another place": "reference-elsewhere",
     "an exclusion that is off": "programs-switched-off",
     "logs kept for a day": "policy:logs-kept-too-short",
     "reads are recorded of a person less": "policy:objects-without-trail",
@@ -166,13 +169,9 @@ FOURTH: Final[Mapping[str, str]] = {
     "a folder's right of another folder": "rights-volume",
     "a right on objects by the bucket's name": "rights-volume",
     "an account of Kubernetes that nobody makes": "rights-binding-no-account",
-    "a peering of another network": "reference-elsewhere",
     "the range of peering in another network": "paths-private-services",
     "a firewall that denies before it allows": "flows-kubelet",
     "NAT of one subnet's range by name": "flows-images",
-    "a subnet of one network, a cluster of another": "reference-elsewhere",
-    "the database's name in another instance": "reference-elsewhere",
-    "the user of another instance": "reference-elsewhere",
     "a user by IAM with a password": "gcp-sql-user",
     "a zone of nearly Google's name": "gcp-dns",
     "nobody may use the disks' key": "rights-key",
@@ -200,6 +199,13 @@ WHY: Final[Mapping[str, str]] = {
     "one address of four": "it works: one address of the four answers for all",
     "a service that is switched off with the stack": "it works while the stack stands",
     "no room on the disk of the nodes": "it works: pods' files lie on the local SSDs",
+    "a router of another network": "the network may be somebody else's, and ours wants no router",
+    "a peering of another network": "the network may be of somebody else, to whom the stack gives a connection",
+    "a subnet of one network, a cluster of another": "the network may be somebody else's, shared by several stacks",
+    "the database's name in another instance": "the instance may be somebody else's, and ours for later",
+    "the user of another instance": "the instance may be somebody else's, and ours for later",
+    "nodes' account of another project": "other projects have accounts of the same names",
+    "the sink's bucket in another place": "a bucket of that name may be in each place",
     "channels that are gone": "a program cannot name a resource that it does not make",
 }
 
@@ -266,6 +272,16 @@ def _all_pools(*into: Any) -> Change:
     return change
 
 
+def added_gcp(type_: str, /, **inputs: Any) -> Change:
+    """Adds a resource that a program would make."""
+    return lambda resources: [
+        *resources,
+        RecordedResource(
+            f"urn:pulumi:x::trainyard::{type_}::more", type_, "more", "", "", True, "p::p", inputs, id="m"
+        ),
+    ]
+
+
 RIGHT: Final[Mapping[str, Change]] = {
     "webhooks for a tag of the nodes": both(
         _all_pools(put("nodeConfig.tags", ["ml-nodes"])),
@@ -311,6 +327,12 @@ RIGHT: Final[Mapping[str, Change]] = {
     "Lustre lets in a wider range": edit(
         LUSTRE, f"{OF}-lustre", put("accessRulesOptions.accessRules[0].ipAddressRanges", ["10.0.0.0/19"])
     ),
+    "a share for machines beside the cluster": another(
+        FILESTORE,
+        f"{OF}-shared",
+        name="for-desks",
+        fileShares={"name": "home", "capacityGb": 1024, "nfsExportOptions": [{"ipRanges": ["10.9.0.0/24"]}]},
+    ),
     "a folder of another bucket of somebody's": another(FOLDER, "team-foundation-checkpoints", bucket="lab-results"),
 }
 
@@ -319,3 +341,106 @@ RIGHT: Final[Mapping[str, Change]] = {
 def test_what_is_right_is_believed(rehearsed: Any, name: str) -> None:
     rehearsal = rehearsed(STACK)
     assert [str(one) for one in findings(RIGHT[name](list(rehearsal.known.resources)), rehearsal)] == []
+
+
+OTHERS: Final[Mapping[str, Change]] = {
+    "a network by the project's number": both(
+        edit(LUSTRE, f"{OF}-lustre", put("network", "projects/123456789012/global/networks/network-vpc")),
+        edit(
+            FILESTORE, f"{OF}-shared", put("networks[0].network", "projects/123456789012/global/networks/network-vpc")
+        ),
+        edit(ADDRESS, "network-private-services", put("network", "projects/123456789012/global/networks/network-vpc")),
+    ),
+    "a peering with a network that is called as ours": added_gcp(
+        "gcp:compute/networkPeering:NetworkPeering",
+        network="projects/rehearsal/global/networks/network-vpc",
+        peerNetwork="projects/hub/global/networks/network-vpc",
+    ),
+    "a key of the same name in another region": added_gcp(
+        "gcp:artifactregistry/repository:Repository",
+        repositoryId="replica",
+        format="DOCKER",
+        location="us-west1",
+        kmsKeyName=f"projects/rehearsal/locations/us-west1/keyRings/{OF}-keys/cryptoKeys/{OF}-data",
+    ),
+    "a delegation in the zone above, which others made": both(
+        added_gcp("gcp:dns/managedZone:ManagedZone", name="child", dnsName="ml.northwind.example.", description="d"),
+        added_gcp(
+            "gcp:dns/recordSet:RecordSet",
+            name="ml.northwind.example.",
+            managedZone="northwind-parent",
+            type="NS",
+            ttl=300,
+            rrdatas=["ns-cloud-a1.googledomains.com."],
+        ),
+    ),
+    "a subscription to a topic of everybody's": both(
+        added_gcp("gcp:pubsub/topic:Topic", name="own"),
+        added_gcp("gcp:pubsub/subscription:Subscription", name="s", topic="projects/hub/topics/shared-events"),
+    ),
+    "a version of a secret that is there": both(
+        added_gcp("gcp:secretmanager/secret:Secret", secretId="own", replication={"auto": {}}),
+        added_gcp(
+            "gcp:secretmanager/secretVersion:SecretVersion",
+            secret="projects/hub/secrets/others",
+            secretDataWo="x",
+            secretDataWoVersion=1,
+        ),
+    ),
+    "an account that is called as ours in another project": added_gcp(
+        "gcp:cloudscheduler/job:Job",
+        name="nightly",
+        region="us-east4",
+        schedule="0 3 * * *",
+        httpTarget={
+            "uri": "https://example.com",
+            "oidcToken": {"serviceAccountEmail": f"{OF}-nodes@shared-ci.iam.gserviceaccount.com"},
+        },
+    ),
+}
+"""Things that others make, beside the stack's own. Which APIs they want is not what is asked here."""
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_what_others_make_is_believed(rehearsed: Any, name: str) -> None:
+    rehearsal = rehearsed(STACK)
+    found = findings(OTHERS[name](list(rehearsal.known.resources)), rehearsal)
+    assert [str(one) for one in found if one.rule.startswith(("reference-", "paths-private"))] == []
+
+
+def test_many_secrets_of_others_are_compared_in_a_moment() -> None:
+    def secret(index: int, of: str) -> RecordedResource:
+        name, type_ = f"projects/p1-{of}/secrets/{_word(index)}-{of}", "gcp:secretmanager/secret:Secret"
+        return RecordedResource(f"urn:{name}", type_, f"{of}{index}", "", "", True, "p::p", {"secretId": "s"}, id=name)
+
+    def reader(index: int) -> RecordedResource:
+        inputs = {"secret": f"projects/p1-own/secrets/{_word(index)}-far"}
+        type_ = "gcp:secretmanager/secretIamMember:SecretIamMember"
+        return RecordedResource(f"urn:r{index}", type_, f"r{index}", "", "", True, "p::p", inputs, id=f"r{index}")
+
+    made = [secret(index, "own") for index in range(400)]
+    before = time.process_time()
+    named.check(Stack([*made, *(reader(index) for index in range(400))], ValueContext("1.35", "")))
+    assert time.process_time() - before < 5
+
+
+def _word(index: int) -> str:
+    return hashlib.sha256(str(index).encode()).hexdigest()[:12]
+
+
+def test_a_range_that_is_not_known_yet_silences_no_other_part(rehearsed: Any) -> None:
+    change, _ = EVERY["nodes' account by a slip"]
+    rehearsal = rehearsed(STACK)
+    changed = both(change, edit(SUBNET, "network-nodes", put("ipCidrRange", UNKNOWN)))(list(rehearsal.known.resources))
+    assert "reference-elsewhere" in {one.rule for one in findings(changed, rehearsal, "reference-elsewhere")}
+
+
+def test_what_a_part_cannot_read_is_told_when_the_others_have_spoken() -> None:
+    spoke = list[str]()
+
+    def cannot(_: str) -> None:
+        raise UnknownInput(["a"])
+
+    with pytest.raises(UnknownInput):
+        play([cannot, spoke.append, cannot], "it")
+    assert spoke == ["it"]

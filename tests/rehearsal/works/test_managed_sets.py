@@ -8,7 +8,9 @@ then: 16 of those were told at first sight.
 from __future__ import annotations
 
 import base64
+import json
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -17,7 +19,7 @@ from tests.rehearsal.works import aws_changes as aws
 from tests.rehearsal.works import mistakes_managed_fourth, mistakes_managed_run, mistakes_managed_third
 from tests.rehearsal.works.aws_changes import reworded, statement
 from tests.rehearsal.works.mistakes import DROP, both, context_of, edit, in_json, put
-from tests.rehearsal.works.mistakes_gcp_sixty import said
+from tests.rehearsal.works.mistakes_gcp_sixty import no_longer_waits, said
 from tests.rehearsal.works.mistakes_managed import make
 from tests.rehearsal.works.mistakes_managed_run import (
     ALERT,
@@ -34,6 +36,7 @@ from tests.rehearsal.works.mistakes_managed_run import (
 from tests.rehearsal.works.mistakes_managed_run import STACK as TRACKED
 from tests.rehearsal.works.mistakes_managed_sixty import ACTION, APP, COUNTED, DOMAIN, SCRIPT
 from tests.rehearsal.works.mistakes_managed_third import BOARD, EDITORS, PEOPLE, SMALL, UAE
+from tests.rehearsal.works.mistakes_managed_third import job as sent_on_aws
 from tests.shared import ROOT
 from tests.stacks.tracking_on_run import stack_file
 from trainyard.rehearsal.refusals import check_values
@@ -99,7 +102,9 @@ def _told(rehearsal: Rehearsal, resources: list[Any]) -> set[Any]:
 def test_a_mistake_is_told(stacks: Any, mistake: Any, stack: str) -> None:
     rehearsal, before = stacks(stack)
     changed = mistake.change(list(rehearsal.known.resources))
-    if mistake.rule.startswith("policy:"):
+    if mistake.rule is None:  # `why` says what may make it right
+        assert mistake.why and _told(rehearsal, changed) - before == set()
+    elif mistake.rule.startswith("policy:"):
         report = check_policies(rehearsal.stack, changed, changed, rehearsal.settings)
         assert mistake.rule.removeprefix("policy:") in {violation.policy for violation in report.violations}
     else:
@@ -132,15 +137,91 @@ cat > "$HOME/settings.json" <<END
 {"cull": $IDLE}
 END
 cat /etc/os-release
+echo it # don't
+greet() { if true; then echo "# no comment"; fi; }
+! if false; then :; fi
+size=$((1 << size))
+cp /etc/skel/.bashrc "$HOME"
+cd /usr/share
+pip install -r /etc/requirements.txt
+touch /etc/it || true
+if [ -w /etc/it ] && touch /etc/it; then echo 'a > /etc/b'; fi
+cat > "$HOME/server.json" <<'END' # a document
+{"AsyncMappingKernelManager": {"cull_idle_timeout": 3600}}
+END
 """
+BROKEN = {
+    "cp x /etc/it": "writes to /etc/it",
+    "mkdir -p ~/a; touch '/root/a'": "writes to /root/a",
+    "{ echo a > /etc/it; }": "writes to /etc/it",
+    "f() { if true; then echo a; }": "1 times if, and 0 times fi",
+    "echo it's": "a quotation mark is not closed",
+    "cat <<END": "a document is not ended by END",
+}
 TEXT = {"type": "text", "x": 0, "y": 30, "width": 24, "height": 2, "properties": {"markdown": "# Jobs"}}
 ALARM_OF = {"type": "metric", "x": 0, "y": 40, "properties": {"title": "a", "annotations": {"alarms": ["arn:x"]}}}
 STARTS = {"create": "gcloud run jobs execute hooli-research-mlflow-up --wait"}
+READS = "import os; print(os.environ['OF_THE_IMAGE'])"
+SETS_ITSELF = (
+    "import os; os.environ['A'] = 'a'; print(os.environ['A']); print(os.environ['B'] if 'B' in os.environ else ''); "
+)
+
+
+def waits(type_: str, name: str, for_type: str, for_name: str) -> Any:
+    """Lets one resource wait for another."""
+
+    def change(resources: Any) -> Any:
+        (of,) = [one.urn for one in resources if (one.type, one.name) == (for_type, for_name)]
+        return [
+            replace(one, dependencies=(*one.dependencies, of)) if (one.type, one.name) == (type_, name) else one
+            for one in resources
+        ]
+
+    return change
+
+
+def waiting(type_: str, name: str, for_type: str, for_name: str) -> Any:
+    """Adds a grant on something, which waits for it."""
+    grant = make(type_, name, {"name": for_name, "role": "roles/run.invoker", "member": "user:ci@hooli.example"})
+    return both(grant, waits(type_, f"added-{name}", for_type, for_name))
+
+
+def renamed(old: str, new: str) -> Any:
+    """Another name of a file in the words of a job and in its variables."""
+
+    def into(inputs: Any) -> None:
+        held = inputs["template"]["template"]["containers"][0]
+        held["args"] = [word.replace(old, new) for word in held["args"]]
+        for one in held["envs"]:
+            one["value"] = str(one["value"]).replace(f'"{old}"', f'"{new}"')
+
+    return into
+
+
+def may_everything(resources: Any) -> Any:
+    """Gives those whom the brake holds a policy that allows everything."""
+    (action,) = [one for one in resources if (one.type, one.name) == (ACTION, "managed-over-budget")]
+    role = action.inputs["definition"]["iamActionDefinition"]["roles"][0]
+    allowed = {"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": "*", "Resource": "*"}]}
+    return make(aws.POLICY, "everything", {"role": role, "policy": json.dumps(allowed)})(resources)
+
 
 SOUND = {
     "a brake at nearly all of the money": (
         SMALL, edit(ACTION, "managed-over-budget", put("actionThreshold.actionThresholdType", "ABSOLUTE_VALUE"),
                     put("actionThreshold.actionThresholdValue", 9000))),
+    "a brake at a small part of a year's money": (
+        SMALL, both(edit(ACTION, "managed-over-budget", put("actionThreshold.actionThresholdType", "ABSOLUTE_VALUE")),
+                    edit(aws.BUDGET, "budget-budget", put("timeUnit", "ANNUALLY")))),
+    "a brake of each kind by itself, for those who may everything": (
+        SMALL, both(may_everything, edit("aws:iam/policy:Policy", "managed-over-budget", statement(
+            "policy", "OverBudget", put("Action", ["sagemaker:*", "ec2:RunInstances"]), put("Resource", [
+                *(f"arn:aws:sagemaker:*:123456789012:{kind}/*" for kind in (
+                    "app", "endpoint", "hyper-parameter-tuning-job", "notebook-instance", "processing-job",
+                    "training-job", "transform-job")),
+                "arn:aws:ec2:us-east-1:123456789012:instance/*"]))))),
+    "data in a bucket of its own, and of somebody's": (SMALL, sent_on_aws(lambda it: it.update(InputDataConfig=[
+        {"ChannelName": "train", "DataSource": {"S3DataSource": {"S3Uri": "s3://datasets/imagenet"}}}]))),
     "a brake of the own region": (
         SMALL, edit("aws:iam/policy:Policy", "managed-over-budget",
                     statement("policy", "OverBudget", put("Resource", "arn:aws:sagemaker:us-east-1:123456789012:*")))),
@@ -189,6 +270,22 @@ SOUND = {
     "a variable that a program can do without": (
         TRACKED, edit(RUN, SERVER, lambda it: it["template"]["containers"][0].update(
             commands=["python", "-c", "import os; os.environ.pop('MAYBE', None); os.environ['A'] = 'b'"]))),
+    "a job that whoever the stack lets starts": (
+        TRACKED, both(edit(JOB, UP, put("runExecutionToken", DROP)), no_longer_waits(RUN, SERVER, JOB),
+                      waiting("gcp:cloudrunv2/jobIamMember:JobIamMember", "ci", JOB, UP))),
+    "a job that reads the tables once the server is there": (
+        TRACKED, both(no_longer_waits(RUN, SERVER, JOB), edit(JOB, UP, renamed("migrate.py", "report.py")))),
+    "a job of tables that waits for the server": (
+        TRACKED, both(no_longer_waits(RUN, SERVER, JOB), waits(JOB, UP, RUN, SERVER))),
+    "a job that loads its data itself": (
+        TRACKED, make(JOB, "train", {"location": "us-central1", "name": "train", "template": {"template": {
+            "containers": [{"image": "tools", "commands": ["python", "train.py", "--workers", "0"]}]}}})),
+    "variables of an image, and of the program": (
+        TRACKED, make(RUN, "api", {"location": "us-central1", "name": "api", "template": {"containers": [
+            {"image": "api", "commands": ["python", "-c", READS]}]}})),
+    "a variable that a program sets and one that it asks for": (
+        TRACKED, edit(RUN, SERVER, lambda it: it["template"]["containers"][0]["commands"].__setitem__(2, SETS_ITSELF +
+            it["template"]["containers"][0]["commands"][2]))),
     "a server beside it, inside alone": (
         TRACKED, make(RUN, "api", {"location": "us-central1", "name": "api", "ingress": "INGRESS_TRAFFIC_INTERNAL_ONLY",
                                    "template": {"containers": [{"image": "api", "args": ["--host=0.0.0.0"]}]}})),
@@ -210,3 +307,19 @@ def test_what_is_right_is_not_accused(stacks: Any, name: str) -> None:
     stack, change = SOUND[name]
     rehearsal, before = stacks(stack)
     assert _told(rehearsal, change(list(rehearsal.known.resources))) - before == set()
+
+
+def test_a_brake_of_one_kind_leaves_others_to_those_who_may_everything(stacks: Any) -> None:
+    rehearsal, before = stacks(SMALL)
+    some = put("Resource", "arn:aws:sagemaker:*:*:app/*")
+    less = edit("aws:iam/policy:Policy", "managed-over-budget", statement("policy", "OverBudget", some))
+    told = _told(rehearsal, both(may_everything, less)(list(rehearsal.known.resources))) - before
+    assert "managed-brake-leaves" in {rule for rule, *_ in told}
+
+
+@pytest.mark.parametrize("line", BROKEN)
+def test_a_script_that_fails_is_told(stacks: Any, line: str) -> None:
+    rehearsal, _ = stacks(SMALL)
+    changed = rewritten(f"#!/bin/bash\n{line}\n")(list(rehearsal.known.resources))
+    told = [one.message for one in check_works(changed, context_of(rehearsal)) if one.rule == "managed-script-broken"]
+    assert len(told) == 1 and BROKEN[line] in told[0]

@@ -210,7 +210,7 @@ _BEGINS: Final = {
         "sql_mode",
         "performance_schema",
     ),
-    "postgres": ("rds.", "log_min_", "log_statement", "pgaudit.", "work_mem", "shared_preload_libraries", "autovacuum"),
+    "postgres": ("log_min_", "log_statement", "pgaudit.", "work_mem", "shared_preload_libraries", "autovacuum"),
 }
 """How parameters begin that one engine alone has."""
 

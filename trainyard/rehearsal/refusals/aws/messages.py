@@ -140,6 +140,9 @@ def anomaly_subscription(view: View) -> None:
 
 _LOST: Final = re.compile(r"(?<![\w.'\"])([a-z]\w*)(?!\w*\s*\()")
 
+_OPERATORS: Final = frozenset({"and", "or"})
+"""Words of an expression, in small letters too."""
+
 
 def _queries(view: View) -> None:
     """One query gives the result, and an expression names others by their ids."""
@@ -151,17 +154,18 @@ def _queries(view: View) -> None:
         for path, one in queries
         if one.get("returnData") is True or (len(queries) == 1 and "returnData" not in one)
     ]
-    if len(results) != 1:
+    # An alarm on an anomaly has two: the metric, and the band that it is held against.
+    if len(results) != 1 and view.lacks("thresholdMetricId"):
         message = f"{len(results)} queries give the alarm's result"
         view.error("alarm-queries", "metricQueries", message, allowed="returnData: true of one query")
-    ids = {one.get("id") for _, one in queries}
+    ids = {str(one.get("id")) for _, one in queries} | _OPERATORS
     for path, one in queries:
         text = one.get("expression")
         if not isinstance(text, str) or re.match(r"\s*(SELECT|SEARCH)\b", text, re.IGNORECASE):
             continue
         for name in dict.fromkeys(_LOST.findall(re.sub(r"'[^']*'|\"[^\"]*\"", "''", text))):
             if name not in ids:
-                known = ", ".join(sorted(map(str, ids)))
+                known = ", ".join(sorted(ids - _OPERATORS))
                 view.error(
                     "alarm-queries",
                     f"{path}.expression",

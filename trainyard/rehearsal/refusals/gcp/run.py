@@ -37,6 +37,9 @@ _RETRIES: Final = (0, 10)
 _TASKS: Final = (1, 10_000)
 _PROBE_SECONDS: Final[Mapping[str, int]] = {"startupProbe": 240, "livenessProbe": 3600, "readinessProbe": 300}
 """The longest period of each, and the longest wait before a first startup."""
+_STARTUP_SECONDS, _STARTUP_SECONDS_OF_GPU = 600, 1800
+"""The longest that a startup probe may ask in all, without a GPU and with one."""
+_GPU: Final = "nvidia.com/gpu"
 _ACTIONS: Final = ("httpGet", "tcpSocket", "grpc")
 
 
@@ -119,24 +122,29 @@ def _network(view: View, at: str) -> None:
 
 
 def _containers(view: View, at: str, own: tuple[str, ...]) -> None:
-    volumes = {volume.get("name") for _, volume in view.items(f"{at}volumes")}
-    names = Counter(container.get("name") for _, container in view.items(f"{at}containers"))
+    volumes = {str(volume.get("name")) for _, volume in view.items(f"{at}volumes")}
+    names = Counter(str(container.get("name")) for _, container in view.items(f"{at}containers"))
     for path, container in view.items(f"{at}containers"):
-        _limits(view, at, path)
+        limits = container.get("resources", {}).get("limits") if isinstance(container.get("resources"), Mapping) else {}
+        gpu = isinstance(limits, Mapping) and _GPU in limits
+        if not gpu:  # beside one, other numbers of processors go, by its kind
+            _limits(view, at, path)
         _variables(view, path, own)
         for probe, longest in _PROBE_SECONDS.items():
             if isinstance(container.get(probe), Mapping):
-                _probe(view, f"{path}.{probe}", probe, longest)
+                _probe(view, f"{path}.{probe}", longest)
+        if isinstance(container.get("startupProbe"), Mapping):
+            _startup(view, f"{path}.startupProbe", _STARTUP_SECONDS_OF_GPU if gpu else _STARTUP_SECONDS)
         for where, mount in view.items(f"{path}.volumeMounts"):
             name = mount.get("name")
             if isinstance(name, str) and name not in volumes and not view.blurred(f"{at}volumes"):
-                there = ", ".join(sorted(map(str, volumes))) or "none: there are no volumes"
+                there = ", ".join(sorted(volumes)) or "none: there are no volumes"
                 view.error("gcp-run", f"{where}.name", f"no volume {show(name)}", allowed=there)
         needed = listed(container.get("dependsOns"))
         for name in needed:
             if isinstance(name, str) and name not in names:
                 view.error("gcp-run", f"{path}.dependsOns", f"no container {show(name)}", allowed="a container's name")
-        if names[container.get("name")] > 1 and container.get("name"):
+        if container.get("name") and names[str(container["name"])] > 1:
             view.error(
                 "gcp-run", f"{path}.name", f"two containers {show(container['name'])}", allowed="a name of its own"
             )
@@ -215,12 +223,20 @@ def _variables(view: View, path: str, own: tuple[str, ...]) -> None:
         seen.add(name)
 
 
-def _probe(view: View, path: str, probe: str, longest: int) -> None:
-    def of(key: str, default: float) -> float | None:
-        return view.number(f"{path}.{key}") if view.has(f"{path}.{key}") else default
+def _number(view: View, path: str, default: float) -> float | None:
+    return view.number(path) if view.has(path) else default
 
-    period, wait = of("periodSeconds", 10), of("timeoutSeconds", 1)
-    first, times = of("initialDelaySeconds", 0), of("failureThreshold", 3)
+
+def _startup(view: View, path: str, longest: int) -> None:
+    period, times = _number(view, f"{path}.periodSeconds", 10), _number(view, f"{path}.failureThreshold", 3)
+    if period is not None and times is not None and period * times > longest:
+        message = f"{period * times:g} seconds to start: periodSeconds times failureThreshold"
+        view.error("gcp-run", f"{path}.failureThreshold", message, allowed=f"at most {longest} seconds")
+
+
+def _probe(view: View, path: str, longest: int) -> None:
+    period, wait = _number(view, f"{path}.periodSeconds", 10), _number(view, f"{path}.timeoutSeconds", 1)
+    first, times = _number(view, f"{path}.initialDelaySeconds", 0), _number(view, f"{path}.failureThreshold", 3)
     for key, number, bounds in (
         ("periodSeconds", period, (1, longest)),
         ("timeoutSeconds", wait, (1, longest)),
@@ -233,13 +249,10 @@ def _probe(view: View, path: str, probe: str, longest: int) -> None:
         view.error("gcp-run", f"{path}.timeoutSeconds", message, allowed=f"at most {period:g}")
     if times is not None and times < 1:
         view.error("gcp-run", f"{path}.failureThreshold", f"{times:g}", allowed="1 or more")
-    if probe == "startupProbe" and period is not None and times is not None and period * times > longest:
-        message = f"{period * times:g} seconds to start: periodSeconds times failureThreshold"
-        view.error("gcp-run", f"{path}.failureThreshold", message, allowed=f"at most {longest} seconds")
     actions = [one for one in _ACTIONS if view.has(f"{path}.{one}")]
     if len(actions) > 1:
         view.error("gcp-run", path, f"{' and '.join(actions)}: a probe asks one way", allowed=", ".join(_ACTIONS))
-    if probe == "livenessProbe" and actions == ["tcpSocket"]:
+    if path.endswith(".livenessProbe") and actions == ["tcpSocket"]:
         view.error("gcp-run", f"{path}.tcpSocket", "liveness is not asked by TCP", allowed="httpGet or grpc")
     asked = view.text(f"{path}.httpGet.path")
     if asked is not None and not asked.startswith("/"):

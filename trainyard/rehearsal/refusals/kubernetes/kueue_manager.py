@@ -17,6 +17,7 @@ from trainyard.problems import nearest
 from trainyard.recorded.queue_manager import minor_version
 from trainyard.recorded.yaml_text import read_yaml
 from trainyard.rehearsal.context import View, listed, show
+from trainyard.rehearsal.near import nearest_of
 
 _PATH: Final = "values.managerConfig.controllerManagerConfigYaml"
 _RULE: Final = "kueue-configuration"
@@ -51,13 +52,14 @@ _STRATEGIES: Final = (
 )  # fmt: skip
 _CHOICES: Final[Mapping[str, tuple[Any, ...]]] = {
     "waitForPodsReady.requeuingStrategy.timestamp": ("Eviction", "Creation"),
-    "multiKueue.dispatcherName": (
-        "kueue.x-k8s.io/multikueue-dispatcher-all-at-once", "kueue.x-k8s.io/multikueue-dispatcher-incremental",
-    ),
     "leaderElection.resourceLock": ("leases",),
     "tls.minVersion": ("VersionTLS12", "VersionTLS13"),
 }  # fmt: skip
 """Texts of the configuration that are one of a list (apis/config/v1beta2 and validation.go of 0.19.2)."""
+_DISPATCHERS: Final = (
+    "kueue.x-k8s.io/multikueue-dispatcher-all-at-once", "kueue.x-k8s.io/multikueue-dispatcher-incremental",
+)  # fmt: skip
+"""Kueue's own; another program's may have any name, and a slip of one of these passes and dispatches nothing."""
 _CHECKS: Final = ("BlockUndeclared", "IgnoreUndeclared")
 _CLAIMS: Final = "KueueDRAIntegration"
 _NEED_CLAIMS: Final = {
@@ -152,6 +154,11 @@ def _combinations(release: View, config: Mapping[str, Any]) -> None:
                 allowed=f"one of {', '.join(map(str, known))}",
                 hint=nearest(str(held), list(map(str, known))),
             )  # fmt: skip
+    dispatcher = section("multiKueue").get("dispatcherName")
+    near = nearest_of(dispatcher, _DISPATCHERS) if isinstance(dispatcher, str) else ""
+    if near:
+        message = f"multiKueue.dispatcherName is {show(dispatcher)}: no job is sent on where nobody answers to it"
+        release.warning(_RULE, _PATH, message, hint=near)
     for index, one in enumerate(listed(section("resources").get("transformations"))):
         if isinstance(one, Mapping) and one.get("strategy") not in (None, "Retain", "Replace"):
             release.error(

@@ -12,6 +12,7 @@ from trainyard.rehearsal.works.managed.gcp import ceilings, containers, served, 
 from trainyard.rehearsal.works.managed.gcp import editors as editors_gcp
 from trainyard.rehearsal.works.managed.gcp import jobs as jobs_gcp
 from trainyard.rehearsal.works.managed.gcp import tracking as tracking_gcp
+from trainyard.rehearsal.works.parts import play
 
 _PARTS: Final[tuple[Callable[[Stack], None], ...]] = tuple(
     part.check
@@ -24,5 +25,4 @@ _PARTS: Final[tuple[Callable[[Stack], None], ...]] = tuple(
 
 def check(stack: Stack) -> None:
     """Notes every editor that nothing ends, every job that could not run, and every brake that holds nobody."""
-    for part in _PARTS:
-        part(stack)
+    play(_PARTS, stack)

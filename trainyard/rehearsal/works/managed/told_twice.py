@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from trainyard.recorded.read import known_texts
 from trainyard.rehearsal.context import Stack, View, show
+from trainyard.rehearsal.near import is_near
 from trainyard.rehearsal.works.managed.aws import jobs as jobs_aws
 from trainyard.rehearsal.works.managed.gcp import jobs as jobs_gcp
 
@@ -47,17 +48,28 @@ def _compare(view: View, place: str, request: Mapping[str, Any]) -> None:
         if found is None:
             continue
         within = (found["path"] or "").strip("/")
-        if not any(
-            found["bucket"] == bucket and f"{within}/".startswith(f"{top}/" if top else "") for bucket, top in places
+        bucket = found["bucket"]
+        if any(bucket == told_of and _is_below(within, top) for told_of, top in places):
+            continue
+        there = ", ".join(f"{told_of}/{top}" for told_of, top in places)
+        message = f"{path}: {show(text)}, and the command that sends the job puts its files into {there}"
+        # What a job reads may be anywhere: told is what looks for the same files, or is a slip of the bucket's name.
+        if any(
+            bucket != told_of and ((top and _is_below(within, top)) or is_near(bucket, told_of))
+            for told_of, top in places
         ):
-            there = ", ".join(f"{bucket}/{top}" for bucket, top in places)
-            message = f"{path}: {show(text)}, and the command that sends the job puts its files into {there}"
             view.error("managed-job-told-otherwise", place, message, allowed=there)
+        elif any(bucket == told_of for told_of, _ in places):
+            view.warning("managed-job-told-otherwise", place, message, allowed=there)
     for path, key, value in _members(request, ""):
         said = [one for one in told if _SAME[key].fullmatch(one)]
         if said and value not in said:
             message = f"{path}: {show(value)}, and the command that sends the job is told {', '.join(said)}"
             view.error("managed-job-told-otherwise", place, message, allowed=", ".join(said))
+
+
+def _is_below(within: str, top: str) -> bool:
+    return f"{within}/".startswith(f"{top}/" if top else "")
 
 
 def _members(value: Any, path: str) -> Iterator[tuple[str, str, str]]:

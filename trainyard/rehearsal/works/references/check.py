@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from trainyard.rehearsal.context import Stack
+from trainyard.rehearsal.works.parts import play
 from trainyard.rehearsal.works.references.aws.check import check_aws
 from trainyard.rehearsal.works.references.gcp import admitted, gpudirect, named, pod_networks, volumes
 from trainyard.rehearsal.works.references.kubernetes.check import check_objects
@@ -11,9 +12,5 @@ from trainyard.rehearsal.works.references.kubernetes.check import check_objects
 def check(stack: Stack) -> None:
     """Notes what names something that is not there, or not what is meant."""
     cluster = check_objects(stack)
-    pod_networks.check(cluster)
-    gpudirect.check(cluster)
-    volumes.check(cluster)
-    admitted.check(cluster)
-    named.check(stack)
-    check_aws(stack, cluster)
+    parts = (pod_networks.check, gpudirect.check, volumes.check, admitted.check)
+    play((*parts, lambda _: named.check(stack), lambda _: check_aws(stack, cluster)), cluster)

@@ -152,3 +152,24 @@ def test_a_member_names_pods(member, answer):
 )
 def test_a_condition_holds_does_not_or_is_not_known(expression, found):
     assert holds(expression, OBJECT, "storage.googleapis.com/Object", {LIST_PREFIX: "teams/a/x"}) is found
+
+
+def test_a_group_may_have_any_account_in_it_but_the_one_that_it_may_act_as():
+    jobs = made(
+        "gcp:serviceaccount/account:Account",
+        "jobs",
+        {"accountId": "jobs"},
+        id="jobs",
+        outputs={"email": READER.account},
+    )
+    other = Caller("who deploys", account="deploys@p.iam.gserviceaccount.com")
+    deploys = made("gcp:serviceaccount/account:Account", "deploys", {}, id="deploys", outputs={"email": other.account})
+    group = "group:people@p.example"
+    acts = made(
+        "gcp:serviceaccount/iAMMember:IAMMember",
+        "acts",
+        {"serviceAccountId": "jobs", "role": "roles/iam.serviceAccountUser", "member": group},
+    )
+    stack = (bucket(), jobs, deploys, acts, granted(member=group))
+    assert asked(*stack) == "no"
+    assert asked(*stack, who=other) == "unknown"

@@ -42,6 +42,12 @@ _DATABASE_PORTS: Final[Mapping[str, int]] = {"POSTGRES": 5432, "MYSQL": 3306, "S
 """Ports of the engines of Cloud SQL, by the beginning of `databaseVersion` (as generally known in 2026-11)."""
 
 
+def by_number(network: str) -> bool:
+    """Whether a network's full name tells its project by number: it may be the one that an id tells elsewhere."""
+    found = _PROJECT.match(network)
+    return found is not None and found[1].isdigit()
+
+
 def node_interfaces(resources: Resources) -> Interfaces:
     """Where pods have their addresses: a range of the subnet's that is not the nodes'. Raises UnknownInput."""
     return Interfaces(pod_addresses(resources), frozenset(), frozenset())

@@ -22,12 +22,19 @@ from trainyard.rehearsal.works.rights.aws.recorded_policies import arn_of
 
 _BUDGET: Final = "aws:budgets/budget:Budget"
 _BASE: Final = "definition.iamActionDefinition"
-_STARTS: Final = (
-    "sagemaker:CreateApp", "sagemaker:CreateEndpoint", "sagemaker:CreateHyperParameterTuningJob",
-    "sagemaker:CreateNotebookInstance", "sagemaker:CreateProcessingJob", "sagemaker:CreateTrainingJob",
-    "sagemaker:CreateTransformJob", "sagemaker:StartNotebookInstance", "ec2:RunInstances",
-)  # fmt: skip
-"""What starts machines that are paid for."""
+_STARTS: Final[Mapping[str, str]] = {
+    "sagemaker:CreateApp": "sagemaker:app/x/x/x/x",
+    "sagemaker:CreateEndpoint": "sagemaker:endpoint/x",
+    "sagemaker:CreateHyperParameterTuningJob": "sagemaker:hyper-parameter-tuning-job/x",
+    "sagemaker:CreateNotebookInstance": "sagemaker:notebook-instance/x",
+    "sagemaker:CreateProcessingJob": "sagemaker:processing-job/x",
+    "sagemaker:CreateTrainingJob": "sagemaker:training-job/x",
+    "sagemaker:CreateTransformJob": "sagemaker:transform-job/x",
+    "sagemaker:StartNotebookInstance": "sagemaker:notebook-instance/x",
+    "ec2:RunInstances": "ec2:instance/x",
+}
+"""What starts machines that are paid for, and an example of what each makes or starts: its service and its resource.
+To start an instance takes more (a subnet, an image), of which forbidding any one is enough."""
 _SHARE: Final = 20
 """Below one part in so many of the budget, a sum of money is one that was meant as a percentage."""
 _LEAST_MONEY: Final = 10
@@ -55,9 +62,11 @@ def _threshold(action: View, stack: Stack) -> None:
     elif kind == "PERCENTAGE" and limit is not None and value >= 1000 and value > limit / 100:
         message = f"the brake is pulled at {value:g} per cent of the budget"
         action.error("managed-brake-threshold", path, message, allowed="ABSOLUTE_VALUE for a sum of money")
-    elif kind == "ABSOLUTE_VALUE" and limit is not None and _LEAST_MONEY <= value <= min(150.0, limit / _SHARE):
+    elif kind != "ABSOLUTE_VALUE" or budget is None or budget.text("timeUnit") != "MONTHLY":
+        return  # of a year's money, a small part may be what is meant
+    elif limit is not None and _LEAST_MONEY <= value <= min(150.0, limit / _SHARE):
         message = f"the brake is pulled at {value:g} of {limit:g}, that is in the month's first days"
-        action.error("managed-brake-threshold", path, message, allowed=f"PERCENTAGE for {value:g} per cent")
+        action.warning("managed-brake-threshold", path, message, allowed=f"PERCENTAGE for {value:g} per cent")
 
 
 def _forbids(action: View, stack: Stack) -> None:
@@ -69,8 +78,8 @@ def _forbids(action: View, stack: Stack) -> None:
     denied = [one for one in _statements(policy) if one.get("Effect") == "Deny" and "Condition" not in one]
     if any(one.get("Effect") == "Deny" and "Condition" in one for one in _statements(policy)):
         return
-    roles = [one for one in stack.of_type(ROLE) if {one.text("name"), one.resource.outputs.get("name")} & names]
-    may = dict(_started(stack, roles))
+    roles = [one for one in stack.of_type(ROLE) if {one.text("name"), str(one.resource.outputs.get("name"))} & names]
+    may = dict(_started(stack, roles, _own_account(policy)))
     for start, things in may.items():
         words = [one for one in denied if any(names_action(word, start) for word in texts_of(one.get("Action")))]
         words += [
@@ -90,7 +99,13 @@ def _forbids(action: View, stack: Stack) -> None:
             return
 
 
-def _started(stack: Stack, roles: list[View]) -> Iterator[tuple[str, list[str]]]:
+def _own_account(policy: View) -> str:
+    """The account that a policy is of, as its ARN tells."""
+    parts = (arn_of(policy.resource) or "").split(":")
+    return parts[4] if len(parts) > 4 else ""
+
+
+def _started(stack: Stack, roles: list[View], account: str) -> Iterator[tuple[str, list[str]]]:
     """What starts machines and roles may do, with examples of things that they may do it on."""
     held = [
         one
@@ -99,16 +114,34 @@ def _started(stack: Stack, roles: list[View]) -> Iterator[tuple[str, list[str]]]
         for one in _statements(policy)
         if one.get("Effect") == "Allow"
     ]
-    for start in _STARTS:
+    for start, what in _STARTS.items():
         things = [
-            pattern.replace("*", "x") if pattern != "*" else "arn:aws:sagemaker:region:123456789012:thing/x"
+            thing
             for one in held
             if any(names_action(word, start) for word in texts_of(one.get("Action")))
             for pattern in texts_of(one.get("Resource"))
-            if "${" not in pattern
+            if "${" not in pattern and (thing := _example(pattern, what, stack.context.region, account))
         ]
         if things:
             yield start, things
+
+
+def _example(pattern: str, what: str, region: str, account: str) -> str:
+    """A thing of a kind that a pattern means, of the own region and account where it means any; empty where it means
+    none of that kind."""
+    service, _, usual = what.partition(":")
+    parts = [*pattern.split(":", 5), *["*"] * 5][:6] if pattern != "*" else ["arn", "aws", service, "*", "*", "*"]
+    if not names_resource(parts[2], service, {}):
+        return ""
+    kind = f"{usual.partition('/')[0]}/"
+    if names_resource(parts[5], usual, {}):
+        parts[5] = usual
+    elif not parts[5].startswith(kind):
+        return ""
+    own = ("arn", "aws", service, region or "us-east-1", account or "123456789012")
+    return ":".join(
+        by if "*" in part else part for part, by in zip(parts, (*own, parts[5].replace("*", "x")), strict=True)
+    )
 
 
 def _held(stack: Stack) -> None:

@@ -30,10 +30,15 @@ _KINDS: Final = {
 """The app type of the scripts that each part of the settings takes."""
 _SETTINGS: Final = ((DOMAIN, "defaultUserSettings"), (DOMAIN, "defaultSpaceSettings"), (USER_PROFILE, "userSettings"))
 _OF_A_PERSON: Final = ("JupyterLab", "CodeEditor")
-_CLOSED: Final = re.compile(
-    r"(?:>>?\s*|\b(?:tee|mkdir|touch|cp|mv|install|rm|cd|chmod|chown)\b[^|;&\n]*?\s)[\"']?(?P<path>/(?:root|etc|usr|home/ec2-user|var/lib|var/log|bin)\b[^\s\"';]*)"
-)
+_CLOSED: Final = r"/(?:root|etc|usr|home/ec2-user|var/lib|var/log|bin)\b[^\s\"';)]*"
 """Where a person's own user may not write, or there is nothing: a notebook instance has the home of ec2-user."""
+_WRITTEN: Final = re.compile(rf"[\"']?(?P<path>{_CLOSED})")
+_SENT: Final = re.compile(rf">>?\s*[\"']?(?P<path>{_CLOSED})")
+_WRITE_EACH, _WRITE_LAST = ("tee", "mkdir", "touch", "rm", "chmod", "chown"), ("cp", "mv")
+"""Commands that write to all that they name, and to the last that they name."""
+_OPENERS: Final = ("{", "(", "then", "else", "do")
+_APART: Final = re.compile(r"(\|\||&&|[;&|\n])")
+_ARITHMETIC: Final = re.compile(r"\(\(.*?\)\)")
 _HEREDOC: Final = re.compile(r"^(?P<line>.*?)<<-?\s*(?P<quote>['\"]?)(?P<end>\w+)(?P=quote)(?P<rest>.*)$")
 _PAIRS: Final = (("if", "fi"), ("do", "done"), ("case", "esac"))
 _KNOWN: Final[Mapping[str, tuple[str, ...]]] = {
@@ -44,6 +49,11 @@ _KNOWN: Final[Mapping[str, tuple[str, ...]]] = {
     ),
     "TerminalManager": ("cull_inactive_timeout", "cull_interval"),
 }  # fmt: skip
+_ALIKE: Final = (
+    "AsyncKernelManager", "AsyncMappingKernelManager", "AsyncMultiKernelManager", "GatewayKernelManager",
+    "GatewayMappingKernelManager", "KernelManager", "MultiKernelManager",
+)  # fmt: skip
+"""Other parts of the server, which are called nearly so."""
 
 
 def check(stack: Stack) -> None:
@@ -85,16 +95,30 @@ def _script(view: View) -> None:
         return
     for line, end in _unended(text):
         view.error("managed-script-broken", _CONTENT, f"line {line}: {end}")
-    shell = "\n".join(_commands(text))
     if view.text("studioLifecycleConfigAppType") in _OF_A_PERSON:
-        for found in _CLOSED.finditer(shell):
-            if "sudo" not in shell[: found.start()].rpartition("\n")[2]:
-                message = (
-                    f"writes to {found['path']}, which sagemaker-user may not: the script fails, and no editor starts"
-                )
-                view.error("managed-script-broken", _CONTENT, message, allowed='below "$HOME"')
+        for path in _closed(_commands(text)):
+            message = f"writes to {path}, which sagemaker-user may not: the script fails, and no editor starts"
+            view.error("managed-script-broken", _CONTENT, message, allowed='below "$HOME"')
     for name, body in _documents(text):
         _document(view, name, body)
+
+
+def _closed(shell: str) -> Iterator[str]:
+    """Places that a command writes to and may not: one that may fail, or is asked whether it does, writes to none."""
+    before = ""
+    parts = _APART.split(shell)
+    for part, after in zip(parts[::2], [*parts[1::2], ""], strict=True):
+        words = part.split()
+        while words and words[0] in _OPENERS:
+            del words[0]
+        if words and "sudo" not in words and "||" not in (before, after) and before != "&&":
+            command = words[0].rpartition("/")[2]
+            named = words[1:] if command in _WRITE_EACH else words[-1:] if command in _WRITE_LAST else []
+            yield from (found["path"] for word in named if (found := _WRITTEN.match(word)))
+            for found in _SENT.finditer(part):
+                if not part[: found.start()].count('"') % 2 and not part[: found.start()].count("'") % 2:
+                    yield found["path"]
+        before = after
 
 
 def _lines(text: str) -> Iterator[tuple[int, str, str | None]]:
@@ -108,30 +132,50 @@ def _lines(text: str) -> Iterator[tuple[int, str, str | None]]:
             yield number, line, inside
             continue
         yield number, line, None
-        found = None if line.lstrip().startswith("#") else _HEREDOC.match(line)
+        found = _HEREDOC.match(_ARITHMETIC.sub("", _uncommented(line)))
         end = found["end"] if found and "<<<" not in line else None
     if end is not None:
         yield -1, end, end
 
 
-def _commands(text: str) -> Iterator[str]:
-    for number, line, end in _lines(text):
-        if end is None and number > 0 and not line.lstrip().startswith("#"):
-            yield line
+def _commands(text: str) -> str:
+    """What the shell itself reads: no documents, and no comments."""
+    return _uncommented("\n".join(line for number, line, end in _lines(text) if end is None and number > 0))
+
+
+def _uncommented(shell: str) -> str:
+    """A shell's text without its comments; a `#` in quotes or within a word begins none."""
+    kept, quote, place = list[str](), "", 0
+    while place < len(shell):
+        letter = shell[place]
+        if letter == "\\" and quote != "'":
+            kept.append(shell[place : place + 2])
+            place += 2
+            continue
+        if letter == "#" and not quote and (not kept or kept[-1] in " \t\n;&|()"):
+            place = shell.find("\n", place)
+            if place < 0:
+                break
+            continue
+        if letter in "'\"" and quote in ("", letter):
+            quote = "" if quote else letter
+        kept.append(letter)
+        place += 1
+    return "".join(kept)
 
 
 def _unended(text: str) -> Iterator[tuple[int, str]]:
     for number, line, _ in _lines(text):
         if number == -1:
             yield text.count("\n") + 1, f"a document is not ended by {line}"
-    shell = "\n".join(_commands(text))
+    shell = _commands(text)
     plain = re.sub(r"\\.|'[^']*'|\"(?:\\.|[^\"\\])*\"", "''", shell, flags=re.DOTALL)
     if re.search(r"(?<!\$)['\"]", plain.replace("''", "")):
         yield shell.count("\n") + 1, "a quotation mark is not closed"
         return
     for begins, ends in _PAIRS:
         first, last = (
-            len(re.findall(rf"(?:^|[;&|(]|\b(?:then|else|do)\b)\s*{word}\b", plain, re.MULTILINE))
+            len(re.findall(rf"(?:^|[;&|()!]|(?<!\$)\{{|\b(?:then|else|do)\b)\s*{word}\b", plain, re.MULTILINE))
             for word in (begins, ends)
         )
         if first != last:
@@ -170,6 +214,6 @@ def _document(view: View, name: str, body: str) -> None:
             if near:
                 view.error("managed-script-broken", _CONTENT, f"{key} has no {show(word)}", hint=near)
     for key in held if isinstance(held, dict) else ():
-        near = nearest(str(key), list(_KNOWN)) if key not in _KNOWN else ""
+        near = nearest(str(key), list(_KNOWN)) if key not in (*_KNOWN, *_ALIKE) else ""
         if near:
             view.error("managed-script-broken", _CONTENT, f"the server has no part {show(key)}", hint=near)

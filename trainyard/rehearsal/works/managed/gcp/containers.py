@@ -17,6 +17,11 @@ from trainyard.rehearsal.context import Stack, View, show
 
 _READS: Final = re.compile(r"os\.environ(?:\[\s*|\.pop\(\s*)['\"](?P<name>\w+)['\"]\s*[\])](?!\s*=[^=])")
 """What a program cannot do without: `pop` with a second argument can."""
+_SETS: Final = re.compile(
+    r"os\.environ\[\s*['\"](\w+)['\"]\s*\]\s*=[^=]|os\.environ\.setdefault\(\s*['\"](\w+)['\"]"
+    r"|['\"](\w+)['\"]\s+(?:not\s+)?in\s+os\.environ"
+)
+"""What it sets itself, or asks for before it reads it."""
 _OWN: Final = (
     "PORT", "K_SERVICE", "K_REVISION", "K_CONFIGURATION", "PATH", "HOME", "CLOUD_RUN_JOB", "CLOUD_RUN_EXECUTION",
     "CLOUD_RUN_TASK_INDEX", "CLOUD_RUN_TASK_ATTEMPT", "CLOUD_RUN_TASK_COUNT",
@@ -24,7 +29,8 @@ _OWN: Final = (
 _FILES, _FOLDER = "TRAINYARD_FILES", "TRAINYARD_HOME"
 _PATH: Final = re.compile(r"(?:^|[=\s])(?P<path>/[\w.@/-]+)")
 _LOCAL: Final = re.compile(r"--host[= ](?:127\.0\.0\.1|localhost|::1)\b|--bind[= ](?:127\.0\.0\.1|localhost)\b")
-_WORKERS: Final = re.compile(r"--workers[= ]0\b")
+_WORKERS: Final = re.compile(r"\b(?:mlflow|gunicorn|uvicorn)\b.*--workers[= ]0\b")
+"""Of servers: for a program that trains, none are workers that load data."""
 
 
 def check(stack: Stack) -> None:
@@ -42,16 +48,18 @@ def _container(view: View, path: str, *, first: bool) -> None:
         return
     told = {str(each.get("name")): each.get("value") for _, each in view.items(f"{path}.envs")}
     words = [*view.texts(f"{path}.commands"), *view.texts(f"{path}.args")]
+    # An image has variables of its own, which nothing tells here: only the program that puts our files is known.
     for word in words:
-        for name in dict.fromkeys(found["name"] for found in _READS.finditer(word)):
-            if name not in told and name not in _OWN:
+        own = {*_OWN, *told, *(name for found in _SETS.findall(word) for name in found)}
+        for name in dict.fromkeys(found["name"] for found in _READS.finditer(word)) if _FILES in word else ():
+            if name not in own:
                 message = f"its command reads the variable {name}, which it is not told: it ends at once"
                 view.error("run-variable", f"{path}.envs", message, allowed=name)
     line = " ".join(words)
     if first and _LOCAL.search(line):
         message = "listens on its own address alone, and Cloud Run asks from outside the container"
         view.error("run-port", f"{path}.args", message, allowed="every address, as 0.0.0.0")
-    if _WORKERS.search(line):
+    if first and _WORKERS.search(line):
         view.error("run-workers", f"{path}.args", "is told to have no workers: nobody answers", allowed="1 or more")
     _files(view, path, told, words)
 

@@ -37,6 +37,9 @@ _LEAST_START_SECONDS: Final = 20
 """MLflow imports itself, opens its database and forks its workers: on one processor ten seconds and more."""
 _ADDRESS: Final = re.compile(r"postgres(?:ql)?(?:\+\w+)?://[^\s\"']*@(?P<host>[\w.-]+)")
 
+_UPGRADES: Final = re.compile(r"upgrade|migrat")
+"""A word of a command that brings tables up to date: other jobs read and write them, before and after."""
+
 
 def check(stack: Stack) -> None:
     """Every service and job of Cloud Run."""
@@ -143,9 +146,11 @@ def _migrated(view: View, words: list[str], jobs: list[View], stack: Stack) -> N
     """A job that is run when it is made, on the service's own database, has to have ended before the service starts."""
     hosts = {found["host"] for word in words for found in _ADDRESS.finditer(word)}
     for job in jobs if hosts else ():
-        theirs = {found["host"] for word in words_of(job, "template.template.") for found in _ADDRESS.finditer(word)}
+        told = words_of(job, "template.template.")
+        theirs = {found["host"] for word in told for found in _ADDRESS.finditer(word)}
         runs = job.has("runExecutionToken") or job.is_unknown("runExecutionToken")
-        if runs and hosts & theirs and not _waits(stack, view, job):
+        upgrades = any(_UPGRADES.search(word) for word in told)
+        if upgrades and runs and hosts & theirs and not _waits(stack, view, job) and not _waits(stack, job, view):
             message = f"does not wait for {job.resource.name}, which brings its database up to date"
             view.error("run-before-migration", "template", message, hint="dependsOn the job")
 
@@ -165,12 +170,13 @@ def _waits(stack: Stack, view: View, job: View) -> bool:
 
 
 def _runs(job: View, stack: Stack) -> None:
-    """What others wait for has run when it is made; else it was made, and nobody started it."""
+    """What a service waits for has run when it is made; else it was made, and nobody started it. Grants on a job wait
+    for it too: those whom they are given to start it."""
     if any(job.has(key) or job.is_unknown(key) for key in ("runExecutionToken", "startExecutionToken")):
         return
-    waits = next((one for one in stack.resources.all if job.resource.urn in one.dependencies), None)
+    waits = next((one for one in stack.resources.of(GCP_RUN_SERVICE) if job.resource.urn in one.dependencies), None)
     name = job.text("name") or ""
-    if waits is None or not waits.type.startswith("gcp:cloudrun") or _started(stack, name):
+    if waits is None or _started(stack, name):
         return
     message = f"{waits.name} waits for it, and nothing starts it: it is made, and never runs"
     job.error(

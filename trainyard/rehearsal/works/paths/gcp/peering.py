@@ -13,7 +13,7 @@ from typing import Final
 from trainyard.problems import nearest
 from trainyard.recorded.types import CLOUD_SQL, FILESTORE, GCP_LUSTRE, GCP_NETWORK
 from trainyard.rehearsal.context import Stack, View
-from trainyard.rehearsal.works.flows.gcp.places import ADDRESS, CONNECTION
+from trainyard.rehearsal.works.flows.gcp.places import ADDRESS, CONNECTION, by_number
 
 _ON_NETWORK: Final = "settings.ipConfiguration.privateNetwork"
 _BLOCK: Final = 24
@@ -84,8 +84,9 @@ def _reserved(stack: Stack, connection: View, network: View) -> None:
             connection.error(
                 "paths-private-services", path, f"{found.name} is not reserved for peering", allowed="VPC_PEERING"
             )
-        elif of is not network and (of is not None or found.text("network")):
-            theirs = of.name if of is not None else found.text("network")
+            continue
+        theirs = of.name if of is not None else found.text("network")
+        if theirs and of is not network and not (of is None and by_number(theirs)):
             words = f"{found.name} is of network {theirs}, the connection of {network.name}"
             connection.error("paths-private-services", path, words, allowed=f"an address of network {network.name}")
 

@@ -12,10 +12,12 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from trainyard.conventions.gcp import FILESTORE_DRIVER, LUSTRE_DRIVER
+from trainyard.recorded.read import UnknownInput
 from trainyard.recorded.types import FILESTORE, GCP_LUSTRE, GCP_NETWORK, GKE_CLUSTER
 from trainyard.rehearsal.context import Stack, View
 from trainyard.rehearsal.works.flows.addresses import Addresses
 from trainyard.rehearsal.works.flows.gcp.network import node_addresses, subnet_of
+from trainyard.rehearsal.works.flows.gcp.places import by_number
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
 
 _IN_NETWORKS: Final = (
@@ -29,26 +31,48 @@ _RULES: Final = "accessRulesOptions.accessRules"
 def check(cluster: Cluster) -> None:
     """Every file system that a volume mounts, where the nodes' addresses are known."""
     stack = cluster.stack
-    by_driver: dict[str, list[View]] = {}
+    volumes: dict[str, list[View]] = {}
     for view in cluster.of("PersistentVolume"):
-        by_driver.setdefault(view.text("spec.csi.driver") or "", []).append(view)
-    for type_, driver, path in _IN_NETWORKS:
-        for system in stack.of_type(type_) if driver in by_driver else ():
-            _network(system, path, stack)
+        volumes.setdefault(view.text("spec.csi.driver") or "", []).append(view)
+    mounted = [
+        (system, path, mounts)
+        for type_, driver, path in _IN_NETWORKS
+        for system in (stack.of_type(type_) if driver in volumes else ())
+        if (mounts := [volume for volume in volumes[driver] if _is_of(volume, system)])
+    ]
+    for system, path, _ in mounted:
+        _network(system, path, stack)
     nodes = _nodes(stack)
     if nodes is None:
         return
-    for system in stack.of_type(FILESTORE) if by_driver.get(FILESTORE_DRIVER) else ():
-        _filestore(system, nodes, by_driver[FILESTORE_DRIVER])
-    for system in stack.of_type(GCP_LUSTRE) if by_driver.get(LUSTRE_DRIVER) else ():
-        _lustre(system, nodes)
+    for system, _, mounts in mounted:
+        if system.type == FILESTORE:
+            _filestore(system, nodes, mounts)
+        else:
+            _lustre(system, nodes)
+
+
+def _is_of(volume: View, system: View) -> bool:
+    """Whether a volume's handle, `modeInstance/LOCATION/NAME/...` or `PROJECT/LOCATION/NAME/...`, names a file system:
+    others are for machines beside the cluster."""
+    outputs = system.resource.outputs
+    place = system.text("location") or system.text("zone") or outputs.get("location")
+    name = system.text("name") or system.text("instanceId") or outputs.get("name")
+    handle = f"/{volume.text('spec.csi.volumeHandle') or ''}/".replace("/instances/", "/")
+    return isinstance(name, str) and f"/{place}/{name}/" in handle
 
 
 def _network(system: View, path: str, stack: Stack) -> None:
     """What nodes mount is in their network: what is peered with it is not reached through it."""
     networks = [view.referred("network", GCP_NETWORK) for view in stack.of_type(GKE_CLUSTER)]
     text = system.text(path)
-    if not text or not networks or None in networks or system.referred(path, GCP_NETWORK) in networks:
+    if (
+        not text
+        or by_number(text)
+        or not networks
+        or None in networks
+        or system.referred(path, GCP_NETWORK) in networks
+    ):
         return
     own = ", ".join(sorted({view.name for view in networks if view is not None}))
     words = f"is {text}, and the nodes that mount it are in {own}: they do not reach it"
@@ -59,7 +83,10 @@ def _nodes(stack: Stack) -> Addresses | None:
     clusters = stack.resources.of(GKE_CLUSTER)
     if not clusters or any(subnet_of(stack.resources, cluster) is None for cluster in clusters):
         return None
-    return node_addresses(stack.resources)
+    try:
+        return node_addresses(stack.resources)
+    except (UnknownInput, ValueError):
+        return None  # a range that is not known yet, or none; that is told with the values
 
 
 def _ranges(entry: Mapping[str, Any], key: str) -> Addresses | None:

@@ -2,8 +2,8 @@
 what it is a part of: whether the stack makes it there.
 
 Others make things too, and a full name that the stack does not make is believed, unless it all but is one of the
-stack's: the same kind and name in another project or place, or a slip of the name. A part (a router's NAT, a user of a
-database) is told where it names a whole that the stack does not make, while the stack makes one without such a part.
+stack's: a slip of the name, or (a warning) the same kind and name in another project. A part (a router's NAT, a user of
+a database) is told where the whole that it names is a slip of one that the stack makes.
 
 Source: Google's "Resource names" (AIP-122): pairs of a collection and a name below a project and a location.
 """
@@ -11,7 +11,7 @@ Source: Google's "Resource names" (AIP-122): pairs of a collection and a name be
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -30,6 +30,10 @@ _FULL: Final = re.compile(
 )
 _ALIKE: Final = 0.9
 """How much two names have in common of which one was meant for the other (a ratio of difflib)."""
+_LONGER: Final = 2
+"""Letters by which a slip makes a name longer or shorter."""
+_OTHERS: Final = ("peerNetwork",)
+"""What names another project's thing, which may be called as the stack's own."""
 _KEPT: Final = "gcp:secretmanager/%s:%s"
 _ROUTER: Final = "gcp:compute/router:Router"
 
@@ -84,42 +88,60 @@ def _full_names(stack: Stack) -> None:
             match = _FULL.fullmatch(text)
             if match is not None:
                 made[_bare(text)] = match
-    same: dict[str, list[str]] = {}
-    for name, match in made.items():
-        same.setdefault(match["rest"], []).append(name)
+    below = tuple(f"{name}/" for name in made)
+    told = _Elsewhere(made)
     for view in gcp:
         if view.resource.read:
             continue
         for path, text in known_texts(view.inputs):
             match = _FULL.fullmatch(text) if "projects/" in text else None
             # A wildcard, a version, or what is below a thing of the stack's is no name of its own.
-            if match is None or _bare(text) in made or _bare(text).startswith(tuple(f"{name}/" for name in made)):
+            if match is None or _bare(text) in made or _bare(text).startswith(below):
                 continue
-            _elsewhere(view, path, match, same, made)
+            told.of(view, path, match)
 
 
-def _elsewhere(
-    view: View, path: str, match: re.Match[str], same: dict[str, list[str]], made: dict[str, re.Match[str]]
-) -> None:
-    there = same.get(match["rest"], ())
-    if len(there) == 1:
-        own = made[there[0]]
-        words = (
-            f"of project {match['project']}"
-            if match["project"] != own["project"]
-            else f"in {match['place'] or 'global'}"
-        )
-        view.error(
-            "reference-elsewhere", path, f"names {match['rest']} {words}, and the stack makes it as {there[0]}",
-            allowed=there[0],
-        )  # fmt: skip
-        return
-    alike = {name: made[name]["rest"] for name in made if _kind(made[name]) == _kind(match)}
-    near = nearest_of(match["rest"], list(alike.values()))
-    if near:
-        view.error(
-            "reference-elsewhere", path, f"the stack makes no {show(match['rest'])}", hint=f"did you mean {near}?"
-        )
+class _Elsewhere:
+    """Names of nothing that the stack makes, against what it makes.
+
+    A project may be told by its number, which Vertex AI asks for and no id gives away: such a name is believed. So is
+    one of another place (a replica), and of another project's network that ours is peered with.
+    """
+
+    def __init__(self, made: Mapping[str, re.Match[str]]) -> None:
+        self._same: dict[tuple[str, ...], list[str]] = {}
+        self._alike: dict[tuple[str, ...], list[str]] = {}
+        for name, match in made.items():
+            self._same.setdefault((match["rest"], _place(match)), []).append(name)
+            self._alike.setdefault((match["project"], _place(match), *_kind(match)), []).append(match["rest"])
+        self._made = made
+        self._near: dict[tuple[str, ...], str] = {}
+
+    def of(self, view: View, path: str, match: re.Match[str]) -> None:
+        rest = match["rest"]
+        if match["project"].isdigit():
+            return
+        there = self._same.get((rest, _place(match)), ())
+        if len(there) == 1 and not self._made[there[0]]["project"].isdigit() and path not in _OTHERS:
+            words = f"names {rest} of project {match['project']}, and the stack makes it as {there[0]}"
+            view.warning("reference-elsewhere", path, words, allowed=there[0])
+            return
+        near = self._nearest(rest, (match["project"], _place(match), *_kind(match)))
+        if near:
+            words = f"the stack makes no {show(rest)}"
+            view.error("reference-elsewhere", path, words, hint=f"did you mean {near}?")
+
+    def _nearest(self, rest: str, where: tuple[str, ...]) -> str:
+        """The name beside which it is a slip: many inputs name the same thing, and each is looked for once."""
+        key = (rest, *where)
+        if key not in self._near:
+            alike = [name for name in self._alike.get(where, ()) if abs(len(name) - len(rest)) <= _LONGER]
+            self._near[key] = nearest_of(rest, alike)
+        return self._near[key]
+
+
+def _place(match: re.Match[str]) -> str:
+    return match["place"] or match["all"] or ""
 
 
 _ACCOUNT: Final = re.compile(
@@ -130,14 +152,17 @@ _MEMBERS: Final = re.compile(r"(^|\.)members?(\[\d+\])?$")
 
 
 def _accounts(stack: Stack) -> None:
-    """An account that something runs as: its address is one of the stack's, or nothing like one. Members of grants are
-    held against the accounts with the rights."""
+    """An account that something runs as: its address is one of the stack's, or no slip of one in the same project, for
+    other projects have accounts of the same names. Members of grants are held against the accounts with the rights."""
     made = {
         text: view
         for view in stack.of_type("gcp:serviceaccount/account:Account")
         if isinstance(text := view.resource.outputs.get("email"), str)
     }
-    names = {text.partition("@")[0]: text for text in made}
+    names: dict[str, dict[str, str]] = {}
+    for text in made:
+        name, _, where = text.partition("@")
+        names.setdefault(where, {})[name] = text
     for view in stack.views if made else ():
         if not view.type.startswith("gcp:") or view.resource.read:
             continue
@@ -145,9 +170,10 @@ def _accounts(stack: Stack) -> None:
             match = _ACCOUNT.fullmatch(text) if "@" in text else None
             if match is None or text in made or match["project"].startswith(_GOOGLES) or _MEMBERS.search(path):
                 continue
-            own = names.get(match["name"]) or names.get(nearest_of(match["name"], list(names)))
-            if own is not None:
-                view.error("reference-elsewhere", path, f"the stack makes no account {text}", allowed=own)
+            there = names.get(text.partition("@")[2], {})
+            near = nearest_of(match["name"], list(there))
+            if near:
+                view.error("reference-elsewhere", path, f"the stack makes no account {text}", allowed=there[near])
 
 
 _BY_CHANNEL: Final = (("gcp:billing/budget:Budget", "allUpdatesRule.monitoringNotificationChannels"),)
@@ -190,24 +216,18 @@ def _part(stack: Stack, part: _Part) -> None:
     if not wholes or not parts:
         return
     names = {view: {*_known_as(view.resource), view.text("name") or view.name} for view in wholes}
-    without, strays = set(wholes), []
+    known = [name for own in names.values() for name in own]
     for view in parts:
         text = view.text(part.path)
-        if text is None:
-            return  # whose part it is will be known
-        of = [whole for whole, known in names.items() if any(_means(text, name) for name in known)]
-        without.difference_update(of)
-        if not of:
-            strays.append((view, text))
-    for view, text in strays:
-        # What the whole is called is known only when it is there: a text that it is part of means it.
-        near = nearest_of(text, [name for known in names.values() for name in known])
-        if near or len(without) == len(strays) == 1:
-            whole = next(iter(sorted(without, key=lambda one: one.name)), wholes[0])
+        if text is None or any(_means(text, name) for name in known):
+            continue
+        near = nearest_of(text, known)
+        if near:
+            whole = next(whole for whole, own in names.items() if near in own)
             view.error(
                 "reference-elsewhere", part.path,
                 f"names {part.what} {show(text)}, which the stack does not make; its own is {whole.name}",
-                allowed=f"{part.what} {whole.name}", hint=f"did you mean {near}?" if near else "",
+                allowed=f"{part.what} {whole.name}", hint=f"did you mean {near}?",
             )  # fmt: skip
 
 

@@ -192,22 +192,25 @@ class Project:
         return "maybe" if held is None or grant.on == ANYWHERE else answer
 
     def _names(self, member: str, who: Caller) -> Answer:
-        """Whether a member names somebody. Who may act as accounts is people: no account of the stack is among them."""
-        if who.account and member in self._people and self.account(who.account) is not None:
+        """Whether a member names somebody. A group that may act as an account is of people: that account itself is not
+        among them, be the others in it who they may."""
+        account = self.account(who.account) if who.account and member in self._people else None
+        if account is not None and account.urn in self._people[member]:
             return "no"
         return names(member, who)
 
     @cached_property
-    def _people(self) -> frozenset[str]:
+    def _people(self) -> Mapping[str, frozenset[str]]:
+        """Groups by the accounts that they may act as."""
         if self.resources.of(_MEMBERSHIP):
-            return frozenset()
-        return frozenset(
-            member
-            for grant in self.grants
-            if grant.role == _ACTS_AS and grant.by.type.startswith("gcp:serviceaccount/")
-            for member in grant.members
-            if member.startswith("group:")
-        )
+            return {}
+        found: dict[str, set[str]] = {}
+        for grant in self.grants:
+            if grant.role == _ACTS_AS and grant.by.type.startswith("gcp:serviceaccount/"):
+                for member in grant.members:
+                    if member.startswith("group:"):
+                        found.setdefault(member, set()).add(grant.on)
+        return {member: frozenset(accounts) for member, accounts in found.items()}
 
     def _reaching(self, target: Target) -> Iterator[Grant]:
         """Grants on a target and on what it is in."""
