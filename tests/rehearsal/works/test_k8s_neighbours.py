@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.rehearsal.works.mistakes import Change, added, told
+from tests.rehearsal.works.mistakes import Change, added, both, told
 
 Told = tuple[str, str, str, Change]
 """A stack, a room, a rule and what is changed."""
@@ -58,6 +58,56 @@ RIGHT: dict[str, Told] = {
             volumes=[{"name": "logs", "hostPath": {"path": "/var/log"}}],
         ),
     ),
+    "whom a program asks beside it": (
+        "demo",
+        "programs",
+        "programs-loopback",
+        pods(
+            "Deployment",
+            "monitoring",
+            {
+                "name": "web",
+                "args": ["--db-host=127.0.0.1", "--port=8080"],
+                "ports": [{"containerPort": 8080}],
+                "readinessProbe": {"tcpSocket": {"port": 8080}},
+            },
+        ),
+    ),
+    "a copy of the database that is made beside it": (
+        "demo",
+        "programs",
+        "programs-loopback",
+        both(
+            pods(
+                "Deployment",
+                "monitoring",
+                {"name": "database", "ports": [{"containerPort": 5432}]},
+                {"name": "copy", "command": ["pg_dump", "--host", "127.0.0.1", "--port", "5432"]},
+            ),
+            service("monitoring", 5432),
+        ),
+    ),
+    "a variable whose name is a list": (
+        "demo",
+        "programs",
+        "programs-loopback",
+        pods("Deployment", "monitoring", {"name": "web", "env": [{"name": ["HOST"], "value": "127.0.0.1"}]}),
+    ),
+}
+MORE: dict[str, Told] = {
+    "a server in the default namespace that listens to itself": (
+        "demo",
+        "programs",
+        "programs-loopback",
+        both(
+            pods(
+                "Deployment",
+                "default",
+                {"name": "web", "args": ["--host=127.0.0.1", "--port=8080"], "ports": [{"containerPort": 8080}]},
+            ),
+            service("default", 8080),
+        ),
+    ),
 }
 
 
@@ -65,3 +115,9 @@ RIGHT: dict[str, Told] = {
 def test_what_is_right_is_not_told(rehearsed: Any, name: str) -> None:
     stack, room, rule, change = RIGHT[name]
     assert rule not in {one.rule for one in told(rehearsed(stack), change, room, ours=True)}
+
+
+@pytest.mark.parametrize("name", MORE)
+def test_what_stands_beside_it_is_told(rehearsed: Any, name: str) -> None:
+    stack, room, rule, change = MORE[name]
+    assert rule in {one.rule for one in told(rehearsed(stack), change, room, ours=True)}
