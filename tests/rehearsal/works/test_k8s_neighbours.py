@@ -6,7 +6,11 @@ from typing import Any
 
 import pytest
 
-from tests.rehearsal.works.mistakes import Change, added, both, told
+from tests.rehearsal.works.mistakes import Change, added, both, edit, put, told
+from tests.rehearsal.works.mistakes_k8s_first import (
+    QUOTA,
+)
+from tests.rehearsal.works.mistakes_k8s_fourth import PRIORITY_CLASS
 
 Told = tuple[str, str, str, Change]
 """A stack, a room, a rule and what is changed."""
@@ -93,6 +97,26 @@ RIGHT: dict[str, Told] = {
         "programs-loopback",
         pods("Deployment", "monitoring", {"name": "web", "env": [{"name": ["HOST"], "value": "127.0.0.1"}]}),
     ),
+    "a ration of pods of the default class": (
+        "demo",
+        "references",
+        "reference-default-priority",
+        edit(PRIORITY_CLASS, "teams-cpu-only", put("globalDefault", True)),
+    ),
+    "no pods but those of the default class": (
+        "demo",
+        "references",
+        "reference-default-priority",
+        both(
+            edit(PRIORITY_CLASS, "teams-cpu-only", put("globalDefault", True)),
+            edit(
+                QUOTA,
+                "teams-vision-cpu-only",
+                put("spec.hard", {"pods": "0"}),
+                put("spec.scopeSelector.matchExpressions[0].operator", "NotIn"),
+            ),
+        ),
+    ),
 }
 MORE: dict[str, Told] = {
     "a server in the default namespace that listens to itself": (
@@ -106,6 +130,15 @@ MORE: dict[str, Told] = {
                 {"name": "web", "args": ["--host=127.0.0.1", "--port=8080"], "ports": [{"containerPort": 8080}]},
             ),
             service("default", 8080),
+        ),
+    ),
+    "a default class of which there is no pod": (
+        "demo",
+        "references",
+        "reference-default-priority",
+        both(
+            edit(PRIORITY_CLASS, "teams-cpu-only", put("globalDefault", True)),
+            edit(QUOTA, "teams-vision-cpu-only", put("spec.hard.pods", "0")),
         ),
     ),
 }
