@@ -6,11 +6,15 @@ from typing import Any
 
 import pytest
 
-from tests.rehearsal.works.mistakes import Change, added, both, edit, put, told
+from tests.rehearsal.works.mistakes import Change, added, both, drop, edit, put, told
 from tests.rehearsal.works.mistakes_k8s_first import (
+    POD_MONITOR,
     QUOTA,
+    RELEASE,
+    STACK,
 )
 from tests.rehearsal.works.mistakes_k8s_fourth import PRIORITY_CLASS
+from trainyard.recorded.model import UNKNOWN
 
 Told = tuple[str, str, str, Change]
 """A stack, a room, a rule and what is changed."""
@@ -117,6 +121,35 @@ RIGHT: dict[str, Told] = {
             ),
         ),
     ),
+    "a scrape of its own times": (
+        "demo",
+        "programs",
+        "programs-scrape",
+        added(
+            "monitoring.coreos.com/v1alpha1:ScrapeConfig",
+            "outside",
+            {"spec": {"scrapeInterval": "1m", "scrapeTimeout": "45s"}},
+            "monitoring",
+        ),
+    ),
+    "somebody else's Prometheus, which asks once a minute": (
+        "demo",
+        "programs",
+        "programs-scrape",
+        both(
+            drop(RELEASE, STACK),
+            edit(POD_MONITOR, "monitoring-gpus", put("spec.podMetricsEndpoints[0].scrapeTimeout", "45s")),
+        ),
+    ),
+    "a Prometheus beside the chart's": (
+        "demo",
+        "programs",
+        "programs-scrape",
+        both(
+            added("monitoring.coreos.com/v1:Prometheus", "own", {"spec": {"scrapeInterval": "1m"}}, "monitoring"),
+            edit(POD_MONITOR, "monitoring-gpus", put("spec.podMetricsEndpoints[0].scrapeTimeout", "45s")),
+        ),
+    ),
 }
 MORE: dict[str, Told] = {
     "a server in the default namespace that listens to itself": (
@@ -139,6 +172,24 @@ MORE: dict[str, Told] = {
         both(
             edit(PRIORITY_CLASS, "teams-cpu-only", put("globalDefault", True)),
             edit(QUOTA, "teams-vision-cpu-only", put("spec.hard.pods", "0")),
+        ),
+    ),
+    "a mistake beside nodes whose number is not known": (
+        "demo",
+        "programs",
+        "programs-volume",
+        both(
+            edit("aws:eks/nodeGroup:NodeGroup", "gpu-nodes-train-on-demand", put("scalingConfig", UNKNOWN)),
+            added(
+                "core/v1:PersistentVolume",
+                "home",
+                {
+                    "spec": {
+                        "persistentVolumeReclaimPolicy": "Delete",
+                        "csi": {"driver": "efs.csi.aws.com", "volumeHandle": "fs-1"},
+                    }
+                },
+            ),
         ),
     ),
 }
