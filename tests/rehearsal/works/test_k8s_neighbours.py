@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.rehearsal.works import mistakes_gcp_sixty as gcp
 from tests.rehearsal.works.mistakes import Change, added, both, drop, edit, put, told
 from tests.rehearsal.works.mistakes_k8s_first import (
     POD_MONITOR,
@@ -14,6 +15,7 @@ from tests.rehearsal.works.mistakes_k8s_first import (
     STACK,
 )
 from tests.rehearsal.works.mistakes_k8s_fourth import PRIORITY_CLASS
+from tests.rehearsal.works.mistakes_managed import make
 from trainyard.recorded.model import UNKNOWN
 
 Told = tuple[str, str, str, Change]
@@ -33,6 +35,9 @@ def service(namespace: str, port: int) -> Change:
     return added("core/v1:Service", "theirs", {"spec": body}, namespace)
 
 
+FILTER = "conditions[0].conditionMatchedLog.filter"
+BUCKETS = 'resource.type="gcs_bucket" AND resource.labels.bucket_name="{}"'
+SERVICES = 'resource.type="cloud_run_revision" AND resource.labels.service_name="{}"'
 RIGHT: dict[str, Told] = {
     "an exporter of the node's figures, as nobody": (
         "demo",
@@ -150,6 +155,22 @@ RIGHT: dict[str, Told] = {
             edit(POD_MONITOR, "monitoring-gpus", put("spec.podMetricsEndpoints[0].scrapeTimeout", "45s")),
         ),
     ),
+    "what is read of another stack's bucket": (
+        gcp.STACK,
+        "programs",
+        "programs-filter",
+        edit(gcp.POLICY, "record-alarms-rights", put(FILTER, BUCKETS.format("globex-exports"))),
+    ),
+    "requests to a function": (
+        gcp.STACK,
+        "programs",
+        "programs-filter",
+        both(
+            make("gcp:cloudrunv2/service:Service", "portal", {"name": "portal", "location": "europe-west4"}),
+            make("gcp:cloudfunctionsv2/function:Function", "portals", {"name": "portals", "location": "europe-west4"}),
+            edit(gcp.POLICY, "record-alarms-rights", put(FILTER, SERVICES.format("portals"))),
+        ),
+    ),
 }
 MORE: dict[str, Told] = {
     "a server in the default namespace that listens to itself": (
@@ -190,6 +211,15 @@ MORE: dict[str, Told] = {
                     }
                 },
             ),
+        ),
+    ),
+    "requests to a service by nearly its name": (
+        gcp.STACK,
+        "programs",
+        "programs-filter",
+        both(
+            make("gcp:cloudrunv2/service:Service", "portal", {"name": "portal", "location": "europe-west4"}),
+            edit(gcp.POLICY, "record-alarms-rights", put(FILTER, SERVICES.format("portals"))),
         ),
     ),
 }
