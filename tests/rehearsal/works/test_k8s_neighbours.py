@@ -8,11 +8,14 @@ import pytest
 
 from tests.rehearsal.works import mistakes_gcp_sixty as gcp
 from tests.rehearsal.works.mistakes import Change, added, both, drop, edit, put, told
+from tests.rehearsal.works.mistakes_breadth import installed
 from tests.rehearsal.works.mistakes_k8s_first import (
     POD_MONITOR,
+    QUEUES,
     QUOTA,
     RELEASE,
     STACK,
+    values,
 )
 from tests.rehearsal.works.mistakes_k8s_fourth import PRIORITY_CLASS
 from tests.rehearsal.works.mistakes_managed import make
@@ -38,6 +41,8 @@ def service(namespace: str, port: int) -> Change:
 FILTER = "conditions[0].conditionMatchedLog.filter"
 BUCKETS = 'resource.type="gcs_bucket" AND resource.labels.bucket_name="{}"'
 SERVICES = 'resource.type="cloud_run_revision" AND resource.labels.service_name="{}"'
+IS_DEFAULT = "storageclass.kubernetes.io/is-default-class"
+DISK = values(STACK, "grafana.persistence", {"enabled": True, "size": "10Gi"})
 RIGHT: dict[str, Told] = {
     "an exporter of the node's figures, as nobody": (
         "demo",
@@ -171,6 +176,71 @@ RIGHT: dict[str, Told] = {
             edit(gcp.POLICY, "record-alarms-rights", put(FILTER, SERVICES.format("portals"))),
         ),
     ),
+    "a class that is made the default by a patch": (
+        "demo",
+        "references",
+        "reference-default-class",
+        both(
+            DISK,
+            added(
+                "storage.k8s.io/v1:StorageClassPatch",
+                "gp2",
+                {"kind": "StorageClass", "metadata": {"annotations": {IS_DEFAULT: "true"}}},
+            ),
+        ),
+    ),
+    "a class that a chart makes the default": (
+        "demo",
+        "references",
+        "reference-default-class",
+        both(
+            DISK,
+            installed(
+                "efs", "aws-efs-csi-driver", storageClasses=[{"name": "efs", "annotations": {IS_DEFAULT: "true"}}]
+            ),
+        ),
+    ),
+    "a volume without a class": (
+        "demo",
+        "references",
+        "reference-default-class",
+        both(
+            DISK,
+            added(
+                "core/v1:PersistentVolume",
+                "notes",
+                {
+                    "spec": {
+                        "capacity": {"storage": "10Gi"},
+                        "csi": {"driver": "efs.csi.aws.com", "volumeHandle": "fs-1"},
+                    }
+                },
+            ),
+        ),
+    ),
+    "a claim that selects its volume": (
+        "demo",
+        "references",
+        "reference-default-class",
+        added(
+            "core/v1:PersistentVolumeClaim",
+            "notes",
+            {
+                "spec": {
+                    "accessModes": ["ReadWriteOnce"],
+                    "selector": {"matchLabels": {"for": "notes"}},
+                    "resources": {"requests": {"storage": "1Gi"}},
+                }
+            },
+            "mlflow",
+        ),
+    ),
+    "sizes of pods by GKE's own": (
+        "demo-gcp",
+        "references",
+        "reference-brought",
+        values(QUEUES, "verticalPodAutoscaler.enabled", True),
+    ),
 }
 MORE: dict[str, Told] = {
     "a server in the default namespace that listens to itself": (
@@ -235,3 +305,8 @@ def test_what_is_right_is_not_told(rehearsed: Any, name: str) -> None:
 def test_what_stands_beside_it_is_told(rehearsed: Any, name: str) -> None:
     stack, room, rule, change = MORE[name]
     assert rule in {one.rule for one in told(rehearsed(stack), change, room, ours=True)}
+
+
+def test_a_default_class_of_somebody_elses_cluster_is_a_warning(rehearsed: Any) -> None:
+    found = [one for one in told(rehearsed("demo"), DISK, "references") if one.rule == "reference-default-class"]
+    assert {one.level for one in found} <= {"warning"}
