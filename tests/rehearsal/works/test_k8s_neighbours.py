@@ -19,6 +19,7 @@ from tests.rehearsal.works.mistakes_k8s_first import (
 )
 from tests.rehearsal.works.mistakes_k8s_fourth import PRIORITY_CLASS
 from tests.rehearsal.works.mistakes_managed import make
+from tests.rehearsal.works.mistakes_managed_fourth import COUNTED, SMALL, of_widget
 from trainyard.recorded.model import UNKNOWN
 
 Told = tuple[str, str, str, Change]
@@ -240,6 +241,33 @@ RIGHT: dict[str, Told] = {
         "references",
         "reference-brought",
         values(QUEUES, "verticalPodAutoscaler.enabled", True),
+    ),
+    "events that a function logs": (
+        SMALL,
+        "programs",
+        "programs-event",
+        edit(COUNTED, "managed-jobs-failed", put("logGroupName", "/aws/lambda/brake")),
+    ),
+    "a graph of inference components": (
+        SMALL,
+        "programs",
+        "programs-alarm",
+        of_widget(
+            lambda one: one["properties"].update(
+                metrics=[
+                    [{"expression": "SEARCH('{/aws/sagemaker/InferenceComponents,Host} CPUUtilization', 'Average')"}]
+                ]
+            )
+        ),
+    ),
+    "a graph of another region of the stack's": (
+        SMALL,
+        "programs",
+        "programs-alarm",
+        both(
+            make("aws:s3/bucket:Bucket", "copies", {"bucket": "initech-copies", "region": "us-east-2"}),
+            of_widget(lambda one: one["properties"].update(region="us-east-2")),
+        ),
     ),
 }
 MORE: dict[str, Told] = {
