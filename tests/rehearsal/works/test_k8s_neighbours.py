@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.rehearsal.works import aws_changes as aws
 from tests.rehearsal.works import mistakes_gcp_sixty as gcp
 from tests.rehearsal.works.mistakes import Change, added, both, drop, edit, put, told
 from tests.rehearsal.works.mistakes_breadth import installed
@@ -44,6 +45,15 @@ BUCKETS = 'resource.type="gcs_bucket" AND resource.labels.bucket_name="{}"'
 SERVICES = 'resource.type="cloud_run_revision" AND resource.labels.service_name="{}"'
 IS_DEFAULT = "storageclass.kubernetes.io/is-default-class"
 DISK = values(STACK, "grafana.persistence", {"enabled": True, "size": "10Gi"})
+
+
+def shared_list(resources: Any) -> Any:
+    """Allows names of a list that another account shares, before all others."""
+    group = next(one for one in resources if one.type == aws.DNS_RULE).inputs["firewallRuleGroupId"]
+    inputs = {"firewallDomainListId": "rslvr-fdl-shared", "firewallRuleGroupId": group, "priority": 1}
+    return make(aws.DNS_RULE, "shared", {**inputs, "action": "ALLOW"})(resources)
+
+
 RIGHT: dict[str, Told] = {
     "an exporter of the node's figures, as nobody": (
         "demo",
@@ -268,6 +278,23 @@ RIGHT: dict[str, Told] = {
             make("aws:s3/bucket:Bucket", "copies", {"bucket": "initech-copies", "region": "us-east-2"}),
             of_widget(lambda one: one["properties"].update(region="us-east-2")),
         ),
+    ),
+    "names of S3 and the registry by what is below them": (
+        SMALL,
+        "programs",
+        "programs-dns-order",
+        edit(
+            aws.DNS_LIST,
+            "dns-allowed",
+            lambda it: it["domains"].remove("*.amazonaws.com"),
+            lambda it: it["domains"].extend(["*.s3.us-east-1.amazonaws.com", "*.ecr.us-east-1.amazonaws.com"]),
+        ),
+    ),
+    "a list of names that somebody shares": (
+        SMALL,
+        "programs",
+        "programs-dns-order",
+        both(edit(aws.DNS_LIST, "dns-allowed", lambda it: it["domains"].remove("*.amazonaws.com")), shared_list),
     ),
 }
 MORE: dict[str, Told] = {
