@@ -8,14 +8,17 @@ import pytest
 
 from tests.rehearsal.works import aws_changes as aws
 from tests.rehearsal.works import mistakes_gcp_sixty as gcp
-from tests.rehearsal.works.mistakes import Change, added, both, drop, edit, put, told
+from tests.rehearsal.works.mistakes import DROP, Change, added, both, drop, edit, put, told
 from tests.rehearsal.works.mistakes_breadth import installed
 from tests.rehearsal.works.mistakes_k8s_first import (
+    JOB,
+    POD,
     POD_MONITOR,
     QUEUES,
     QUOTA,
     RELEASE,
     STACK,
+    said,
     values,
 )
 from tests.rehearsal.works.mistakes_k8s_fourth import PRIORITY_CLASS
@@ -54,6 +57,7 @@ def shared_list(resources: Any) -> Any:
     return make(aws.DNS_RULE, "shared", {**inputs, "action": "ALLOW"})(resources)
 
 
+RANKS = "smoke-train-spot-e40716a2"
 RIGHT: dict[str, Told] = {
     "an exporter of the node's figures, as nobody": (
         "demo",
@@ -295,6 +299,12 @@ RIGHT: dict[str, Told] = {
         "programs",
         "programs-dns-order",
         both(edit(aws.DNS_LIST, "dns-allowed", lambda it: it["domains"].remove("*.amazonaws.com")), shared_list),
+    ),
+    "rank 0 by the name of a service": (
+        "demo",
+        "references",
+        "reference-subdomain",
+        edit(JOB, "smoke-train-spot-job", said("spec", f"{RANKS}-0.{RANKS}", RANKS), put(f"{POD}.subdomain", DROP)),
     ),
 }
 MORE: dict[str, Told] = {
