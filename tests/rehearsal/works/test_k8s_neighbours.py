@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -11,17 +12,19 @@ from tests.rehearsal.works import mistakes_gcp_sixty as gcp
 from tests.rehearsal.works.mistakes import DROP, Change, added, both, drop, edit, put, told
 from tests.rehearsal.works.mistakes_breadth import installed
 from tests.rehearsal.works.mistakes_k8s_first import (
+    DEPLOYMENT,
     JOB,
     POD,
     POD_MONITOR,
     QUEUES,
     QUOTA,
     RELEASE,
+    SERVER,
     STACK,
     said,
     values,
 )
-from tests.rehearsal.works.mistakes_k8s_fourth import PRIORITY_CLASS
+from tests.rehearsal.works.mistakes_k8s_fourth import PRIORITY_CLASS, server_env
 from tests.rehearsal.works.mistakes_managed import make
 from tests.rehearsal.works.mistakes_managed_fourth import COUNTED, SMALL, of_widget
 from trainyard.recorded.model import UNKNOWN
@@ -58,6 +61,17 @@ def shared_list(resources: Any) -> Any:
 
 
 RANKS = "smoke-train-spot-e40716a2"
+
+
+def elsewhere(inputs: dict[str, Any]) -> None:
+    """Has the tracking server ask a cluster of another stack."""
+    container = inputs["spec"]["template"]["spec"]["containers"][0]
+    for key in ("command", "args"):
+        for index, text in enumerate(container.get(key) or ()):
+            if "--backend-store-uri=" in text:
+                container[key][index] = re.sub(r"@[^:/]+", "@runs.cluster-x.us-east-1.rds.amazonaws.com", text)
+
+
 RIGHT: dict[str, Told] = {
     "an exporter of the node's figures, as nobody": (
         "demo",
@@ -306,6 +320,20 @@ RIGHT: dict[str, Told] = {
         "reference-subdomain",
         edit(JOB, "smoke-train-spot-job", said("spec", f"{RANKS}-0.{RANKS}", RANKS), put(f"{POD}.subdomain", DROP)),
     ),
+    "a small database, and the server asks another": (
+        "demo",
+        "programs",
+        "programs-connections",
+        both(edit(DEPLOYMENT, SERVER, server_env("MLFLOW_SQLALCHEMYSTORE_POOL_SIZE", "80"), elsewhere)),
+    ),
+}
+WARNED: dict[str, Told] = {
+    "connections that nobody limits": (
+        "demo-gcp",
+        "programs",
+        "programs-connections",
+        edit(DEPLOYMENT, SERVER, server_env("MLFLOW_SQLALCHEMYSTORE_POOL_SIZE", "300")),
+    ),
 }
 MORE: dict[str, Told] = {
     "a server in the default namespace that listens to itself": (
@@ -364,6 +392,12 @@ MORE: dict[str, Told] = {
 def test_what_is_right_is_not_told(rehearsed: Any, name: str) -> None:
     stack, room, rule, change = RIGHT[name]
     assert rule not in {one.rule for one in told(rehearsed(stack), change, room, ours=True)}
+
+
+@pytest.mark.parametrize("name", WARNED)
+def test_what_may_be_right_is_a_warning(rehearsed: Any, name: str) -> None:
+    stack, room, rule, change = WARNED[name]
+    assert {one.level for one in told(rehearsed(stack), change, room, ours=True) if one.rule == rule} == {"warning"}
 
 
 @pytest.mark.parametrize("name", MORE)
