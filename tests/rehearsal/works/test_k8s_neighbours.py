@@ -326,6 +326,28 @@ RIGHT: dict[str, Told] = {
         "programs-connections",
         both(edit(DEPLOYMENT, SERVER, server_env("MLFLOW_SQLALCHEMYSTORE_POOL_SIZE", "80"), elsewhere)),
     ),
+    "clients who are told the bucket": (
+        "demo",
+        "programs",
+        "programs-tracking-server",
+        edit(DEPLOYMENT, SERVER, said("spec", "--artifacts-destination=", "--default-artifact-root=")),
+    ),
+    "artifacts in a folder that is kept": (
+        "demo",
+        "programs",
+        "programs-tracking-server",
+        edit(
+            DEPLOYMENT,
+            SERVER,
+            said("spec", "--artifacts-destination=", "--app-note="),
+            lambda it: it["spec"]["template"]["spec"]["volumes"].append(
+                {"name": "kept", "persistentVolumeClaim": {"claimName": "kept"}}
+            ),
+            lambda it: it["spec"]["template"]["spec"]["containers"][0]["volumeMounts"].append(
+                {"name": "kept", "mountPath": "/kept"}
+            ),
+        ),
+    ),
 }
 WARNED: dict[str, Told] = {
     "connections that nobody limits": (
