@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.rehearsal.works import aws_changes as aws
+from tests.rehearsal.works import mistakes_gcp_forty as forty
 from tests.rehearsal.works import mistakes_gcp_sixty as gcp
 from tests.rehearsal.works.mistakes import DROP, Change, added, both, drop, edit, put, told
 from tests.rehearsal.works.mistakes_breadth import installed
@@ -345,6 +346,37 @@ RIGHT: dict[str, Told] = {
             ),
             lambda it: it["spec"]["template"]["spec"]["containers"][0]["volumeMounts"].append(
                 {"name": "kept", "mountPath": "/kept"}
+            ),
+        ),
+    ),
+    "an instance by the address of an endpoint": (
+        gcp.STACK,
+        "programs",
+        "programs-database",
+        both(
+            edit(
+                forty.USER,
+                "northwind-production-mlflow-mlflow",
+                put("type", "CLOUD_IAM_SERVICE_ACCOUNT"),
+                put("name", "runs@northwind.iam"),
+            ),
+            pods(
+                "Deployment",
+                "monitoring",
+                {
+                    "name": "web",
+                    "env": [
+                        {
+                            "name": "RUNS",
+                            "value": "postgresql://runs%40northwind.iam@10.250.0.9:5432/mlflow?sslmode=require",
+                        }
+                    ],
+                },
+            ),
+            edit(
+                gcp.SQL,
+                "northwind-production-mlflow",
+                put("settings.ipConfiguration.pscConfigs", [{"pscEnabled": True}]),
             ),
         ),
     ),
