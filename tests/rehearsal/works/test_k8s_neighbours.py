@@ -20,8 +20,10 @@ from tests.rehearsal.works.mistakes_k8s_first import (
     QUEUES,
     QUOTA,
     RELEASE,
+    RUNTIME,
     SERVER,
     STACK,
+    TRAIN,
     said,
     values,
 )
@@ -71,6 +73,12 @@ def elsewhere(inputs: dict[str, Any]) -> None:
         for index, text in enumerate(container.get(key) or ()):
             if "--backend-store-uri=" in text:
                 container[key][index] = re.sub(r"@[^:/]+", "@runs.cluster-x.us-east-1.rds.amazonaws.com", text)
+
+
+def rule(pattern: str) -> Any:
+    """Another pattern for what a runtime's first rule waits for."""
+    at = "spec.template.spec.failurePolicy.rules[0].onJobFailureMessagePatterns"
+    return put(at, [pattern])
 
 
 RIGHT: dict[str, Told] = {
@@ -379,6 +387,18 @@ RIGHT: dict[str, Told] = {
                 put("settings.ipConfiguration.pscConfigs", [{"pscEnabled": True}]),
             ),
         ),
+    ),
+    "a rule for some of the pods": (
+        "demo",
+        "references",
+        "reference-failure-message",
+        edit(RUNTIME, TRAIN, rule("for pod .*-worker-")),
+    ),
+    "a rule for a condition of one's own": (
+        "demo",
+        "references",
+        "reference-failure-message",
+        edit(RUNTIME, TRAIN, rule("has condition GpuLost")),
     ),
 }
 WARNED: dict[str, Told] = {
