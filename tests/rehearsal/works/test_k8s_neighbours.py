@@ -400,6 +400,29 @@ RIGHT: dict[str, Told] = {
         "reference-failure-message",
         edit(RUNTIME, TRAIN, rule("has condition GpuLost")),
     ),
+    "alerts by a label of their figures": (
+        "demo",
+        "references",
+        "reference-alert-label",
+        both(
+            values(STACK, "alertmanager.config.route.group_by", ["code"]),
+            added(
+                "monitoring.coreos.com/v1:PrometheusRule",
+                "requests",
+                {
+                    "spec": {
+                        "groups": [
+                            {
+                                "name": "requests",
+                                "rules": [{"alert": "Errors", "expr": "sum by (code) (rate(requests_total[5m])) > 1"}],
+                            }
+                        ]
+                    }
+                },
+                "monitoring",
+            ),
+        ),
+    ),
 }
 WARNED: dict[str, Told] = {
     "connections that nobody limits": (
@@ -407,6 +430,12 @@ WARNED: dict[str, Told] = {
         "programs",
         "programs-connections",
         edit(DEPLOYMENT, SERVER, server_env("MLFLOW_SQLALCHEMYSTORE_POOL_SIZE", "300")),
+    ),
+    "alerts by a label that a chart's may have": (
+        "demo",
+        "references",
+        "reference-alert-label",
+        values(STACK, "alertmanager.config.route.group_by", ["code"]),
     ),
 }
 MORE: dict[str, Told] = {
