@@ -423,6 +423,33 @@ RIGHT: dict[str, Told] = {
             ),
         ),
     ),
+    "two pods with a folder of a shared file system": (
+        "demo",
+        "programs",
+        "programs-pod-disk",
+        both(
+            added("storage.k8s.io/v1:StorageClass", "files", {"provisioner": "efs.csi.aws.com"}),
+            added(
+                "core/v1:PersistentVolumeClaim",
+                "files",
+                {
+                    "spec": {
+                        "accessModes": ["ReadWriteOnce"],
+                        "storageClassName": "files",
+                        "resources": {"requests": {"storage": "1Gi"}},
+                    }
+                },
+                "monitoring",
+            ),
+            pods(
+                "Deployment",
+                "monitoring",
+                {"name": "web"},
+                volumes=[{"name": "files", "persistentVolumeClaim": {"claimName": "files"}}],
+            ),
+            edit("kubernetes:apps/v1:Deployment", "added-theirs", put("spec.replicas", 2)),
+        ),
+    ),
 }
 WARNED: dict[str, Told] = {
     "connections that nobody limits": (
