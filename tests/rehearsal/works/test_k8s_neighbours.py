@@ -464,6 +464,12 @@ WARNED: dict[str, Told] = {
         "reference-alert-label",
         values(STACK, "alertmanager.config.route.group_by", ["code"]),
     ),
+    "a topic that the stack subscribes nobody to": (
+        "large-aws",
+        "programs",
+        "programs-alarm",
+        edit(aws.ALARM, "watchdog-silent", put("metricName", "NumberOfNotificationsDelivered")),
+    ),
 }
 MORE: dict[str, Told] = {
     "a server in the default namespace that listens to itself": (
