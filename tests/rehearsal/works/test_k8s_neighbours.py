@@ -450,6 +450,12 @@ RIGHT: dict[str, Told] = {
             edit("kubernetes:apps/v1:Deployment", "added-theirs", put("spec.replicas", 2)),
         ),
     ),
+    "a label with a dot": (
+        gcp.STACK,
+        "programs",
+        "programs-alert",
+        edit(gcp.POLICY, "record-alarms-rights", put("documentation.content", "${metric.label.a.b}")),
+    ),
 }
 WARNED: dict[str, Told] = {
     "connections that nobody limits": (
@@ -469,6 +475,12 @@ WARNED: dict[str, Told] = {
         "programs",
         "programs-alarm",
         edit(aws.ALARM, "watchdog-silent", put("metricName", "NumberOfNotificationsDelivered")),
+    ),
+    "a shell's variable in what is to be done": (
+        gcp.STACK,
+        "programs",
+        "programs-alert",
+        edit(gcp.POLICY, "record-alarms-rights", put("documentation.content", "kubectl -n ${NAMESPACE} get pods")),
     ),
 }
 MORE: dict[str, Told] = {
