@@ -456,6 +456,33 @@ RIGHT: dict[str, Told] = {
         "programs-alert",
         edit(gcp.POLICY, "record-alarms-rights", put("documentation.content", "${metric.label.a.b}")),
     ),
+    "Grafanas whose database a secret says": (
+        "demo",
+        "charts",
+        "charts-own-state",
+        values(STACK, "grafana", {"replicas": 2, "envFromSecrets": [{"name": "grafana-database"}]}),
+    ),
+    "Grafanas whose database a map says": (
+        "demo",
+        "charts",
+        "charts-own-state",
+        values(STACK, "grafana", {"replicas": 2, "envFromConfigMaps": [{"name": "grafana-database"}]}),
+    ),
+    "Grafanas whose database a variable says": (
+        "demo",
+        "charts",
+        "charts-own-state",
+        values(STACK, "grafana", {"replicas": 2, "envRenderSecret": {"GF_DATABASE_URL": "postgres://a/b"}}),
+    ),
+    "an autoscaler of a cluster whose version is not recorded": (
+        "demo",
+        "charts",
+        "charts-image-version",
+        both(
+            edit(aws.CLUSTER, "cluster-cluster", put("version", DROP)),
+            values("autoscaler-release", "image.tag", "v1.31.0"),
+        ),
+    ),
 }
 WARNED: dict[str, Told] = {
     "connections that nobody limits": (
@@ -557,3 +584,12 @@ def test_what_stands_beside_it_is_told(rehearsed: Any, name: str) -> None:
 def test_a_default_class_of_somebody_elses_cluster_is_a_warning(rehearsed: Any) -> None:
     found = [one for one in told(rehearsed("demo"), DISK, "references") if one.rule == "reference-default-class"]
     assert {one.level for one in found} <= {"warning"}
+
+
+def test_an_image_is_named_as_its_tags_are(rehearsed: Any) -> None:
+    change = values("kueue-release", "controllerManager.manager.image.tag", "v0.1.0")
+    found = told(rehearsed("demo"), change, "charts", ours=True)
+    assert not any(one.allowed.startswith("vv") for one in found)
+    change = installed("karpenter", "karpenter", controller={"image": {"tag": "0.37.0"}})
+    found = [one for one in told(rehearsed("demo"), change, "charts") if one.rule == "charts-image-version"]
+    assert {one.allowed for one in found} == {"1.0.0, or none"}
