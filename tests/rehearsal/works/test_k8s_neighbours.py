@@ -13,6 +13,7 @@ from tests.rehearsal.works import mistakes_gcp_sixty as gcp
 from tests.rehearsal.works.mistakes import DROP, Change, added, both, drop, edit, put, told
 from tests.rehearsal.works.mistakes_breadth import installed
 from tests.rehearsal.works.mistakes_k8s_first import (
+    CONFIG_MAP,
     DEPLOYMENT,
     JOB,
     POD,
@@ -508,6 +509,12 @@ WARNED: dict[str, Told] = {
         "programs",
         "programs-alert",
         edit(gcp.POLICY, "record-alarms-rights", put("documentation.content", "kubectl -n ${NAMESPACE} get pods")),
+    ),
+    "services that programs in Go leave out": (
+        "demo",
+        "programs",
+        "programs-proxy",
+        edit(CONFIG_MAP, "egress-clients-vision", said("data", ".svc,.svc.cluster.local", "*.svc,*.svc.cluster.local")),
     ),
 }
 MORE: dict[str, Told] = {
