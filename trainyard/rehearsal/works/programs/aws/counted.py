@@ -41,6 +41,11 @@ def check(stack: Stack) -> None:
         (flow.text("logDestination") or "").removesuffix(":*").partition(":log-group:")[2]
         for flow in stack.of_type(FLOW_LOG)
     } - {""}
+    for target in stack.of_type(EVENT_TARGET):
+        group = (target.text("arn") or "").removesuffix(":*").partition(":log-group:")[2]
+        if group in flows:
+            message = f"writes events to {show(group)}, where flow logs are: who counts events elsewhere counts none"
+            target.warning("programs-event", "arn", message, allowed=f"a group of its own, below {_EVENTS}")
     for view in stack.of_type(_FILTER):
         _pattern(view, written, flows)
     regions = {stack.context.region, *(view.text("region") or "" for view in stack.views)} - {""}
