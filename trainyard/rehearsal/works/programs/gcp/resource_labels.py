@@ -50,13 +50,17 @@ def check(alert: View, path: str, text: str) -> None:
         return
     label, types = _MEANS[kinds[0]]
     known = _names(alert.stack, types)
+    resources = {view.name for type_ in types for view in alert.stack.of_type(type_)}  # as the program calls them
     for asked in re.findall(rf"{label}\"?\s*=\s*\"([^\"]+)\"", text) if known else ():
         name = asked.rpartition(":")[2]  # of a database `PROJECT:INSTANCE`
-        near = nearest_of(name, sorted(known)) if name not in known else ""
-        if near:  # what is called otherwise altogether is another stack's
+        if name in known:
+            continue
+        near = nearest_of(name, sorted(known))
+        if near or name in resources:  # what is called otherwise altogether is another stack's
             message = f"asks for {label} {show(asked)}, and the stack has no such {types[0].rpartition(':')[2]}"
             allowed = f"one of {', '.join(sorted(known))}"
-            alert.error("programs-filter", path, message, allowed=allowed, hint=f"did you mean {near}?")
+            tell = alert.error if near else alert.warning
+            tell("programs-filter", path, message, allowed=allowed, hint=f"did you mean {near}?" if near else "")
 
 
 def _names(stack: Stack, types: Sequence[str]) -> set[str]:
