@@ -30,7 +30,8 @@ from tests.rehearsal.works.mistakes_k8s_first import (
 )
 from tests.rehearsal.works.mistakes_k8s_fourth import PRIORITY_CLASS, server_env
 from tests.rehearsal.works.mistakes_managed import make
-from tests.rehearsal.works.mistakes_managed_fourth import COUNTED, SMALL, of_widget
+from tests.rehearsal.works.mistakes_managed_sixty import COUNTED
+from tests.rehearsal.works.mistakes_managed_third import SMALL, of_widget
 from trainyard.recorded.model import UNKNOWN
 
 Told = tuple[str, str, str, Change]
