@@ -50,7 +50,10 @@ def check(alert: View, path: str, text: str) -> None:
         return
     label, types = _MEANS[kinds[0]]
     known = _names(alert.stack, types)
-    resources = {view.name for type_ in types for view in alert.stack.of_type(type_)}  # as the program calls them
+    made = [view for type_ in types for view in alert.stack.of_type(type_)]
+    resources = {
+        name for view in made for name in (view.name, view.resource.component.rpartition("/")[2])
+    }  # as the program calls them
     for asked in re.findall(rf"{label}\"?\s*=\s*\"([^\"]+)\"", text) if known else ():
         name = asked.rpartition(":")[2]  # of a database `PROJECT:INSTANCE`
         if name in known:
