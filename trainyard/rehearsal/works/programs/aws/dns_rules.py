@@ -25,7 +25,8 @@ def check(stack: Stack) -> None:
         groups.setdefault(group, []).append((place, rule, named.texts("domains")))
     for group, rules in groups.items():
         ordered = sorted(rules, key=lambda one: one[0])
-        if unread.isdisjoint({group, None}):
+        allows = any(rule.text("action") == "ALLOW" for _, rule, _ in ordered)  # else it is closed on purpose
+        if allows and unread.isdisjoint({group, None}):
             _answered(ordered, stack)
         for index, (_, rule, names) in enumerate(ordered):
             for _, earlier, wider in ordered[:index]:
