@@ -311,7 +311,8 @@ MISTAKES = [
         "artifacts-alone",
         "the server passes artifacts on and is not told where they are",
         edit(DEPLOYMENT, SERVER, said("spec", "--artifacts-destination=", "--default-artifact-root=")),
-        "programs-tracking-server",
+        None,
+        why="clients may have rights on the bucket themselves, to which they are sent then",
     ),
     Mistake(
         "http-probe",

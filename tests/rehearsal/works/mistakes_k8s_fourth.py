@@ -383,7 +383,8 @@ MISTAKES = [
         "default-class",
         "the class of pods without GPUs is everybody's who says none",
         edit(PRIORITY_CLASS, "teams-cpu-only", put("globalDefault", True)),
-        "reference-default-priority",
+        None,
+        why="a default class with a ration of pods is usual, and which pods it is for is written nowhere",
     ),
     Mistake(
         "processes",

@@ -68,11 +68,6 @@ def _lifecycle(view: View, path: str, rule: Mapping[str, Any]) -> None:
     given = [key for key, value in condition.items() if value is not None] if isinstance(condition, Mapping) else []
     if isinstance(condition, Mapping) and not given:
         view.error("gcs-lifecycle", f"{path}.condition", "is empty", allowed="at least one condition")
-    for key in ("matchesPrefixes", "matchesSuffixes"):
-        for index, text in enumerate(view.entries(f"{path}.condition.{key}")):
-            if key == "matchesPrefixes" and isinstance(text, str) and text.startswith("/"):
-                message = f"{show(text)}: names of objects begin with no slash, so that it matches none"
-                view.error("gcs-lifecycle", f"{path}.condition.{key}[{index}]", message, allowed=show(text.lstrip("/")))
     kind = action.get("type")
     to = action.get("storageClass")
     if kind == "SetStorageClass" and isinstance(to, str) and to not in CLASSES:

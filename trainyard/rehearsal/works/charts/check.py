@@ -53,6 +53,7 @@ def _programs() -> Mapping[str, Any]:
 
 def check(stack: Stack) -> None:
     """Notes what a release or an add-on would not do, or do elsewhere."""
+    recorded = next((one.text("version") or "" for one in stack.of_type(EKS_CLUSTER)), "")
     for release in stack.of_type(HELM_RELEASE):
         chart = (release.text("chart") or "").rpartition("/")[2]
         known = _programs().get(chart, {})
@@ -72,7 +73,7 @@ def check(stack: Stack) -> None:
         check_runtimes(release, chart, stack)
         check_network(release, chart, stack)
         check_state(release, chart)
-        check_tags(release, chart, stack.context.kubernetes_version)
+        check_tags(release, chart, recorded)
         if stack.context.ours:
             _pinned(release, chart)
         else:

@@ -16,6 +16,8 @@ from trainyard.rehearsal.context import View, show
 
 _GRAFANA: Final = {"grafana": "values", "kube-prometheus-stack": "values.grafana"}
 _DATABASE: Final = ("GF_DATABASE_TYPE", "GF_DATABASE_URL", "GF_DATABASE_HOST")
+_ELSEWHERE: Final = ("envFromSecret", "envFromSecrets", "envFromConfigMaps", "envValueFrom")
+"""Values by which variables come from objects, which may be about a database."""
 _TAGS: Final = {
     "kueue": ("controllerManager.manager.image.tag",),
     "jobset": ("image.tag",),
@@ -32,12 +34,11 @@ def check_state(release: View, chart: str) -> None:
     base = _GRAFANA.get(chart)
     if base is None or release.is_unknown(base) or has_unknown(release.mapping(base)):
         return
-    given = {**release.mapping(f"{base}.env"), **release.mapping(f"{base}.envFromSecrets")}
+    given = {**release.mapping(f"{base}.env"), **release.mapping(f"{base}.envRenderSecret")}
     replicas = as_number(release.value(f"{base}.replicas"))
     scaled = release.flag(f"{base}.autoscaling.enabled")
-    has_database = release.mapping(f"{base}.grafana~ini.database") or _ini(release, base).get("database")
-    elsewhere = release.value(f"{base}.envFromSecret") or release.value(f"{base}.envValueFrom")
-    has_database = has_database or elsewhere or any(name in given for name in _DATABASE)
+    elsewhere = any(release.value(f"{base}.{key}") for key in _ELSEWHERE)
+    has_database = _ini(release, base).get("database") or elsewhere or any(name in given for name in _DATABASE)
     if ((replicas or 1) > 1 or scaled) and not has_database:
         release.warning(
                 "charts-own-state", f"{base}.replicas",
@@ -52,15 +53,16 @@ def _ini(release: View, base: str) -> dict[str, Any]:
 
 
 def check_tags(release: View, chart: str, kubernetes: str) -> None:
-    """An image of another minor version than the chart's own."""
+    """An image of another minor version than the chart's own; `kubernetes` is the recorded cluster's."""
     version = _VERSION.fullmatch(release.text("version") or "")
+    own = ("" if chart == "karpenter" else "v") + (version[0].removeprefix("v") if version is not None else "")
     for path in _TAGS.get(chart, ()) if version is not None else ():
         tag = _VERSION.fullmatch((release.text(f"values.{path}") or "").partition("@")[0])
         if tag is not None and version is not None and tag.groups() != version.groups():
             release.error(
                 "charts-image-version", f"values.{path}",
                 f"is {show(release.text(f'values.{path}'))}, and the chart is of {release.text('version')}: its "
-                "rights, options and kinds are of another program", allowed=f"v{release.text('version')}, or none",
+                "rights, options and kinds are of another program", allowed=f"{own}, or none",
             )  # fmt: skip
     if chart == "cluster-autoscaler":
         tag = _VERSION.fullmatch(release.text("values.image.tag") or "")

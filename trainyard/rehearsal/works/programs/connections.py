@@ -19,6 +19,9 @@ from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster, Con
 
 _POOL: Final = {"MLFLOW_SQLALCHEMYSTORE_POOL_SIZE": 5, "MLFLOW_SQLALCHEMYSTORE_MAX_OVERFLOW": 10}
 """What MLflow is told of its pool, with SQLAlchemy's own default."""
+_STORE: Final = re.compile(r"--backend-store-uri[= ]postgres[\w+]*://(?:[^@/\s]*@)?(?P<host>[\w.-]+)")
+_Limit = tuple[frozenset[str], View, str, float, bool]
+"""Hosts of a database, what says how many connections it takes and at which path, how many, and whether it is said."""
 _KEPT: Final = 3  # `superuser_reserved_connections`
 _GIB_OF_LARGE: Final = {"m": 8, "r": 16, "t": 8, "c": 4}
 _SMALL: Final = {"micro": 1, "small": 2, "medium": 4}
@@ -33,17 +36,17 @@ _TIER: Final = re.compile(r"db-(?:custom|perf-optimized-N)-\d+-(\d+)")
 
 
 def check(stack: Stack, cluster: Cluster) -> None:
-    """The one database of a stack, and every tracking server that asks it."""
+    """Every tracking server that asks a database of the stack."""
     limits = [*_of_rds(stack), *_of_cloud_sql(stack)]
-    if len(limits) != 1:
-        return
-    view, path, most = limits[0]
-    for pod in cluster.pods:
+    for pod in cluster.pods if limits else ():
         for container in pod.containers:
-            asked = _asked(container)
+            host, asked = _asked(container)
             pods = _at_once(pod)
-            if asked and pods and asked * pods > most - _KEPT:
-                view.error(
+            for hosts, view, path, most, said in limits if asked and pods else ():
+                if host not in hosts or asked * pods <= most - _KEPT:
+                    continue
+                tell = view.error if said else view.warning  # what the cloud gives itself is roughly known alone
+                tell(
                     "programs-connections",
                     path,
                     f"allows {most:g} connections, and {pods:g} pods of {pod.title} may hold {asked:g} each while they "
@@ -52,40 +55,49 @@ def check(stack: Stack, cluster: Cluster) -> None:
                 )
 
 
-def _of_rds(stack: Stack) -> Iterator[tuple[View, str, float]]:
+def _of_rds(stack: Stack) -> Iterator[_Limit]:
     for database in stack.of_type(DATABASE):
+        hosts = _hosts(database, "address", "hostname")
         group = database.referred("parameterGroupName", DATABASE_PARAMETERS)
         said = False
         for path, one in group.items("parameters") if group is not None else ():
             most = as_number(one.get("value"))
             if one.get("name") == "max_connections" and most is not None and group is not None:
                 said = True
-                yield group, f"{path}.value", most
+                yield hosts, group, f"{path}.value", most, True
         memory = _gib(database.text("instanceClass") or "") if database.text("engine") == "postgres" else None
         read = group is not None or database.lacks("parameterGroupName")
         if not said and memory is not None and read:
-            yield database, "instanceClass", float(min(memory * 2**30 // _BYTES_EACH, _MOST))
+            yield hosts, database, "instanceClass", float(min(memory * 2**30 // _BYTES_EACH, _MOST)), False
 
 
-def _of_cloud_sql(stack: Stack) -> Iterator[tuple[View, str, float]]:
+def _of_cloud_sql(stack: Stack) -> Iterator[_Limit]:
     for database in stack.of_type(CLOUD_SQL):
+        hosts = _hosts(database, "privateIpAddress", "publicIpAddress", "dnsName")
         said = False
         for path, one in database.items("settings.databaseFlags"):
             most = as_number(one.get("value"))
             if one.get("name") == "max_connections" and most is not None:
                 said = True
-                yield database, f"{path}.value", most
+                yield hosts, database, f"{path}.value", most, True
         most = _by_memory(database.text("settings.tier") or "")
         is_known = (database.text("databaseVersion") or "").startswith("POSTGRES")
         if not said and most is not None and is_known and not database.blurred("settings.databaseFlags"):
-            yield database, "settings.tier", most
+            yield hosts, database, "settings.tier", most, False
 
 
-def _asked(container: Container) -> float:
+def _hosts(database: View, *keys: str) -> frozenset[str]:
+    outputs = database.resource.outputs
+    return frozenset(str(outputs[key]) for key in keys if isinstance(outputs.get(key), str))
+
+
+def _asked(container: Container) -> tuple[str, float]:
+    """The host of a tracking server's database, and the connections that one pod may hold to it."""
     words = [text for key in ("command", "args") for _, text in known_texts(container.body.get(key))]
     said = " ".join(words)
-    if "mlflow server" not in said or "--backend-store-uri=postgres" not in said:
-        return 0
+    store = _STORE.search(said)
+    if "mlflow server" not in said or store is None:
+        return "", 0
     workers = re.search(r"--workers[= ](\d+)", said)
     env = {
         str(one.get("name")): as_number(one.get("value"))
@@ -93,7 +105,7 @@ def _asked(container: Container) -> float:
         if isinstance(one, Mapping)
     }
     pool = sum(env.get(name) or default for name, default in _POOL.items())
-    return (int(workers[1]) if workers else 4) * pool
+    return store["host"], (int(workers[1]) if workers else 4) * pool
 
 
 def _at_once(pod: Pod) -> float:

@@ -140,6 +140,7 @@ def _elsewhere(stack: Stack, servers: Sequence[_Server], texts: Sequence[tuple[V
         user.text("name"): server
         for server in servers
         for user in stack.of_type(GCP_DATABASE_USER)
+        if not server.view.has("settings.ipConfiguration.pscConfigs")  # of which each network has an address of its own
         if (user.text("type") or "").startswith("CLOUD_IAM") and user.referred("instance", CLOUD_SQL) is server.view
     }
     for view, path, text in texts if logins and hosts else ():

@@ -15,6 +15,7 @@ from typing import Final
 
 from trainyard.recorded.node_groups import NODE_GROUP_TYPES, NodeGroup, node_group
 from trainyard.recorded.quantities import quantity
+from trainyard.recorded.read import UnreadableInput
 from trainyard.rehearsal.context import Stack, View
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
 
@@ -22,7 +23,11 @@ _MONITORS: Final = (
     ("ServiceMonitor.monitoring.coreos.com", "spec.endpoints"),
     ("PodMonitor.monitoring.coreos.com", "spec.podMetricsEndpoints"),
 )
-_WHOLE: Final = ("Probe.monitoring.coreos.com", "ScrapeConfig.monitoring.coreos.com")
+_WHOLE: Final = (
+    ("Probe.monitoring.coreos.com", ("interval", "scrapeTimeout")),
+    ("ScrapeConfig.monitoring.coreos.com", ("scrapeInterval", "scrapeTimeout")),
+)
+"""Kinds that say their times once, and what they call them."""
 _UNITS: Final = {"ms": 0.001, "s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800, "y": 31536000}
 _PARTS: Final = re.compile(r"(\d+)(ms|[smhdwy])")
 _LOOKS_BACK_S: Final = 300
@@ -38,38 +43,47 @@ _SIZES: Final = {"B": 1, "KB": 2**10, "MB": 2**20, "GB": 2**30, "TB": 2**40, "KI
 def check(stack: Stack, cluster: Cluster) -> None:
     """Every monitor, and what the chart of Prometheus is told of its times, its memory and its disk."""
     spec = next((one for one in cluster.releases if (one.text("chart") or "").endswith("kube-prometheus-stack")), None)
-    interval = _seconds(spec.text(f"{_SPEC}.scrapeInterval") if spec is not None else None) or _INTERVAL_S
-    back = _seconds(spec.text(f"{_SPEC}.query.lookbackDelta") if spec is not None else None) or _LOOKS_BACK_S
-    for view, path in _scraped(cluster):
-        _times(view, path, interval, back)
-    if spec is not None:
+    interval = _said(spec, f"{_SPEC}.scrapeInterval", _INTERVAL_S)
+    back = _said(spec, f"{_SPEC}.query.lookbackDelta", _LOOKS_BACK_S)
+    others = bool(cluster.of("Prometheus.monitoring.coreos.com"))  # which have times of their own
+    for view, path, names in _scraped(cluster):
+        _times(view, path, None if others else interval, None if others else back, names)
+    if spec is not None and interval is not None:
         _times(spec, _SPEC, interval, back, ("scrapeInterval", "scrapeTimeout"))
         _holds(stack, spec, interval)
 
 
-def _scraped(cluster: Cluster) -> Iterator[tuple[View, str]]:
+def _said(release: View | None, path: str, usual: float) -> float | None:
+    """What the chart is told, or takes where it is told nothing; None where that is not known, or no chart is there."""
+    if release is None:
+        return None
+    return usual if release.lacks(path) else _seconds(release.text(path))
+
+
+def _scraped(cluster: Cluster) -> Iterator[tuple[View, str, tuple[str, str]]]:
     for kind, endpoints in _MONITORS:
         for view in cluster.of(kind):
-            yield from ((view, path) for path, _ in view.items(endpoints))
-    for kind in _WHOLE:
-        yield from ((view, "spec") for view in cluster.of(kind))
+            yield from ((view, path, ("interval", "scrapeTimeout")) for path, _ in view.items(endpoints))
+    for kind, names in _WHOLE:
+        yield from ((view, "spec", names) for view in cluster.of(kind))
 
 
 def _times(
     view: View,
     path: str,
-    interval: float,
-    back: float,
-    names: tuple[str, str] = ("interval", "scrapeTimeout"),
+    interval: float | None,
+    back: float | None,
+    names: tuple[str, str],
 ) -> None:
     every, waits = (_seconds(view.text(f"{path}.{name}")) for name in names)
-    if waits is not None and waits > (every or interval):
+    asked = every or interval
+    if waits is not None and asked is not None and waits > asked:
         view.error(
             "programs-scrape", f"{path}.{names[1]}",
-            f"is {waits:g} s, and it is asked every {every or interval:g} s: the operator leaves it out, and no "
-            "figure comes", allowed=f"{every or interval:g} s or less",
+            f"is {waits:g} s, and it is asked every {asked:g} s: the operator leaves it out, and no "
+            "figure comes", allowed=f"{asked:g} s or less",
         )  # fmt: skip
-    if every is not None and every >= back:
+    if every is not None and back is not None and every >= back:
         view.warning(
             "programs-scrape", f"{path}.{names[0]}",
             f"is {every:g} s, and a sample counts for {back:g} s: between two of them there is no figure, and alerts "
@@ -79,7 +93,11 @@ def _times(
 
 def _holds(stack: Stack, release: View, interval: float) -> None:
     """What the series of the stack's nodes take at least, when all are there."""
-    nodes = sum(group.max_nodes for group in _groups(stack))
+    try:
+        groups = _groups(stack)
+    except UnreadableInput:
+        return  # how many nodes there are is not known yet; the room's other checks go on
+    nodes = sum(group.max_nodes for group in groups)
     series = nodes * _SERIES
     given = release.value(f"{_SPEC}.resources.limits.memory")
     limit = quantity(given) if isinstance(given, (str, int, float)) else None
@@ -94,7 +112,7 @@ def _holds(stack: Stack, release: View, interval: float) -> None:
     storage = f"{_SPEC}.storageSpec.volumeClaimTemplate.spec.resources.requests.storage"
     disk = quantity(release.text(storage) or "")
     size = _bytes(release.text(f"{_SPEC}.retentionSize"))
-    smallest = sum(group.min_nodes for group in _groups(stack)) * _SERIES
+    smallest = sum(group.min_nodes for group in groups) * _SERIES
     takes = (kept or 0) / interval * smallest
     if disk is not None and disk < takes:
         release.warning(

@@ -15,15 +15,19 @@ from trainyard.rehearsal.context import Stack, View
 def check(stack: Stack) -> None:
     """Every rule that comes after one that leaves it nothing, and names without which no job runs."""
     groups: dict[str, list[tuple[float, View, list[str]]]] = {}
+    unread: set[str | None] = set()  # with a rule of a list that is somebody else's, or not known
     for rule in stack.of_type(DNS_FIREWALL_RULE):
         named, place = rule.referred("firewallDomainListId", DNS_NAMES), rule.number("priority")
         group = rule.text("firewallRuleGroupId")
         if named is None or place is None or group is None or named.blurred("domains") or rule.has("qType"):
+            unread.add(group)
             continue
         groups.setdefault(group, []).append((place, rule, named.texts("domains")))
-    for rules in groups.values():
+    for group, rules in groups.items():
         ordered = sorted(rules, key=lambda one: one[0])
-        _answered(ordered, stack)
+        allows = any(rule.text("action") == "ALLOW" for _, rule, _ in ordered)  # else it is closed on purpose
+        if allows and unread.isdisjoint({group, None}):
+            _answered(ordered, stack)
         for index, (_, rule, names) in enumerate(ordered):
             for _, earlier, wider in ordered[:index]:
                 if names and earlier.text("action") != rule.text("action") and all(_in(one, wider) for one in names):
@@ -39,9 +43,13 @@ def _answered(ordered: Sequence[tuple[float, View, list[str]]], stack: Stack) ->
     """S3 and the registry, which every node and every job asks by name, are not blocked."""
     region = stack.context.region
     suffix = "amazonaws.com.cn" if region.startswith("cn-") else "amazonaws.com"
-    for needed in (f"s3.{region}.{suffix}", f"api.ecr.{region}.{suffix}"):
-        decides = next((rule for _, rule, names in ordered if _in(needed, names)), None)
-        if decides is not None and decides.text("action") == "BLOCK":
+    if not region:
+        return
+    s3 = f"s3.{region}.{suffix}"
+    for needed, *ways in ((s3, f"a-bucket.{s3}"), (f"api.ecr.{region}.{suffix}",)):  # a bucket by its host, or its path
+        by_way = [next((rule for _, rule, names in ordered if _in(name, names)), None) for name in (needed, *ways)]
+        decides = by_way[0]
+        if decides is not None and all(rule is not None and rule.text("action") == "BLOCK" for rule in by_way):
             message = f"blocks {needed}, which no list before it allows: nothing is fetched from there"
             decides.error(
                 "programs-dns-order", "action", message, allowed=f"*.{suffix} in a list that is allowed before"

@@ -104,13 +104,15 @@ def _variables(alert: View) -> None:
     """A message's variables, of which one that there is not becomes nothing."""
     for path in ("documentation.content", "documentation.subject"):
         for name in _ANY_VARIABLE.findall(alert.text(path) or ""):
-            head = name.rpartition(".")[0] + "." if name.rpartition(".")[0] in _WITH_KEY else name
-            if head not in _VARIABLES:
+            if name not in _VARIABLES and not name.startswith(tuple(f"{one}." for one in _WITH_KEY)):
                 near = nearest(name, [one for one in _VARIABLES if not one.endswith(".")])
                 keyed = nearest(name.rpartition(".")[0], _WITH_KEY)
                 hint = near or (f"{keyed}.{name.rpartition('.')[2]}" if keyed else "")
                 words = f"says ${{{name}}}, which Cloud Monitoring does not know: nothing stands there"
-                alert.error("programs-alert", path, words, hint=hint)
+                tell = (
+                    alert.error if hint and not name.isupper() else alert.warning
+                )  # a shell's, in what is to be typed
+                tell("programs-alert", path, words, hint=hint)
 
 
 def _keeps_no_logs(cluster: View) -> bool:

@@ -8,20 +8,25 @@ nobody refuses it.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Final
 
 from trainyard.problems import nearest
 from trainyard.recorded.types import CLOUD_SQL, GCP_BUCKET, GCP_RUN_JOB, GCP_RUN_SERVICE
 from trainyard.rehearsal.context import Stack, View, show
+from trainyard.rehearsal.near import nearest_of
 
 _KIND: Final = re.compile(r"resource\.type\"?\s*=\s*\"([^\"]+)\"")
 _MEANS: Final = {
-    "cloud_run_revision": ("service_name", GCP_RUN_SERVICE),
-    "cloud_run_job": ("job_name", GCP_RUN_JOB),
-    "cloudsql_database": ("database_id", CLOUD_SQL),
-    "gcs_bucket": ("bucket_name", GCP_BUCKET),
+    "cloud_run_revision": (
+        "service_name",
+        (GCP_RUN_SERVICE, "gcp:cloudrun/service:Service", "gcp:cloudfunctionsv2/function:Function"),
+    ),
+    "cloud_run_job": ("job_name", (GCP_RUN_JOB,)),
+    "cloudsql_database": ("database_id", (CLOUD_SQL,)),
+    "gcs_bucket": ("bucket_name", (GCP_BUCKET,)),
 }
-"""The label by which each kind of resource is named, and the type that is meant."""
+"""The label by which each kind of resource is named, and the types that are meant: a function is a service of Run."""
 
 
 _SEVERITY: Final = re.compile(r"(?<![\w.])severity\s*(?:=|!=|>=|<=|>|<)\s*\"?(?P<name>[A-Za-z]+)")
@@ -43,20 +48,28 @@ def check(alert: View, path: str, text: str) -> None:
     kinds = _KIND.findall(text)
     if len(kinds) != 1 or kinds[0] not in _MEANS or re.search(r"\bNOT\b", text):
         return
-    label, type_ = _MEANS[kinds[0]]
-    known = _names(alert.stack, type_)
+    label, types = _MEANS[kinds[0]]
+    known = _names(alert.stack, types)
+    made = [view for type_ in types for view in alert.stack.of_type(type_)]
+    resources = {
+        name for view in made for name in (view.name, view.resource.component.rpartition("/")[2])
+    }  # as the program calls them
     for asked in re.findall(rf"{label}\"?\s*=\s*\"([^\"]+)\"", text) if known else ():
         name = asked.rpartition(":")[2]  # of a database `PROJECT:INSTANCE`
-        if name not in known:
-            message = f"asks for {label} {show(asked)}, and the stack has no such {type_.rpartition(':')[2]}"
-            allowed, hint = f"one of {', '.join(sorted(known))}", nearest(name, sorted(known))
-            alert.error("programs-filter", path, message, allowed=allowed, hint=hint)
+        if name in known:
+            continue
+        near = nearest_of(name, sorted(known))
+        if near or name in resources:  # what is called otherwise altogether is another stack's
+            message = f"asks for {label} {show(asked)}, and the stack has no such {types[0].rpartition(':')[2]}"
+            allowed = f"one of {', '.join(sorted(known))}"
+            tell = alert.error if near else alert.warning
+            tell("programs-filter", path, message, allowed=allowed, hint=f"did you mean {near}?" if near else "")
 
 
-def _names(stack: Stack, type_: str) -> set[str]:
-    """Names of all of a type; none where one is not known."""
+def _names(stack: Stack, types: Sequence[str]) -> set[str]:
+    """Names of all of some types; none where one is not known."""
     found: set[str] = set()
-    for view in stack.of_type(type_):
+    for view in (one for type_ in types for one in stack.of_type(type_)):
         names = {
             name
             for name in (view.text("name"), view.resource.outputs.get("name"), view.resource.id)

@@ -15,17 +15,20 @@ from trainyard.recorded.read import as_number, follow, known_texts
 from trainyard.recorded.selectors import selects
 from trainyard.rehearsal.context import View, listed
 from trainyard.rehearsal.works.programs.kubernetes.listening import configurations
-from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster, Container, Pod
+from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster, Container, Pod, place
 
 _SELF: Final = r"(?:127\.\d+\.\d+\.\d+|localhost|\[?::1\]?)"
 _TOGETHER: Final = re.compile(
-    rf"--?(?:bind|b|listen|address|addr|bind-address|listen-address|web\.listen-address|http-address|bind_address|"
+    rf"(?<![\w-])--?(?P<option>bind|b|listen|address|addr|bind-address|listen-address|web\.listen-address|http-address|bind_address|"
     rf"metrics-bind-address|health-probe-bind-address)[= ](?:https?://)?{_SELF}:(?P<port>\d+)"
 )
 _APART: Final = re.compile(
-    rf"--?(?:host|ip|bind|listen|address|addr|bind-address|listen-address|ServerApp\.ip)[= ]{_SELF}(?=\s|$)"
+    rf"(?<![\w-])--?(?P<option>host|ip|bind|listen|address|addr|bind-address|listen-address|ServerApp\.ip)"
+    rf"[= ]{_SELF}(?=\s|$)"
 )
-_PORT: Final = re.compile(r"--?(?:port|p|ServerApp\.port)[= ](?P<port>\d+)")
+_CLIENTS: Final = frozenset({"host", "address", "addr"})
+"""Options by which a client is told as well whom to ask: `pg_dump --host 127.0.0.1` listens to nobody."""
+_PORT: Final = re.compile(r"(?<![\w-])--?(?:port|p|ServerApp\.port)[= ](?P<port>\d+)")
 _CONFIGURED: Final = {
     "squid": re.compile(rf"^\s*https?_port\s+{_SELF}:(?P<port>\d+)\b", re.MULTILINE),
     "nginx": re.compile(rf"^\s*listen\s+{_SELF}:(?P<port>\d+)\b", re.MULTILINE),
@@ -57,13 +60,17 @@ def _told(pod: Pod, container: Container, cluster: Cluster) -> Iterator[tuple[Vi
     """Where it says so, and the port; None where that is said nowhere."""
     words = " ".join(text for key in ("command", "args") for _, text in known_texts(container.body.get(key)))
     key = "args" if container.body.get("args") else "command"
+    declared = _declared(container)
     for found in _TOGETHER.finditer(words):
-        yield pod.view, f"{container.path}.{key}", int(found["port"])
-    if _APART.search(words):
-        port = _PORT.search(words)
-        yield pod.view, f"{container.path}.{key}", int(port["port"]) if port else None
+        if found["option"] not in _CLIENTS or int(found["port"]) in declared:
+            yield pod.view, f"{container.path}.{key}", int(found["port"])
+    said = _PORT.search(words)
+    port = int(said["port"]) if said else None
+    serves = port in declared if said else bool(declared)
+    if any(found["option"] not in _CLIENTS or serves for found in _APART.finditer(words)):
+        yield pod.view, f"{container.path}.{key}", port
     for index, entry in enumerate(listed(container.body.get("env"))):
-        named = isinstance(entry, Mapping) and entry.get("name") in _VARIABLES
+        named = isinstance(entry, Mapping) and str(entry.get("name")) in _VARIABLES
         if named and re.fullmatch(_SELF, str(entry.get("value"))):
             yield pod.view, f"{container.path}.env[{index}].value", None
     for program, pattern in _CONFIGURED.items():
@@ -75,7 +82,7 @@ def _told(pod: Pod, container: Container, cluster: Cluster) -> Iterator[tuple[Vi
 
 def _asked(pod: Pod, container: Container, port: int | None, cluster: Cluster) -> str:
     """Who is led to a port of the pod from outside of it."""
-    declared = {int(number) for one in container.ports if (number := as_number(one.get("containerPort"))) is not None}
+    declared = _declared(container)
     if port is not None and port not in declared and declared:
         return ""  # of its own pod's neighbours alone, as a proxy beside it
     for kind in _PROBES:
@@ -85,7 +92,7 @@ def _asked(pod: Pod, container: Container, port: int | None, cluster: Cluster) -
                 return f"its {kind} asks it at the pod's address"
     for service in cluster.of("Service"):
         selector = service.mapping("spec.selector")
-        if (service.text("metadata.namespace") or "default") != pod.namespace or not selector or pod.labels is None:
+        if place(service) != pod.namespace or not selector or pod.labels is None:
             continue
         if not service.blurred("spec.selector") and selects({"matchLabels": selector}, pod.labels):
             for _, entry in service.items("spec.ports"):
@@ -93,6 +100,10 @@ def _asked(pod: Pod, container: Container, port: int | None, cluster: Cluster) -
                 if _is_port(target, port, container):
                     return f"Service {service.text('metadata.name')} leads to it"
     return ""
+
+
+def _declared(container: Container) -> set[int]:
+    return {int(number) for one in container.ports if (number := as_number(one.get("containerPort"))) is not None}
 
 
 def _is_port(target: Any, port: int | None, container: Container) -> bool:

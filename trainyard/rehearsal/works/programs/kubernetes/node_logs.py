@@ -13,9 +13,10 @@ from typing import Any, Final
 
 from trainyard.recorded.model import has_unknown
 from trainyard.recorded.quantities import quantity
-from trainyard.recorded.read import follow
+from trainyard.recorded.read import follow, known_texts
 from trainyard.rehearsal.context import View, listed
 from trainyard.rehearsal.works.programs.kubernetes.fluent_bit import is_configuration, sections_of
+from trainyard.rehearsal.works.programs.kubernetes.listening import configurations
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster, Container, Pod
 
 _LINKS: Final = "/var/log/containers"
@@ -41,18 +42,22 @@ def check(cluster: Cluster) -> None:
                 for one in mounts
                 if isinstance(path := follow(volumes.get(str(one.get("name")), {}), "hostPath", "path"), str)
             }
-            _seen(pod, container, hosts)
+            words = [text for key in ("command", "args") for _, text in known_texts(container.body.get(key))]
+            told = " ".join((*words, *(text for _, _, text in configurations(pod, container, cluster))))
+            _seen(pod, container, hosts, told)
             for view, path, text in _configurations(pod, mounts, volumes, cluster):
                 _kept(pod, container, mounts, volumes, view, path, text)
 
 
-def _seen(pod: Pod, container: Container, hosts: Mapping[str, str]) -> None:
-    """The links lead to the files at the same path as on the node, and root alone may read those."""
-    links = [at for at, source in hosts.items() if _is_within(_LINKS, source)]
-    if not links:
-        return
-    files = [at for at, source in hosts.items() if _is_within(_FILES, source) and _is_within(_FILES, at)]
-    if not files:
+def _seen(pod: Pod, container: Container, hosts: Mapping[str, str], told: str) -> None:
+    """The links lead to the files at the same path as on the node, and root alone may read those.
+
+    Many mount `/` or `/var/log` for something else (figures of the node, the kernel's log): a collector is what its
+    command or its configuration (`told`) names the containers' logs to.
+    """
+    links = [at for at, source in hosts.items() if _is_within(_LINKS, source)] if _LINKS in told else []
+    sources = [at for at, source in hosts.items() if _is_within(_FILES, source)]
+    if links and not any(_is_within(_FILES, at) for at in sources):
         pod.view.error(
             "programs-node-logs", f"{container.path}.volumeMounts",
             f"{links[0]} holds links to {_FILES}, which is not mounted at that path: {pod.title} finds names of files "
@@ -60,6 +65,8 @@ def _seen(pod: Pod, container: Container, hosts: Mapping[str, str]) -> None:
         )  # fmt: skip
         return
     own, of_pod = container.body.get("securityContext"), pod.spec.get("securityContext")
+    if not links and not (sources and _FILES in told):
+        return
     user = next(
         (given for one in (own, of_pod) if isinstance(one, Mapping) and (given := one.get("runAsUser")) is not None), 0
     )

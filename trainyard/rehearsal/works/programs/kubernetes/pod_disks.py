@@ -12,10 +12,12 @@ from typing import Final
 
 from trainyard.recorded.quantities import quantity
 from trainyard.recorded.read import as_number, follow
-from trainyard.rehearsal.context import listed, show
+from trainyard.rehearsal.context import View, listed, show
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster, Pod
 
 _DISK: Final = "ephemeral-storage"
+_DISKS: Final = ("ebs.csi.aws.com", "ebs.csi.eks.amazonaws.com", "pd.csi.storage.gke.io")
+"""Drivers of disks that hang on one node; others share files, whatever a claim's mode says."""
 
 
 def check(cluster: Cluster) -> None:
@@ -36,10 +38,12 @@ def _rolling(pod: Pod, cluster: Cluster) -> None:
         name = follow(volume, "persistentVolumeClaim", "claimName")
         claim = cluster.find("PersistentVolumeClaim", pod.namespace, name) if isinstance(name, str) else None
         modes = claim.texts("spec.accessModes") if claim is not None else []
-        if not modes or not set(modes) <= {"ReadWriteOnce", "ReadWriteOncePod"}:
+        driver = _driver(claim, cluster) if claim is not None else None
+        if not modes or not set(modes) <= {"ReadWriteOnce", "ReadWriteOncePod"} or driver not in (*_DISKS, None):
             continue
         if (replicas or 1) > 1:
-            pod.view.error(
+            tell = pod.view.error if driver is not None else pod.view.warning
+            tell(
                 "programs-pod-disk", f"{path}.persistentVolumeClaim.claimName",
                 f"{show(name)} is of one node at a time ({modes[0]}), and {replicas:g} pods of {pod.title} ask for it: "
                 "those on other nodes never start", allowed="1 replica, a StatefulSet, or ReadWriteMany",
@@ -50,6 +54,15 @@ def _rolling(pod: Pod, cluster: Cluster) -> None:
                 f"starts the next pod before the last one is gone, and {show(name)} is of one node at a time "
                 f"({modes[0]}): on another node it waits for ever", allowed="type Recreate, or maxSurge 0",
             )  # fmt: skip
+
+
+def _driver(claim: View, cluster: Cluster) -> str | None:
+    """What makes the volume of a claim; None where that is not known."""
+    volume = cluster.find("PersistentVolume", "", claim.text("spec.volumeName") or "")
+    if volume is not None:
+        return volume.text("spec.csi.driver")
+    kind = cluster.find("StorageClass", "", claim.text("spec.storageClassName") or "")
+    return kind.text("provisioner") if kind is not None else None
 
 
 def _scratch(pod: Pod) -> None:

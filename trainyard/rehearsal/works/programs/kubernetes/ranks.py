@@ -115,7 +115,7 @@ def _compared(
 
 def _variables(pod: Pod, container: Container) -> None:
     for index, one in enumerate(listed(container.body.get("env"))):
-        if not isinstance(one, Mapping) or one.get("name") not in _CHOICES:
+        if not isinstance(one, Mapping) or str(one.get("name")) not in _CHOICES:
             continue
         known, value = _CHOICES[str(one["name"])], one.get("value")
         for part in re.split(r"[;,]", value) if isinstance(value, str) else ():

@@ -141,7 +141,8 @@ def _direct(view: View, env: Mapping[str, tuple[str, str]]) -> None:
         if "*" not in given.split(",") and not any(
             one.lstrip(".") in ("svc", "svc.cluster.local", "cluster.local") for one in parts
         ):
-            view.error(
+            tell = view.warning if any(one.startswith("*.") for one in parts) else view.error
+            tell(
                 "programs-proxy",
                 path,
                 f"{without} leaves out services of the cluster: the proxy is asked for them, and it leads outside only",

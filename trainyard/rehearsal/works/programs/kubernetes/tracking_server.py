@@ -16,6 +16,8 @@ _SERVER: Final = re.compile(r"\bmlflow server\b")
 _VARIABLES: Final = {
     "artifacts-destination": "MLFLOW_ARTIFACTS_DESTINATION", "backend-store-uri": "MLFLOW_BACKEND_STORE_URI",
 }  # fmt: skip
+_ELSEWHERE: Final = re.compile(r"--default-artifact-root[= ]['\"]?[a-z][a-z0-9+]*://(?<!file://)")
+"""Where clients are told a place of their own, nothing is passed on."""
 _FILE: Final = re.compile(r"--backend-store-uri[= ](?:sqlite:|file:|\.?/)")
 
 
@@ -32,9 +34,17 @@ def check(cluster: Cluster) -> None:
 def _kept(pod: Pod, container: Container, words: str) -> None:
     variables = {str(one.get("name")) for _, one in pod.view.items(f"{container.path}.env")}
     path = f"{container.path}.{'args' if container.body.get('args') else 'command'}"
-    if container.body.get("envFrom"):
+    claims = {
+        str(one.get("name")) for _, one in pod.view.items(f"{pod.path}.volumes") if "persistentVolumeClaim" in one
+    }
+    mounted = {str(one.get("name")) for _, one in pod.view.items(f"{container.path}.volumeMounts")}
+    if container.body.get("envFrom") or claims & mounted:  # what is kept in a folder outlives the pod there
         return
-    if "--serve-artifacts" in words and not _is_said("artifacts-destination", words, variables):
+    if (
+        "--serve-artifacts" in words
+        and not _ELSEWHERE.search(words)
+        and not _is_said("artifacts-destination", words, variables)
+    ):
         pod.view.error(
             "programs-tracking-server", path,
             f"passes artifacts on and has no --artifacts-destination: {pod.title} keeps them in its own folder, and "

@@ -30,9 +30,13 @@ _SWITCHES: Final = (
     (re.compile(r"(^|\.)httpRoute\.(enable|enabled)$"), ("gateway.networking.k8s.io", ("gateway-api",))),
 )  # fmt: skip
 """Values by their end, the group of the kinds that a chart makes then, and the charts that bring them."""
+_OF_GKE: Final = frozenset({"autoscaling.k8s.io", "gateway.networking.k8s.io"})
+"""Groups that GKE brings itself (its documentation, "Vertical Pod autoscaling" and "Deploying Gateways")."""
 _OWN: Final = frozenset({"kube-prometheus-stack", "cert-manager", "prometheus-operator-crds"})
 """Charts that bring their own kinds."""
 _DEFAULT: Final = "storageclass.kubernetes.io/is-default-class"
+_MAKES_DEFAULT: Final = re.compile(rf"{re.escape(_DEFAULT)}|\b(?:isDefaultClass|defaultClass|defaultStorageClass)\b")
+"""What charts call it that a class of theirs is the default."""
 _CLASS: Final = ("storageClass", "storageClassName")
 
 
@@ -43,7 +47,7 @@ def check(cluster: Cluster) -> None:
         defined = {view.text("spec.group") for view in cluster.of("CustomResourceDefinition")}
         for release in cluster.releases:
             _switched(release, charts, defined, cluster)
-    if not _has_default(cluster):
+    if not _has_default(cluster) and not _has_unclassed(cluster):
         for release in cluster.releases:
             for path, said in _claimed(release.mapping("values"), "values"):
                 _tell(release, path, said)
@@ -60,6 +64,8 @@ def _switched(release: View, charts: set[str], defined: set[str | None], cluster
         for pattern, (group, bringers) in _SWITCHES if value is True and own not in _OWN else ():
             if pattern.search(path) and not charts & set(bringers) and group not in defined:
                 if any(one.text("addonName") in bringers for one in cluster.stack.of_type(ADD_ON)):
+                    continue
+                if group in _OF_GKE and cluster.stack.of_type(GKE_CLUSTER):
                     continue
                 release.error(
                     "reference-brought", f"values.{path}",
@@ -88,7 +94,9 @@ def _has_default(cluster: Cluster) -> bool:
         "defaultStorageClass" in (one.text("configurationValues") or "") or one.is_unknown("configurationValues")
         for one in cluster.stack.of_type(ADD_ON)
     )
-    return bool(said) or unknown or others or add_ons or not cluster.makes_everything
+    patched = any(view.type.endswith(":StorageClassPatch") for view in cluster.views)
+    charts = any(_MAKES_DEFAULT.search(str(release.mapping("values"))) for release in cluster.releases)
+    return bool(said) or unknown or others or add_ons or patched or charts or not cluster.makes_everything
 
 
 def _claimed(values: Any, path: str) -> Iterator[tuple[str, str]]:
@@ -110,13 +118,29 @@ def _claimed(values: Any, path: str) -> Iterator[tuple[str, str]]:
 
 def _claim(view: View, path: str, unknown: bool) -> None:
     spec = view.mapping(path)
-    if unknown or "storageClassName" in spec or spec.get("volumeName") or not spec or view.is_unknown(path):
+    if (
+        unknown
+        or "storageClassName" in spec
+        or not spec
+        or spec.get("volumeName")
+        or spec.get("selector")
+        or view.is_unknown(path)
+    ):
         return
     _tell(view, path, "a claim")
 
 
+def _has_unclassed(cluster: Cluster) -> bool:
+    """Whether there is a volume without a class, which a claim without one may take."""
+    return any(
+        not view.is_unknown("spec") and not view.value("spec.storageClassName") and not view.has("spec.claimRef")
+        for view in cluster.of("PersistentVolume")
+    )
+
+
 def _tell(view: View, path: str, said: str) -> None:
-    view.error(
+    tell = view.error if view.stack.context.ours else view.warning  # elsewhere somebody may have made one by hand
+    tell(
         "reference-default-class", path,
         f"{show(said)} names no class of disks, and none of the cluster's is the default: its pods wait for ever",
         allowed="a storageClassName, or a class that says it is the default",

@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from trainyard.recorded.quantities import quantity
 from trainyard.recorded.read import known_texts
-from trainyard.rehearsal.context import listed, show
+from trainyard.rehearsal.context import View, listed, show
 from trainyard.rehearsal.near import nearest_of
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster, Pod
 
@@ -39,7 +40,7 @@ def check(cluster: Cluster) -> None:
 
 
 def _defaults(cluster: Cluster) -> None:
-    """A class of priority that every pod has which names none: one of them, and none that a quota counts."""
+    """A class of priority that every pod has which names none: one of them, and none that a quota lets no pod have."""
     every = [view for view in cluster.of("PriorityClass") if view.flag("globalDefault")]
     for view in every[1:]:
         view.error(
@@ -52,15 +53,26 @@ def _defaults(cluster: Cluster) -> None:
         counted = sorted(
             f"{quota.text('metadata.namespace')}/{quota.text('metadata.name')}"
             for quota in cluster.of("ResourceQuota")
+            if _lets_nobody(quota)
             for _, one in quota.items("spec.scopeSelector.matchExpressions")
-            if one.get("scopeName") == "PriorityClass" and name in listed(one.get("values"))
+            if one.get("scopeName") == "PriorityClass"
+            and one.get("operator") == "In"
+            and name in listed(one.get("values"))
         )
         if counted:
             view.error(
                 "reference-default-priority", "globalDefault",
                 f"gives class {show(name)} to every pod that names none, and ResourceQuota {', '.join(counted[:3])} "
-                "counts them: pods that it is not for are refused", allowed="false",
+                "lets none of them be: they are refused", allowed="false",
             )  # fmt: skip
+
+
+def _lets_nobody(quota: View) -> bool:
+    """Whether a quota has room for no pod; one that counts pods of a class is a ration, and any class may have one."""
+    given = quota.mapping("spec.hard")
+    return any(
+        isinstance(most, (int, str)) and quantity(most) == 0 for most in (given.get("pods"), given.get("count/pods"))
+    )
 
 
 def _runtime(pod: Pod, cluster: Cluster) -> None:

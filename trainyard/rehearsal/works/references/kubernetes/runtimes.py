@@ -60,6 +60,10 @@ _MESSAGES: Final = {
 """What a Job says of its end, by its reason (kubernetes/kubernetes `pkg/controller/job/job_controller.go`, 2026-11)."""
 
 
+_OF_NAMES: Final = re.compile(r"[Cc]ontainer|\b[Pp]ods?\b|condition")
+"""Words of a pattern that names a container, a pod or a condition: none of their names are known here."""
+
+
 @cache
 def _is_said(pattern: str, reasons: tuple[str, ...]) -> bool:
     """Whether a Job can end with words that a pattern finds."""
@@ -90,7 +94,7 @@ def _messages(view: View, path: str) -> None:
             continue
         reasons = tuple(map(str, listed(entry.get("onJobFailureReasons"))))
         for index, pattern in enumerate(view.texts(f"{rule}.onJobFailureMessagePatterns")):
-            named = re.search(r"[Cc]ontainer|pod \w+/", pattern)  # of a name that is not known here
+            named = _OF_NAMES.search(pattern)
             if named is None and not _is_said(pattern, reasons):
                 view.error(
                     "reference-failure-message", f"{rule}.onJobFailureMessagePatterns[{index}]",

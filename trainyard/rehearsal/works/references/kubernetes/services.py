@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from trainyard.problems import nearest
 from trainyard.recorded.model import UNKNOWN, has_unknown
-from trainyard.recorded.read import UnreadableInput, as_number
+from trainyard.recorded.read import UnreadableInput, as_number, known_texts
 from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.near import missed, nearest_of
 from trainyard.rehearsal.works.references.kubernetes.cluster import ChartPod, Cluster, Pod, place
@@ -293,13 +293,17 @@ def _governing(view: View, cluster: Cluster) -> None:
 
 
 def _without_subdomain(pod: Pod, cluster: Cluster) -> None:
-    """Ranks of a job whose headless service is there, and whose names are not."""
+    """Ranks of a job that ask for rank 0 by a name, whose headless service is there, and whose names are not.
+
+    A service that selects completion index 0 leads to rank 0 by its own name, for which no pod needs one.
+    """
     job = pod.view.text("metadata.name")
     if pod.view.text("kind") != "Job" or job is None or pod.namespace is None:
         return
     service = cluster.find("Service", pod.namespace, job)
     indexed = pod.view.text("spec.completionMode") == "Indexed" and (pod.view.number("spec.parallelism") or 1) > 1
-    if indexed and service is not None and service.value("spec.clusterIP") == "None":
+    asked = any(f"{job}-0.{job}" in text for _, text in known_texts(pod.spec))
+    if indexed and asked and service is not None and service.value("spec.clusterIP") == "None":
         pod.view.error(
             "reference-subdomain", f"{pod.path}.subdomain",
             f"is missing, and Service {show(job)} gives names to pods that say theirs: no rank finds another",
