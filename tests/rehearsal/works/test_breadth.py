@@ -72,7 +72,6 @@ NO_APIS = [drop("gcp:projects/service:Service", f"services-{name}") for name in 
 SOUND = {
     "a stack that switches on what is unusual alone": ("demo-gcp", "rights", both(NOT_OURS, *NO_APIS)),
     "a minor version that is released": ("demo", "machines", edit(DATABASE, OWN, put("engineVersion", "17.9"))),
-    "a class that no table has": ("demo", "machines", edit(DATABASE, OWN, put("instanceClass", "db.m9g.large"))),
     "a driver that learns its region of its node": (
         "uae-aws", "charts", installed("fsx", "aws-fsx-csi-driver", controller={"replicaCount": 2})),
     "options with dashes, numbers and an equals sign": (

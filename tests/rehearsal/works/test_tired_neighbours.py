@@ -206,7 +206,8 @@ RIGHT: dict[str, tuple[Change, str, str]] = {
                   "model-package-group/*")), AWS, "rights"),
     "a group of models that nobody's policies speak of": (
         both(edit(managed.GROUP, "initech-research-everyone", put("modelPackageGroupName", "research-everyone")),
-             *(drop(ROLE_POLICY, f"managed-{kind}") for kind in ("jobs-tracking", "people-tracking", "tracking"))),
+             *(drop(ROLE_POLICY, f"managed-{kind}") for kind in ("jobs-tracking", "people-tracking", "tracking")),
+             drop(managed.APP, "tracking")),
         AWS, "rights"),
     "a key of several regions": (
         edit(ROLE_POLICY, "managed-jobs", in_json("policy", lambda it: it["Statement"].append({

@@ -15,6 +15,8 @@ MOST_BILLED_VMS = 32
 
 ALERT_POLICIES = 2
 """One for all alerts of a cluster, and one for their silence."""
+CHIP_ALERTS = 1
+"""One for TPU chips that are held and idle, where there are slices."""
 
 RECORD_ALARMS = 3
 """On rights of the project, on what is recorded, and on keys of accounts."""
@@ -56,7 +58,14 @@ def plan_floor(
         size = monitoring.storage_gib
         items += [
             _item(f"volume of Prometheus ({size} GiB)", size, 1, "disk.pd-balanced", region, "monitoring.storageGib"),
-            _item("alert policies", ALERT_POLICIES, 1, "monitoring.alert-condition", region, "monitoring.enabled"),
+            _item(
+                "alert policies",
+                ALERT_POLICIES + (CHIP_ALERTS if ground.tpu_pools else 0),
+                1,
+                "monitoring.alert-condition",
+                region,
+                "monitoring.enabled",
+            ),
         ]
     items += _file_systems(ground, region)
     if mlflow and ground.database is not None:

@@ -83,7 +83,7 @@ def _times(
             f"is {waits:g} s, and it is asked every {asked:g} s: the operator leaves it out, and no "
             "figure comes", allowed=f"{asked:g} s or less",
         )  # fmt: skip
-    if every is not None and back is not None and every >= back:
+    if every is not None and back is not None and every > back:
         view.warning(
             "programs-scrape", f"{path}.{names[0]}",
             f"is {every:g} s, and a sample counts for {back:g} s: between two of them there is no figure, and alerts "
