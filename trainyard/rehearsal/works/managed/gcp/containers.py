@@ -30,7 +30,7 @@ _FILES, _FOLDER = "TRAINYARD_FILES", "TRAINYARD_HOME"
 _PATH: Final = re.compile(r"(?:^|[=\s])(?P<path>/[\w.@/-]+)")
 _LOCAL: Final = re.compile(r"--host[= ](?:127\.0\.0\.1|localhost|::1)\b|--bind[= ](?:127\.0\.0\.1|localhost)\b")
 _WORKERS: Final = re.compile(r"\b(?:mlflow|gunicorn|uvicorn)\b.*--workers[= ]0\b")
-"""Of servers: for a program that trains, none are workers that load data."""
+"""A server that is told to have no workers. What trains loads data with its workers, and may want none."""
 
 
 def check(stack: Stack) -> None:
