@@ -396,8 +396,10 @@ def _holder(values: Values, path: tuple[Any, ...]) -> Any:
 
 
 def _odd_value(values: Values, rng: Random) -> None:
-    path = rng.choice(_places(values))
-    _holder(values, path)[path[-1]] = rng.choice(ODD)
+    places = _places(values)
+    if places:  # another attack may have taken everything away
+        path = rng.choice(places)
+        _holder(values, path)[path[-1]] = rng.choice(ODD)
 
 
 def _odd_key(values: Values, rng: Random) -> None:

@@ -280,6 +280,7 @@ CASES = [
     (network(zones=("us-east-1a", "us-west-2a")), "network.zones", "got us-west-2a; no zone of us-east-1", ""),
     (network(zones=("us-east-1a",)), "network.zones", "two to 6 zones", ""),
     (network(zones=("us-east-1a", "us-east-1a")), "network.zones", "each zone once", ""),
+    (network(zones=("us-east-1a",) * 300), "network.zones", "us-east-1a, and 280 more", ""),
     (network(zones=("us-east-1a", "us-east-1e")), "network.zones", "EKS cannot use zone use1-az3", ""),
     (
         {**network(zones=("us-east-1a", "us-east-1b")), **reserved(zone="us-east-1c")},

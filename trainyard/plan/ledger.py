@@ -34,12 +34,18 @@ class Ledger:
             self.problem(key, got, allowed, hint)
 
 
+MOST_ITEMS = 20
+"""Of a list a message quotes so many."""
+
+
 def _bounded(value: object) -> object:
     """The value with the kind of every long text in place of the text, which may be a password at a wrong place."""
     if isinstance(value, str):
         return value if len(value) <= LONGEST_VALUE else kind_of(value)
     if isinstance(value, Iterable):
-        return [_bounded(item) for item in value]
+        items = [_bounded(item) for item in value]
+        more = [f"and {len(items) - MOST_ITEMS} more"] if len(items) > MOST_ITEMS else []
+        return [*items[:MOST_ITEMS], *more]
     return value
 
 
