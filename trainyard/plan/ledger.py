@@ -35,7 +35,7 @@ class Ledger:
 
 
 MOST_ITEMS = 20
-"""Of a list a message quotes so many."""
+"""How many entries of a list a message quotes."""
 
 
 def _bounded(value: object) -> object:
