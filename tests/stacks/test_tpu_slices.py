@@ -17,6 +17,7 @@ from tests.rehearsal.refusals.builders import obj
 from tests.rehearsal.works.mistakes import DROP, edit, put
 from tests.shared import ROOT
 from tests.smoke_jobs.launch.failure_policy import Pod, job_failure, job_set_action
+from tests.stacks.test_admission import policy
 from trainyard.components.k8s.gpu_guard import POD_SET_LABEL
 from trainyard.conventions import TPU_RESOURCE
 from trainyard.monitoring import names
@@ -186,16 +187,11 @@ def test_a_pod_of_more_chips_than_a_machine_has_has_no_place(resources: list[Rec
     assert [rule for rule in rules([*resources, lost]) if rule.startswith("placement")]
 
 
-def spec_of(resources: list[RecordedResource], name: str) -> Any:
-    (found,) = [item for item in resources if item.type == POLICY and item.inputs["metadata"]["name"] == name]
-    return found.inputs["spec"]
-
-
 CHIPS = {"resources": {"limits": {TPU_RESOURCE: "4", "cpu": "8"}}}
 
 
 def test_no_pod_takes_chips_past_the_queue(resources: list[RecordedResource]) -> None:
-    guard = spec_of(resources, "gpu-pods-need-a-queue")
+    guard = policy(resources, "gpu-pods-need-a-queue")
     owner = {"apiVersion": "batch/v1", "kind": "Job", "name": "train", "uid": "1", "controller": True}
     made = {"labels": {POD_SET_LABEL: "main"}, "ownerReferences": [owner]}
     bare = {"metadata": {"name": "p"}, "spec": {"containers": [CHIPS]}}
@@ -224,7 +220,7 @@ def test_no_pod_takes_chips_past_the_queue(resources: list[RecordedResource]) ->
 def test_a_job_asks_for_all_chips_of_a_machine(
     resources: list[RecordedResource], chips: str | None, gpus: str | None, selector: dict[str, str], fits: bool
 ) -> None:
-    guard = spec_of(resources, "jobs-fit-their-nodes")
+    guard = policy(resources, "jobs-fit-their-nodes")
     asked = {name: count for name, count in ((TPU_RESOURCE, chips), ("nvidia.com/gpu", gpus)) if count}
     pod = {"containers": [{"resources": {"limits": {**asked, "cpu": "8"}}}], "nodeSelector": selector}
     assert (refusals(guard, {"spec": {"template": {"spec": pod}}}) == []) is fits
@@ -234,7 +230,7 @@ def test_a_job_asks_for_all_chips_of_a_machine(
 def test_a_train_job_has_as_many_pods_as_a_slice_has_machines(
     resources: list[RecordedResource], nodes: int | None, fits: bool
 ) -> None:
-    guard = spec_of(resources, "trainjobs-make-allowed-pods")
+    guard = policy(resources, "trainjobs-make-allowed-pods")
     trainer = {} if nodes is None else {"numNodes": nodes}
     item = {"spec": {"runtimeRef": {"name": "tpu-v6e"}, "trainer": trainer}}
     assert (refusals(guard, item) == []) is fits
@@ -279,8 +275,8 @@ def test_it_waits_for_its_node_pool(resources: list[RecordedResource]) -> None:
 
 
 def test_people_are_told_of_idle_chips_after_as_long_as_of_idle_gpus(resources: list[RecordedResource]) -> None:
-    policy = one(resources, "gcp:monitoring/alertPolicy:AlertPolicy", "alert-policies-idle-chips")
-    (condition,) = policy["conditions"]
+    alert = one(resources, "gcp:monitoring/alertPolicy:AlertPolicy", "alert-policies-idle-chips")
+    (condition,) = alert["conditions"]
     assert condition["conditionThreshold"]["duration"] == "2700s"
 
 
@@ -401,9 +397,9 @@ def test_the_job_of_several_slices_in_the_guide_outlives_any_number_of_lost_slic
 def test_a_job_set_takes_slices_whole_and_alone(
     resources: list[RecordedResource], item: dict[str, Any], fits: bool
 ) -> None:
-    guard = spec_of(resources, "jobsets-take-slices-whole")
+    guard = policy(resources, "jobsets-take-slices-whole")
     assert (refusals(guard, item) == []) is fits
-    assert refusals(spec_of(resources, "jobsets-fit-their-nodes"), item) == []
+    assert refusals(policy(resources, "jobsets-fit-their-nodes"), item) == []
     owner = {"apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": "TrainJob", "name": "t", "controller": True}
     item["metadata"]["ownerReferences"] = [owner]
     assert refusals(guard, item, JOB_CONTROLLER) == []
@@ -412,7 +408,7 @@ def test_a_job_set_takes_slices_whole_and_alone(
 def test_a_replicated_job_may_say_so_itself_and_one_without_chips_is_not_asked(
     resources: list[RecordedResource],
 ) -> None:
-    guard = spec_of(resources, "jobsets-take-slices-whole")
+    guard = policy(resources, "jobsets-take-slices-whole")
     item = job_set(annotations={})
     (job,) = item["spec"]["replicatedJobs"]
     job["template"]["metadata"] = {"annotations": ALONE}
@@ -425,7 +421,7 @@ def test_a_replicated_job_may_say_so_itself_and_one_without_chips_is_not_asked(
 
 
 def test_a_bare_job_has_no_part_of_a_slice_and_the_proof_passes(resources: list[RecordedResource]) -> None:
-    guard = spec_of(resources, "jobs-take-slices-whole")
+    guard = policy(resources, "jobs-take-slices-whole")
     proof = one(resources, "kubernetes:batch/v1:Job", "smoke-v6e-on-demand-1-job")
     assert refusals(guard, proof) == []
     for change in (

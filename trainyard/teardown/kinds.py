@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, Literal, get_args
 
-from trainyard.recorded.types import SAGEMAKER_DOMAIN
+from trainyard.recorded.types import GCP_BACKUP_VAULT, SAGEMAKER_DOMAIN
 
 Group = Literal["data", "artifacts", "tracking", "homes"]
 GROUPS: Final[tuple[Group, ...]] = get_args(Group)
@@ -27,7 +27,7 @@ GCP_FOLDER: Final = "gcp:storage/managedFolder:ManagedFolder"
 GCP_KEY: Final = "gcp:kms/cryptoKey:CryptoKey"
 GCP_DATABASE: Final = "gcp:sql/databaseInstance:DatabaseInstance"
 GCP_FILES: Final = "gcp:filestore/instance:Instance"
-GCP_VAULT: Final = "gcp:backupdisasterrecovery/backupVault:BackupVault"
+GCP_VAULT: Final = GCP_BACKUP_VAULT
 GCP_LUSTRE: Final = "gcp:lustre/instance:Instance"
 GCP_ACCOUNT: Final = "gcp:serviceaccount/account:Account"
 GCP_CLUSTER: Final = "gcp:container/cluster:Cluster"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from tests.rehearsal.works import aws_changes as aws
@@ -23,17 +22,6 @@ def lines_of_windows(inputs: dict[str, Any]) -> None:
 
     text = base64.b64decode(inputs["studioLifecycleConfigContent"]).decode()
     inputs["studioLifecycleConfigContent"] = base64.b64encode(text.replace("\n", "\r\n").encode()).decode()
-
-
-def job(change: Any) -> Change:
-    """The request of the proof's job, changed."""
-
-    def into(inputs: dict[str, Any]) -> None:
-        held = json.loads(inputs["triggers"][0])
-        change(held)
-        inputs["triggers"][0] = json.dumps(held)
-
-    return edit(SMOKE, "smoke-training", into)
 
 
 def of_widget(change: Any) -> Change:

@@ -22,7 +22,6 @@ from tests.rehearsal.works.mistakes_k8s_first import (
     DEPLOYMENT,
     FIRST,
     JOB,
-    NOTEBOOKS,
     POD,
     POD_MONITOR,
     QUEUES,
@@ -39,11 +38,13 @@ from tests.rehearsal.works.mistakes_k8s_first import (
 )
 from tests.rehearsal.works.mistakes_k8s_fourth import FLUENT, LARGE, PRIORITY_CLASS, SQUID, server_env
 from tests.rehearsal.works.mistakes_k8s_second import CLASS
-from tests.rehearsal.works.test_k8s_sets import with_notebooks
+from tests.rehearsal.works.test_k8s_sets import of
 from trainyard.policies.pack import POLICIES
 from trainyard.rehearsal.refusals.check import check_values
 from trainyard.rehearsal.refusals.schema import check_schema
 from trainyard.review.policy_check.check import check_policies
+
+__all__ = ["of"]  # the fixture
 
 EVERY = [
     pytest.param(one, id=f"{which}-{one.name}")
@@ -51,12 +52,6 @@ EVERY = [
     for one in found
     if one.rule is not None
 ]
-
-
-@pytest.fixture
-def of(rehearsed, shared_things):
-    """A stack by its name, or that with notebooks."""
-    return lambda name: shared_things.of(NOTEBOOKS, with_notebooks) if name == NOTEBOOKS else rehearsed(name)
 
 
 def refused(stack, change):

@@ -31,12 +31,12 @@ from tests.rehearsal.works.mistakes_managed_run import (
     SQL,
     UP,
     run,
+    sent,
     served,
 )  # fmt: skip
 from tests.rehearsal.works.mistakes_managed_run import STACK as TRACKED
 from tests.rehearsal.works.mistakes_managed_sixty import ACTION, APP, COUNTED, DOMAIN, SCRIPT
 from tests.rehearsal.works.mistakes_managed_third import BOARD, EDITORS, PEOPLE, SMALL, UAE
-from tests.rehearsal.works.mistakes_managed_third import job as sent_on_aws
 from tests.shared import ROOT
 from tests.stacks.tracking_on_run import stack_file
 from trainyard.rehearsal.refusals import check_values
@@ -220,7 +220,7 @@ SOUND = {
                     "app", "endpoint", "hyper-parameter-tuning-job", "notebook-instance", "processing-job",
                     "training-job", "transform-job")),
                 "arn:aws:ec2:us-east-1:123456789012:instance/*"]))))),
-    "data in a bucket of its own, and of somebody's": (SMALL, sent_on_aws(lambda it: it.update(InputDataConfig=[
+    "data in a bucket of its own, and of somebody's": (SMALL, sent(lambda it: it.update(InputDataConfig=[
         {"ChannelName": "train", "DataSource": {"S3DataSource": {"S3Uri": "s3://datasets/imagenet"}}}]))),
     "a brake of the own region": (
         SMALL, edit("aws:iam/policy:Policy", "managed-over-budget",

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
+from trainyard.recorded.types import GCP_LOG_EXCLUSION
 from trainyard.rehearsal.context import Stack, View, show
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
 
@@ -39,7 +40,7 @@ _SWITCHES: Final = (
     _Switch("gcp:logging/folderSink:FolderSink", "disabled", True, "no entry is sent on", "false"),
     _Switch("gcp:logging/metric:Metric", "disabled", True, "nothing is counted", "false"),
     _Switch("gcp:logging/organizationSink:OrganizationSink", "disabled", True, "no entry is sent on", "false"),
-    _Switch("gcp:logging/projectExclusion:ProjectExclusion", "disabled", True, "nothing is kept out", "false"),
+    _Switch(GCP_LOG_EXCLUSION, "disabled", True, "nothing is kept out", "false"),
     _Switch("gcp:logging/projectSink:ProjectSink", "disabled", True, "no entry is sent on", "false"),
     _Switch("gcp:monitoring/alertPolicy:AlertPolicy", "enabled", False, "nobody is told", "true"),
     _Switch("gcp:monitoring/notificationChannel:NotificationChannel", "enabled", False, "nobody is told", "true"),

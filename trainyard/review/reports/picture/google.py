@@ -19,7 +19,7 @@ from trainyard.recorded.types import (
     GCP_NETWORK,
     GCP_SUBNETWORK,
 )
-from trainyard.review.reports.picture.model import OWN_KEY, PROTECTED, UNTOLD, Budget, Store
+from trainyard.review.reports.picture.model import OTHERS_KEY, OWN_KEY, PROTECTED, UNTOLD, Budget, Store
 from trainyard.review.reports.picture.told import count, entries, number, on, purpose, texts, told
 
 _ROUTER: Final = "gcp:compute/router:Router"
@@ -86,7 +86,7 @@ def _marks(resource: RecordedResource, key: str, resources: Resources) -> tuple[
     if not is_set(resource.inputs, *key.split(".")):
         return (*protected, "encrypted, Google's key")
     own = resources.referred(resource, key, GCP_CRYPTO_KEY)
-    return (*protected, OWN_KEY if own else "encrypted, a key of another program")
+    return (*protected, OWN_KEY if own else OTHERS_KEY)
 
 
 def databases(resources: Resources) -> Iterator[Store]:

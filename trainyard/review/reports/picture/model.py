@@ -14,6 +14,7 @@ EDITORS: Final = "Editors"
 PROTECTED: Final = "protected"
 OWN_KEY: Final = "encrypted, own key"
 """What keeps a store safe: it cannot be deleted by mistake, and is encrypted with a key of its own stack."""
+OTHERS_KEY: Final = "encrypted, a key of another program"
 
 
 @dataclass(frozen=True, slots=True)

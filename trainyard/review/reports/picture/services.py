@@ -25,7 +25,7 @@ from trainyard.recorded.types import (
     SUBNET,
 )
 from trainyard.review.reports.picture import google, managed
-from trainyard.review.reports.picture.model import OWN_KEY, PROTECTED, UNTOLD, Budget, Service, Store
+from trainyard.review.reports.picture.model import OTHERS_KEY, OWN_KEY, PROTECTED, UNTOLD, Budget, Service, Store
 from trainyard.review.reports.picture.network import zone_of
 from trainyard.review.reports.picture.told import count, entries, number, on, purpose, texts, told
 
@@ -88,7 +88,7 @@ def _marks(resource: RecordedResource, resources: Resources, key: str) -> tuple[
 
 
 def _whose(resource: RecordedResource, key: str, resources: Resources) -> str:
-    return OWN_KEY if resources.referred(resource, key, KEY) else "encrypted, a key of another program"
+    return OWN_KEY if resources.referred(resource, key, KEY) else OTHERS_KEY
 
 
 def _bucket(bucket: RecordedResource, resources: Resources) -> Store:

@@ -7,11 +7,11 @@ import binascii
 from collections.abc import Iterator
 from typing import Final
 
-from trainyard.recorded.types import ROUTE, VPC_ENDPOINT
+from trainyard.recorded.types import ROUTE, SAGEMAKER_DOMAIN, SAGEMAKER_USER, VPC_ENDPOINT
 from trainyard.rehearsal.context import Stack, View, show
 
-DOMAIN: Final = "aws:sagemaker/domain:Domain"
-USER_PROFILE: Final = "aws:sagemaker/userProfile:UserProfile"
+DOMAIN: Final = SAGEMAKER_DOMAIN
+USER_PROFILE: Final = SAGEMAKER_USER
 SPACE: Final = "aws:sagemaker/space:Space"
 APP: Final = "aws:sagemaker/app:App"
 SCRIPT: Final = "aws:sagemaker/studioLifecycleConfig:StudioLifecycleConfig"

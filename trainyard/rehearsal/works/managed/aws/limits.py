@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from trainyard.recorded.policy_documents import statements, texts_of
 from trainyard.recorded.read import UnreadableInput
-from trainyard.recorded.types import BUDGET_ACTION, IAM_POLICY, ROLE, ROLE_POLICY
+from trainyard.recorded.types import AWS_BUDGET, BUDGET_ACTION, IAM_POLICY, ROLE, ROLE_POLICY
 from trainyard.rehearsal.context import Stack, View
 from trainyard.rehearsal.works.managed.aws.ways import closed_to_s3
 from trainyard.rehearsal.works.paths.aws.endpoints import Endpoints
@@ -20,7 +20,7 @@ from trainyard.rehearsal.works.paths.aws.network import Network
 from trainyard.rehearsal.works.rights.aws.patterns import names_action, names_resource
 from trainyard.rehearsal.works.rights.aws.recorded_policies import arn_of
 
-_BUDGET: Final = "aws:budgets/budget:Budget"
+_BUDGET: Final = AWS_BUDGET
 _BASE: Final = "definition.iamActionDefinition"
 _STARTS: Final[Mapping[str, str]] = {
     "sagemaker:CreateApp": "sagemaker:app/x/x/x/x",

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from trainyard.recorded.types import MLFLOW_APP
 from trainyard.rehearsal.context import Stack
 from trainyard.rehearsal.works.managed.aws.editors import DOMAIN
 
-APP: Final = "aws:sagemaker/mlflowApp:MlflowApp"
+APP: Final = MLFLOW_APP
 SERVER: Final = "aws:sagemaker/mlflowTrackingServer:MlflowTrackingServer"
 _TWO_PARTS: Final = re.compile(r"\d+\.\d+")
 _THREE_PARTS: Final = re.compile(r"\d+\.\d+\.\d+")

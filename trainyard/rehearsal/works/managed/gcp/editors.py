@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from trainyard.recorded.types import GCP_SUBNETWORK
+from trainyard.recorded.types import GCP_EDITOR_TEMPLATE, GCP_SUBNETWORK
 from trainyard.rehearsal.context import Stack, View
 from trainyard.rehearsal.works.managed.gcp.machines import mistake
 
-TEMPLATE: Final = "gcp:colab/runtimeTemplate:RuntimeTemplate"
+TEMPLATE: Final = GCP_EDITOR_TEMPLATE
 RUNTIME: Final = "gcp:colab/runtime:Runtime"
 WORKBENCH: Final = "gcp:workbench/instance:Instance"
 NAT: Final = "gcp:compute/routerNat:RouterNat"

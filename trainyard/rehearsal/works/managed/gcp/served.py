@@ -14,11 +14,11 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from trainyard.recorded.read import as_number
-from trainyard.recorded.types import CLOUD_SQL, GCP_RUN_JOB, GCP_RUN_SERVICE
+from trainyard.recorded.types import CLOUD_SQL, GCP_REGIONAL_SECRET, GCP_RUN_JOB, GCP_RUN_SERVICE, GCP_SECRET
 from trainyard.rehearsal.context import Stack, View
 from trainyard.rehearsal.works.managed.gcp.servers import DOOR, container_of, words_of
 
-_SECRETS: Final = ("gcp:secretmanager/regionalSecret:RegionalSecret", "gcp:secretmanager/secret:Secret")
+_SECRETS: Final = (GCP_REGIONAL_SECRET, GCP_SECRET)
 _SECRET: Final = re.compile(
     r"(?:https://secretmanager\.(?P<host>[a-z0-9-]+)\.rep\.googleapis\.com/v1/)?"
     r"projects/[^/\s]+/(?:locations/(?P<place>[a-z0-9-]+)/)?secrets/(?P<name>[\w-]+)"

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from trainyard.problems import nearest
-from trainyard.recorded.types import BUCKET, DATABASE, EKS_CLUSTER, SNS_TOPIC
+from trainyard.recorded.types import BUCKET, DATABASE, EKS_CLUSTER, SNS_TOPIC, SNS_TOPIC_SUBSCRIPTION
 from trainyard.rehearsal.context import Stack, View, show
 
 _ALARM: Final = "aws:cloudwatch/metricAlarm:MetricAlarm"
@@ -200,7 +200,7 @@ def _heard_by_nobody(alarm: View, path: str, namespace: str, metric: str | None,
         return
     name = alarm.mapping(f"{path.removesuffix('metricName')}dimensions").get("TopicName")
     topic = next((one for one in stack.of_type(SNS_TOPIC) if name and one.text("name") == name), None)
-    told = stack.of_type("aws:sns/topicSubscription:TopicSubscription")
+    told = stack.of_type(SNS_TOPIC_SUBSCRIPTION)
     if topic is None or topic.resource.read or any(one.referred("topic", SNS_TOPIC) in (topic, None) for one in told):
         return
     message = (

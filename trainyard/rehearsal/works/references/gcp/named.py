@@ -19,7 +19,19 @@ from trainyard.problems import nearest
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.node_groups import GKE_NODE_POOL
 from trainyard.recorded.read import known_texts
-from trainyard.recorded.types import CLOUD_SQL, GCP_NETWORK, GKE_CLUSTER
+from trainyard.recorded.types import (
+    CLOUD_SQL,
+    GCP_ACCOUNT,
+    GCP_BUDGET,
+    GCP_CONNECTION,
+    GCP_CRYPTO_KEY,
+    GCP_DATABASE_USER,
+    GCP_NAT,
+    GCP_NETWORK,
+    GCP_SUBNETWORK,
+    GCP_TOPIC,
+    GKE_CLUSTER,
+)
 from trainyard.rehearsal.context import Stack, View, show
 from trainyard.rehearsal.near import nearest_of
 
@@ -47,14 +59,14 @@ class _Part:
 
 
 _PARTS: Final = (
-    _Part("gcp:compute/routerNat:RouterNat", "router", _ROUTER, "router"),
+    _Part(GCP_NAT, "router", _ROUTER, "router"),
     _Part(_ROUTER, "network", GCP_NETWORK, "network"),
-    _Part("gcp:compute/subnetwork:Subnetwork", "network", GCP_NETWORK, "network"),
-    _Part("gcp:servicenetworking/connection:Connection", "network", GCP_NETWORK, "network"),
+    _Part(GCP_SUBNETWORK, "network", GCP_NETWORK, "network"),
+    _Part(GCP_CONNECTION, "network", GCP_NETWORK, "network"),
     _Part(GKE_NODE_POOL, "cluster", GKE_CLUSTER, "cluster"),
     _Part("gcp:sql/database:Database", "instance", CLOUD_SQL, "instance"),
-    _Part("gcp:sql/user:User", "instance", CLOUD_SQL, "instance"),
-    _Part("gcp:kms/cryptoKey:CryptoKey", "keyRing", "gcp:kms/keyRing:KeyRing", "key ring"),
+    _Part(GCP_DATABASE_USER, "instance", CLOUD_SQL, "instance"),
+    _Part(GCP_CRYPTO_KEY, "keyRing", "gcp:kms/keyRing:KeyRing", "key ring"),
     _Part(
         _KEPT % ("secretVersion", "SecretVersion"), "secret", _KEPT % ("secret", "Secret"), "secret",
     ),
@@ -63,7 +75,7 @@ _PARTS: Final = (
         _KEPT % ("regionalSecret", "RegionalSecret"), "secret",
     ),
     _Part("gcp:dns/recordSet:RecordSet", "managedZone", "gcp:dns/managedZone:ManagedZone", "zone"),
-    _Part("gcp:pubsub/subscription:Subscription", "topic", "gcp:pubsub/topic:Topic", "topic"),
+    _Part("gcp:pubsub/subscription:Subscription", "topic", GCP_TOPIC, "topic"),
 )  # fmt: skip
 
 
@@ -155,9 +167,7 @@ def _accounts(stack: Stack) -> None:
     """An account that something runs as: its address is one of the stack's, or no slip of one in the same project, for
     other projects have accounts of the same names. Members of grants are held against the accounts with the rights."""
     made = {
-        text: view
-        for view in stack.of_type("gcp:serviceaccount/account:Account")
-        if isinstance(text := view.resource.outputs.get("email"), str)
+        text: view for view in stack.of_type(GCP_ACCOUNT) if isinstance(text := view.resource.outputs.get("email"), str)
     }
     names: dict[str, dict[str, str]] = {}
     for text in made:
@@ -176,7 +186,7 @@ def _accounts(stack: Stack) -> None:
                 view.error("reference-elsewhere", path, f"the stack makes no account {text}", allowed=there[near])
 
 
-_BY_CHANNEL: Final = (("gcp:billing/budget:Budget", "allUpdatesRule.monitoringNotificationChannels"),)
+_BY_CHANNEL: Final = ((GCP_BUDGET, "allUpdatesRule.monitoringNotificationChannels"),)
 
 
 def _channels(stack: Stack) -> None:

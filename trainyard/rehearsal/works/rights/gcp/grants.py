@@ -16,6 +16,7 @@ from trainyard.recorded.types import (
     GCP_ACCOUNT,
     GCP_BUCKET,
     GCP_CRYPTO_KEY,
+    GCP_EDITOR_TEMPLATE,
     GCP_PROVIDER,
     GCP_REGIONAL_SECRET,
     GCP_RUN_SERVICE,
@@ -27,7 +28,7 @@ KEY_RING: Final = "gcp:kms/keyRing:KeyRing"
 REGIONAL_SECRET: Final = GCP_REGIONAL_SECRET
 REPOSITORY: Final = "gcp:artifactregistry/repository:Repository"
 
-EDITOR_TEMPLATE: Final = "gcp:colab/runtimeTemplate:RuntimeTemplate"
+EDITOR_TEMPLATE: Final = GCP_EDITOR_TEMPLATE
 
 Kind = Literal["Member", "Binding", "Policy"]
 _KINDS: Final[tuple[Kind, ...]] = ("Member", "Binding", "Policy")
