@@ -82,6 +82,10 @@ def monitoring_page() -> str:
         ]
         parts += [f"### {ROOMS[room]}", _table(("alert", "severity", "what", "setting and default"), rows)]
     parts += [
+        "### Backups",
+        "That a backup of home directories or of the tracking database was not made, the cloud itself tells: rules of "
+        "EventBridge and alerts of Cloud Monitoring on what AWS Backup, RDS, Backup and DR and Cloud SQL say. "
+        "[A runbook](runbooks/backup-failed.md) says what to do.",
         "## Where the defaults are from",
         _table(
             ("setting below `monitoring.alerts`", "default", "source"),
