@@ -106,8 +106,13 @@ def print_known(
             _drift(drifts[client.stack]),
             _spend(kept.spend, now()[:7]),
         )
-    console().print()
-    console().print(table)
+    out = console()
+    out.print()
+    out.print(table)
+    if any(each.smoke is None or each.spend is None for each in known.values()):
+        out.print("Unknown is what nobody asked: `trainyard fleet list --live` asks states and accounts.", markup=False)
+    if None in drifts.values():
+        out.print("`trainyard fleet drift` asks for drift.", markup=False)
 
 
 def _policy_state(verdict: Verdict) -> Text:
