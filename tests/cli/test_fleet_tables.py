@@ -10,9 +10,13 @@ from typing import Any
 import pytest
 
 from tests.fleet.fleets import clients, project, settings
+from tests.shared import ROOT
 from trainyard.cli.fleet_changes import FEW, as_markdown, compared, print_changes
+from trainyard.cli.fleet_live import _spend
 from trainyard.cli.fleet_releases import _change, _not_deployable
 from trainyard.cli.fleet_tables import print_stacks
+from trainyard.fleet.clients import Entry, read_client
+from trainyard.fleet.live import UnknownError
 from trainyard.review.formats.names import Format
 from trainyard.review.verdict import State
 
@@ -165,3 +169,12 @@ def test_the_list_ends_with_what_all_are_and_says_why_one_is_left_alone(
     assert lines[-1] == (
         f"3 stacks: 2 sound, 1 {State.REFUSED.value}; 2,000 USD a month expected, without 1 that have no price."
     )
+
+
+@pytest.mark.parametrize(("stack", "said"), [("demo-gcp", True), ("small-gcp", False)])
+def test_who_tells_what_a_month_cost_on_google_cloud(stack: str, said: bool) -> None:
+    """Its budgets do not; the ledger of a cluster tells its GPUs, and where there is none nobody is sent to it."""
+    client = read_client(ROOT, ROOT / "stacks" / f"Pulumi.{stack}.yaml", Entry())
+    with pytest.raises(UnknownError, match="the billing console all of it") as found:
+        _spend(client)
+    assert (f"`trainyard chargeback {stack}` tells what its GPUs cost" in str(found.value)) is said
