@@ -12,7 +12,6 @@ from trainyard.plan.profiles import PROFILE_NAMES, Profile
 from trainyard.policies.capacity import GANG
 from trainyard.policies.rules import Config, NotApplicable, StackViolation, resource_rule, stack_rule
 from trainyard.policies.stack_settings import setting, stack_profile
-from trainyard.problems import count
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.node_groups import (
     LAUNCH_TEMPLATE,
@@ -95,10 +94,7 @@ def gpu_count_over_profile(resources: Resources, config: Config) -> Iterator[Sta
     total = sum(group.gpus for group in groups)
     if total > allowed:
         largest = max(groups, key=lambda group: group.gpus)
-        yield (
-            largest.resource,
-            f"{count(total, 'GPU')} with all node groups at their maximum; {allowed:.0f} are allowed",
-        )
+        yield largest.resource, f"{total} GPUs with all node groups at their maximum; {allowed:.0f} are allowed"
 
 
 def _most_gpus(profile: Profile) -> float:
