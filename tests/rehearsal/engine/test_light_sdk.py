@@ -268,7 +268,7 @@ def test_the_order_is_the_same_wherever_resources_lie_in_memory(
 
 def test_a_registration_in_another_way_is_the_one_that_replace_makes() -> None:
     asked = light_registration.Registration("a:b:C", "one", "urn", True, {"key": 1}, dependencies={"urn:of:another"})
-    others = {"inputs": {"key": 2}, "provider": "urn::id"}
+    others: dict[str, Any] = {"inputs": {"key": 2}, "provider": "urn::id"}
     assert asked.but(others) == dataclasses.replace(asked, **others)
     assert asked.but({}) == asked
 
