@@ -32,7 +32,7 @@ from trainyard.rehearsal.works.programs.aws import (
     prefixes,
     recorded_buckets,
 )
-from trainyard.rehearsal.works.programs.gcp import alerts, boards, bucket_mounts, collected, log_fields, places
+from trainyard.rehearsal.works.programs.gcp import alerts, boards, bucket_mounts, collected, in_vain, log_fields, places
 from trainyard.rehearsal.works.programs.kubernetes import (
     addresses,
     certificates,
@@ -88,6 +88,7 @@ def check(stack: Stack) -> None:
     enforced.check(stack)
     cluster = stack.once(Cluster)
     switched_off.check(stack, cluster)
+    in_vain.check(stack)
     buckets.check(stack, cluster)
     databases.check(stack, cluster)
     if not cluster.views:
