@@ -33,6 +33,7 @@ from trainyard.rehearsal.refusals.gcp import databases as gcp_databases
 from trainyard.rehearsal.refusals.gcp import expressions as gcp_expressions
 from trainyard.rehearsal.refusals.gcp import files as gcp_files
 from trainyard.rehearsal.refusals.gcp import forms as gcp_forms
+from trainyard.rehearsal.refusals.gcp import machines as gcp_machines
 from trainyard.rehearsal.refusals.gcp import names as gcp_names
 from trainyard.rehearsal.refusals.gcp import networks as gcp_networks
 from trainyard.rehearsal.refusals.gcp import node_system as gcp_node_system
@@ -78,6 +79,7 @@ RULES: Final = by_type(
         gcp_clusters,
         gcp_nodes,
         gcp_node_system,
+        gcp_machines,
         gcp_tpus,
         gcp_networks,
         gcp_databases,

@@ -125,6 +125,9 @@ def _of_cluster(view: View) -> None:
         words = f"{view.text('version')}; the control plane is {of.text('minMasterVersion')}"
         view.error("gke-version", "version", words, allowed="at most three minor versions behind")
     name, subnet = view.text("networkConfig.podRange"), of.referred("subnetwork", SUBNETWORK)
+    if name is not None and name == of.text("ipAllocationPolicy.servicesSecondaryRangeName"):
+        words = f"{show(name)} is the range of {of.name}'s services"
+        view.error("gke-ranges", "networkConfig.podRange", words, allowed="a range of pods")
     if name is None or subnet is None or view.flag("networkConfig.createPodRange"):
         return
     known = [str(entry.get("rangeName")) for _, entry in subnet.items("secondaryIpRanges")]

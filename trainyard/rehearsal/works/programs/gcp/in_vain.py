@@ -1,10 +1,9 @@
 """What Google Cloud takes of a stack, and what is then of no use to the rest of it.
 
 Sources: Cloud Storage, "Requester Pays" and "Object holds" (a held object is neither overwritten nor deleted, and no
-rule of a lifecycle deletes it); Cloud Monitoring, `notificationPrompts` and
-`Trigger` (API v3); GKE, "Using Cloud DNS for GKE" (`clusterDnsDomain` takes the place of `cluster.local`) and "Optimize
-IP address allocation" (agents of the system are pods too); Artifact Registry, "Virtual repositories" (nothing is pushed
-to one); Managed Lustre, "Connect from GKE" (`gkeSupportEnabled` is port 6988, of clusters with
+rule of a lifecycle deletes it); GKE, "Using Cloud DNS for GKE" (`clusterDnsDomain` takes the place of `cluster.local`)
+and "Optimize IP address allocation" (agents of the system are pods too); Artifact Registry, "Virtual repositories"
+(nothing is pushed to one); Managed Lustre, "Connect from GKE" (`gkeSupportEnabled` is port 6988, of clusters with
 `enableLegacyLustrePort`); IAM, "Deleted principals" and "Disable a custom role"; as generally known in 2026-11.
 """
 
@@ -16,7 +15,6 @@ from typing import Any, Final
 
 from trainyard.recorded.read import as_number, known_texts
 from trainyard.recorded.types import (
-    GCP_ALERT_POLICY,
     GCP_BUCKET,
     GCP_BUDGET,
     GCP_CUSTOM_ROLES,
@@ -37,6 +35,9 @@ _GRANT: Final = re.compile(r"gcp:\w+/\w+:\w*(IAM|Iam)(Member|Binding)")
 _WRITES: Final = re.compile(r"artifactregistry\.(writer|repoAdmin|admin|createOnPush\w*)$")
 _LOCAL: Final = re.compile(r"\.svc\.cluster\.local\b")
 _SYSTEM_TAINTS: Final = ("CriticalAddonsOnly", "components.gke.io/gke-managed-components")
+_FUSE: Final = "gcsfuse.csi.storage.gke.io"
+_COLD: Final = {"NEARLINE": 30, "COLDLINE": 90, "ARCHIVE": 365}
+"""Classes whose reads cost, with the days that are paid at least ("Storage classes")."""
 _DAY: Final = 86_400
 _USUAL_SECONDS: Final = 7 * _DAY
 """Soft deletion where nothing is said (Cloud Storage, "Soft delete")."""
@@ -55,7 +56,6 @@ def check(stack: Stack) -> None:
     _buckets(stack)
     _grants(stack)
     _repositories(stack)
-    _alerts(stack)
     _lustre(stack)
     _pools(stack)
     _domain(stack)
@@ -90,6 +90,11 @@ def _buckets(stack: Stack) -> None:
         for view in stack.of_type(type_)
         if (found := view.referred("bucket", GCP_BUCKET)) is not None
     }
+    mounted = [
+        (str(view.value("spec.csi.volumeHandle")), view.name)
+        for view in stack.views
+        if view.type.endswith(":PersistentVolume") and view.text("spec.csi.driver") == _FUSE
+    ]
     for bucket in stack.of_type(GCP_BUCKET):
         if bucket.flag("requesterPays") and id(bucket) in granted:
             bucket.warning(
@@ -98,12 +103,21 @@ def _buckets(stack: Stack) -> None:
                 allowed="false",
             )  # fmt: skip
         _kept_after(bucket)
+        kind = bucket.text("storageClass")
+        reader = next((name for volume, name in mounted if _named(bucket, volume)), None)
+        if kind in _COLD and reader is not None:
+            words = f"{kind}: each read of {reader} is paid for, and nothing goes before {_COLD[kind]} days are paid"
+            bucket.warning("programs-bucket", "storageClass", words, allowed="STANDARD")
         if not bucket.flag("defaultEventBasedHold"):
             continue
         deletes = [path for path, rule in bucket.items("lifecycleRules") if _deletes(rule)]
         words = f"is true: no object is overwritten or deleted, and {deletes[0]} deletes none" if deletes else ""
         if words:
             bucket.warning("programs-bucket", "defaultEventBasedHold", words, allowed="false, or no such rule")
+
+
+def _named(bucket: View, handle: str) -> bool:
+    return handle == str(bucket.text("name") or bucket.resource.outputs.get("name"))
 
 
 def _kept_after(bucket: View) -> None:
@@ -175,29 +189,6 @@ def _repositories(stack: Stack) -> None:
                 words = f"is {mode}: nothing is pushed to it, and {grant.name} is the right to"
                 view.warning("gcp-repository", "mode", words, allowed="STANDARD_REPOSITORY")
                 break
-
-
-def _alerts(stack: Stack) -> None:
-    """Alerts that nobody is told of when they begin, or that wait for more series than there are."""
-    for view in stack.of_type(GCP_ALERT_POLICY):
-        path = "alertStrategy.notificationPrompts"
-        prompts = view.texts(path)
-        if prompts and "OPENED" not in prompts and not view.blurred(path):
-            words = f"{', '.join(prompts)}: nobody is told while it lasts"
-            view.warning("programs-alert", path, words, allowed="OPENED beside it")
-        for at, condition in view.items("conditions"):
-            for kind in ("conditionThreshold", "conditionAbsent"):
-                count = view.number(f"{at}.{kind}.trigger.count")
-                if kind not in condition or count is None or count <= 1:
-                    continue
-                last = [each for _, each in view.items(f"{at}.{kind}.aggregations")][-1:]
-                one = any(
-                    each.get("crossSeriesReducer") not in (None, "REDUCE_NONE") and not each.get("groupByFields")
-                    for each in last
-                )
-                if one or (stack.context.ours and count > 10):
-                    words = f"{count:g} series at once; " + ("they are joined to one" if one else "one is an alert")
-                    view.warning("programs-alert", f"{at}.{kind}.trigger.count", words, allowed="1")
 
 
 def _lustre(stack: Stack) -> None:
