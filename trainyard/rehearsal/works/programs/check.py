@@ -32,7 +32,16 @@ from trainyard.rehearsal.works.programs.aws import (
     prefixes,
     recorded_buckets,
 )
-from trainyard.rehearsal.works.programs.gcp import alerts, boards, bucket_mounts, collected, log_fields, places
+from trainyard.rehearsal.works.programs.gcp import (
+    alerts,
+    boards,
+    bucket_mounts,
+    collected,
+    figures,
+    in_vain,
+    log_fields,
+    places,
+)
 from trainyard.rehearsal.works.programs.kubernetes import (
     addresses,
     certificates,
@@ -88,6 +97,8 @@ def check(stack: Stack) -> None:
     enforced.check(stack)
     cluster = stack.once(Cluster)
     switched_off.check(stack, cluster)
+    in_vain.check(stack)
+    figures.check(stack)
     buckets.check(stack, cluster)
     databases.check(stack, cluster)
     if not cluster.views:
