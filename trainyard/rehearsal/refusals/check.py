@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from trainyard import cards
 from trainyard.recorded.model import Finding, RecordedResource
 from trainyard.rehearsal.context import Stack, ValueContext
 from trainyard.rehearsal.refusals.aws import (
@@ -25,6 +24,7 @@ from trainyard.rehearsal.refusals.aws import (
     network,
     policies,
 )
+from trainyard.rehearsal.refusals.aws.elsewhere import model_of
 from trainyard.rehearsal.refusals.gcp import clusters as gcp_clusters
 from trainyard.rehearsal.refusals.gcp import compute as gcp_compute
 from trainyard.rehearsal.refusals.gcp import container as gcp_container
@@ -101,7 +101,7 @@ def check_values(resources: Sequence[RecordedResource], context: ValueContext) -
     """
     stack = Stack(resources, context)
     for view in stack.views:
-        model = cards.of(view.type).model
+        model = model_of(view.type)
         if model is not None:
             model_check.check(view, model)
         for rule in (*RULES.get(view.type, ()), *RULES.get(EVERY_TYPE, ())):
