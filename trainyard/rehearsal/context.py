@@ -141,6 +141,14 @@ class View:
         found = self.value(path)
         return found if type(found) is dict or isinstance(found, Mapping) else {}
 
+    @property
+    def region(self) -> str:
+        """The region of AWS that it is made in: its own, its provider's, else the stack's; empty where it is unknown."""
+        for given in (self.inputs, *self.stack.provider_inputs(self.resource)):
+            if given.get("region") is not None:
+                return region if isinstance(region := given["region"], str) else ""
+        return self.stack.context.region
+
     def referred(self, path: str, type_: str) -> View | None:
         """The one resource of `type_` that an input refers to; None where that is not certain."""
         return self.stack.referred(self.resource, path, type_)
@@ -232,6 +240,11 @@ class Stack:
             self._read[read] = read(self)
         found: Read = self._read[read]
         return found
+
+    def provider_inputs(self, resource: RecordedResource) -> tuple[Mapping[str, Any], ...]:
+        """What the explicit provider of a resource was given; empty where there is none."""
+        provider = self.providers.provider_of(resource)
+        return () if provider is None else (provider.bare_inputs,)
 
     def of_type(self, type_: str) -> list[View]:
         """Every resource of a type, in the order of registration."""

@@ -61,8 +61,8 @@ def _has_one_block(vpc: View) -> bool:
 
 
 def _zone(view: View, path: str) -> None:
-    zone, region = view.text(path), view.stack.context.region
-    if zone is None or not region or view.has("region"):
+    zone, region = view.text(path), view.region
+    if zone is None or not region:
         return
     known = tuple(item.name for item in region_of(region).zones) if region in regions() else ()
     standard = re.fullmatch(r"[a-z]{2}(-[a-z]+)+-\d[a-z]", zone) is not None
@@ -138,7 +138,7 @@ def endpoint(view: View) -> None:
         )
     if kind in ("Interface", "GatewayLoadBalancer"):
         _one_subnet_a_zone(view)
-    region = view.stack.context.region
+    region = view.region
     foreign = service is not None and not service.startswith(
         (f"com.amazonaws.{region}.", "com.amazonaws.s3-global.", "com.amazonaws.vpce.", "cn.com.", "aws.")
     )
