@@ -143,7 +143,7 @@ class View:
 
     @property
     def region(self) -> str:
-        """The region of AWS that it is made in: its own, its provider's, else the stack's; empty where it is unknown."""
+        """The region of AWS that it is made in: its own, its provider's, else the stack's; empty where unknown."""
         for given in (self.inputs, *self.stack.provider_inputs(self.resource)):
             if given.get("region") is not None:
                 return region if isinstance(region := given["region"], str) else ""

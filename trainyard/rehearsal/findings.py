@@ -71,7 +71,9 @@ def _value_context(config: StackConfig, plan: Mapping[str, Any], resources: Sequ
     version = next((cluster.get("kubernetes_version") for cluster in plan.get("clusters") or ()), None)
     region = (plan.get("ground") or {}).get("region")
     by_default = any(resource.type.startswith("aws:") and not resource.provider for resource in resources)
-    if by_default:  # what the engine makes by itself is where most things are; a provider beside it is for another place
+    if (
+        by_default
+    ):  # what the engine makes by itself is where most things are; a provider beside it is for another place
         region = region or config.values.get("aws:region")
     for resource in resources:
         if resource.type == "aws:eks/cluster:Cluster":

@@ -9,6 +9,7 @@ from trainyard.recorded.model import Finding, RecordedResource
 from trainyard.rehearsal.context import Stack, ValueContext
 from trainyard.rehearsal.refusals.aws import (
     add_ons,
+    arns,
     buckets,
     dashboards,
     database,
@@ -23,6 +24,7 @@ from trainyard.rehearsal.refusals.aws import (
     names,
     network,
     policies,
+    together,
 )
 from trainyard.rehearsal.refusals.aws.elsewhere import model_of
 from trainyard.rehearsal.refusals.gcp import clusters as gcp_clusters
@@ -64,6 +66,8 @@ RULES: Final = by_type(
         names,
         network,
         policies,
+        together,
+        arns,
         gcp_names,
         gcp_compute,
         gcp_container,

@@ -56,7 +56,7 @@ def rule(view: View) -> None:
             hint = "" if key in _TOP else nearest(key, _TOP)
             if hint:
                 view.warning("event-pattern", "eventPattern", f"no event has a field {show(key)}", hint=hint)
-    if schedule is not None and not _is_schedule(schedule):
+    if schedule is not None and not is_schedule(schedule):
         view.error("event-schedule", "scheduleExpression", f"got {show(schedule)}",
                    allowed="rate(1 day), rate(2 days), or cron of six fields")  # fmt: skip
 
@@ -105,7 +105,8 @@ def _is_numeric(operand: Any) -> bool:
     )
 
 
-def _is_schedule(text: str) -> bool:
+def is_schedule(text: str) -> bool:
+    """Whether a text is a rate or a cron expression of AWS's: six fields, and `?` for one of the two days."""
     rate = re.fullmatch(r"rate\((\d+) (\w+)\)", text)
     if rate is not None:
         many = int(rate[1]) > 1

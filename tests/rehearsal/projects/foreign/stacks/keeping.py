@@ -91,7 +91,11 @@ aws.costexplorer.AnomalySubscription(
     monitor_arn_lists=[monitor.arn],
     subscribers=[{"type": "SNS", "address": topic.arn}],
     threshold_expression={
-        "dimension": {"key": "ANOMALY_TOTAL_IMPACT_ABSOLUTE", "values": ["200"], "match_options": ["GREATER_THAN_OR_EQUAL"]}
+        "dimension": {
+            "key": "ANOMALY_TOTAL_IMPACT_ABSOLUTE",
+            "values": ["200"],
+            "match_options": ["GREATER_THAN_OR_EQUAL"],
+        }
     },
 )
 aws.budgets.Budget(
@@ -282,9 +286,7 @@ job_role = aws.iam.Role("job", assume_role_policy=trust(Service="ecs-tasks.amazo
 aws.iam.RolePolicy(
     "job",
     role=job_role.name,
-    policy=models.arn.apply(
-        lambda arn: allow((["s3:GetObject", "s3:PutObject"], f"{arn}/*"), ("s3:ListBucket", arn))
-    ),
+    policy=models.arn.apply(lambda arn: allow((["s3:GetObject", "s3:PutObject"], f"{arn}/*"), ("s3:ListBucket", arn))),
 )
 definition = aws.batch.JobDefinition(
     "train",
