@@ -195,6 +195,8 @@ GCP_FIREWALL_RULES: Final = (
     "gcp:compute/firewallPolicyRule:FirewallPolicyRule",
 )
 GCP_HMAC_KEY: Final = "gcp:storage/hmacKey:HmacKey"
+FUNCTION: Final = "aws:lambda/function:Function"
+EVENT_SOURCE_MAPPING: Final = "aws:lambda/eventSourceMapping:EventSourceMapping"
 FUNCTION_URL: Final = "aws:lambda/functionUrl:FunctionUrl"
 FUNCTION_PERMISSION: Final = "aws:lambda/permission:Permission"
 GCP_PEERING: Final = "gcp:compute/networkPeering:NetworkPeering"

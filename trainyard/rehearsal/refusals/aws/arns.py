@@ -12,7 +12,7 @@ from functools import cache
 from typing import Final
 
 from trainyard.recorded.read import known_texts
-from trainyard.recorded.types import EVENT_TARGET
+from trainyard.recorded.types import EVENT_TARGET, FUNCTION
 from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.refusals.rules import EVERY_TYPE, Rules
 
@@ -46,7 +46,7 @@ _OF_TYPE: Final[Mapping[tuple[str, str], str]] = {
     ("aws:iam/rolePolicyAttachment:RolePolicyAttachment", "policyArn"): "policy",
     ("aws:iam/userPolicyAttachment:UserPolicyAttachment", "policyArn"): "policy",
     ("aws:iam/groupPolicyAttachment:GroupPolicyAttachment", "policyArn"): "policy",
-    ("aws:lambda/function:Function", "role"): "role",
+    (FUNCTION, "role"): "role",
     ("aws:s3/bucketReplicationConfig:BucketReplicationConfig", "role"): "role",
     ("aws:s3/bucketReplicationConfig:BucketReplicationConfig", "destination.bucket"): "bucket",
     ("aws:batch/computeEnvironment:ComputeEnvironment", "serviceRole"): "role",

@@ -267,7 +267,39 @@ def _ports(view: View, prefix: str, key: str) -> None:
         )
 
 
+ACL = "aws:ec2/networkAcl:NetworkAcl"
+ACL_RULE = "aws:ec2/networkAclRule:NetworkAclRule"
+
+
+def access_list(view: View) -> None:
+    """Rules of a network's access list: numbers that EC2 takes, each once a direction, ports in their order."""
+    one = view.type == ACL_RULE
+    for side in ("",) if one else ("ingress", "egress"):
+        seen: set[float] = set()
+        for path in [""] if one else [path for path, _ in view.items(side)]:
+            dot = f"{path}." if path else ""
+            key = f"{dot}{'ruleNumber' if one else 'ruleNo'}"
+            number = view.number(key)
+            if number is not None and not 1 <= number <= 32766:
+                view.error("acl-rule", key, f"got {number:g}", allowed="1 to 32766")
+            if number is not None and number in seen:
+                view.error("acl-rule", key, f"{number:g} is given twice", allowed="each once a direction")
+            seen.add(number or 0)
+            start, end = view.number(f"{dot}fromPort"), view.number(f"{dot}toPort")
+            if start is not None and end is not None and start > end:
+                view.error("acl-rule", f"{dot}fromPort", f"{start:g} is above toPort {end:g}", allowed="at most it")
+            action = view.text(f"{dot}{'ruleAction' if one else 'action'}")
+            if action is not None and action.lower() not in ("allow", "deny"):
+                view.error("acl-rule", f"{dot}{'ruleAction' if one else 'action'}", f"got {show(action)}",
+                           allowed="allow or deny")  # fmt: skip
+            protocol = str(view.value(f"{dot}protocol") or "").lower()
+            portless = view.lacks(f"{dot}fromPort") or view.lacks(f"{dot}toPort")
+            if protocol in ("tcp", "udp", "6", "17") and portless:
+                view.error("acl-rule", f"{dot}fromPort", f"is missing for protocol {protocol}", allowed="both ports")
+
+
 RULES: Final[Rules] = {
+    access_list: (ACL, "aws:ec2/defaultNetworkAcl:DefaultNetworkAcl", ACL_RULE),
     subnet: (SUBNET,),
     zone_of_region: (
         "aws:ec2/capacityReservation:CapacityReservation",

@@ -11,7 +11,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import Final
 
-from trainyard.recorded.types import DATABASE, DATABASE_CLUSTER, EVENT_TARGET, QUEUE
+from trainyard.recorded.types import DATABASE, DATABASE_CLUSTER, EVENT_TARGET, FUNCTION, QUEUE
 from trainyard.rehearsal.context import View, expand
 from trainyard.rehearsal.refusals.rules import EVERY_TYPE, Rules
 
@@ -33,7 +33,6 @@ class _Needs:
 
 
 _AUTOSCALING: Final = "aws:autoscaling/group:Group"
-_FUNCTION: Final = "aws:lambda/function:Function"
 _INSTANCE: Final = "aws:ec2/instance:Instance"
 _NODE_GROUP: Final = "aws:eks/nodeGroup:NodeGroup"
 _OBJECT: Final = "aws:s3/bucketObjectv2:BucketObjectv2"
@@ -73,7 +72,7 @@ _ONE: Final = (
     _OneOf(_SERVICE, "capacityProviderStrategies launchType"),
     _OneOf(_NODE_GROUP, "maxParallelNodesRepairedCount maxParallelNodesRepairedPercentage", "nodeRepairConfig"),
     _OneOf(_NODE_GROUP, "maxUnhealthyNodeThresholdCount maxUnhealthyNodeThresholdPercentage", "nodeRepairConfig"),
-    _OneOf(_FUNCTION, "code imageUri s3Bucket"),
+    _OneOf(FUNCTION, "code imageUri s3Bucket"),
     _OneOf("aws:lb/loadBalancer:LoadBalancer", "subnetMappings subnets"),
     _OneOf(DATABASE, "manageMasterUserPassword password passwordWo"),
     _OneOf(DATABASE, _RESTORED),
@@ -97,12 +96,12 @@ _NEEDED: Final = (
     _Needs(DATABASE, "performanceInsightsRetentionPeriod", "performanceInsightsEnabled"),
     _Needs(DATABASE, "masterUserSecretKmsKeyId", "manageMasterUserPassword"),
     _Needs(DATABASE_CLUSTER, "masterUserSecretKmsKeyId", "manageMasterUserPassword"),
-    _Needs(_FUNCTION, "s3Bucket", "s3Key"),
-    _Needs(_FUNCTION, "s3Bucket", "handler"),
-    _Needs(_FUNCTION, "s3Bucket", "runtime"),
-    _Needs(_FUNCTION, "code", "handler"),
-    _Needs(_FUNCTION, "code", "runtime"),
-    _Needs(_FUNCTION, "packageType", "imageUri", "Image"),
+    _Needs(FUNCTION, "s3Bucket", "s3Key"),
+    _Needs(FUNCTION, "s3Bucket", "handler"),
+    _Needs(FUNCTION, "s3Bucket", "runtime"),
+    _Needs(FUNCTION, "code", "handler"),
+    _Needs(FUNCTION, "code", "runtime"),
+    _Needs(FUNCTION, "packageType", "imageUri", "Image"),
     _Needs("aws:cloudwatch/metricAlarm:MetricAlarm", "metricName", "namespace"),
     _Needs("aws:cloudwatch/metricAlarm:MetricAlarm", "metricName", "period"),
     _Needs("aws:rds/instance:Instance", "domain", "domainIamRoleName"),
