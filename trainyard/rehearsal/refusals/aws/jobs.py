@@ -16,13 +16,11 @@ from typing import Any, Final
 from zoneinfo import available_timezones
 
 from trainyard.problems import nearest
-from trainyard.recorded.types import EVENT_SOURCE_MAPPING, FUNCTION, QUEUE
+from trainyard.recorded.types import BATCH_DEFINITION, BATCH_ENVIRONMENT, EVENT_SOURCE_MAPPING, FUNCTION, QUEUE
 from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.refusals.aws.events import is_schedule
 from trainyard.rehearsal.refusals.rules import Rules
 
-BATCH_ENVIRONMENT: Final = "aws:batch/computeEnvironment:ComputeEnvironment"
-BATCH_DEFINITION: Final = "aws:batch/jobDefinition:JobDefinition"
 SCHEDULE: Final = "aws:scheduler/schedule:Schedule"
 _ROTATION: Final = "aws:secretsmanager/secretRotation:SecretRotation"
 _PLAN: Final = "aws:backup/plan:Plan"

@@ -11,7 +11,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import Final
 
-from trainyard.recorded.types import DATABASE, DATABASE_CLUSTER, EVENT_TARGET, FUNCTION, QUEUE
+from trainyard.recorded.types import BATCH_ENVIRONMENT, DATABASE, DATABASE_CLUSTER, EVENT_TARGET, FUNCTION, QUEUE
 from trainyard.rehearsal.context import View, expand
 from trainyard.rehearsal.refusals.rules import EVERY_TYPE, Rules
 
@@ -47,7 +47,7 @@ _RESTORED: Final = "replicateSourceDb restoreToPointInTime s3Import snapshotIden
 _ONE: Final = (
     _OneOf(_AUTOSCALING, "launchConfiguration launchTemplate mixedInstancesPolicy", needed=True),
     _OneOf(_AUTOSCALING, "availabilityZones vpcZoneIdentifiers", needed=True),
-    _OneOf("aws:batch/computeEnvironment:ComputeEnvironment", "launchTemplateId launchTemplateName",
+    _OneOf(BATCH_ENVIRONMENT, "launchTemplateId launchTemplateName",
            "computeResources.launchTemplate", needed=True),
     _OneOf("aws:budgets/budget:Budget", "limitAmount plannedLimits"),
     _OneOf("aws:cloudwatch/logMetricFilter:LogMetricFilter", "defaultValue dimensions", "metricTransformation"),

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
-from trainyard.recorded.types import EVENT_SOURCE_MAPPING, FUNCTION, GCP_LOG_EXCLUSION
+from trainyard.recorded.types import BATCH_ENVIRONMENT, BATCH_QUEUE, EVENT_SOURCE_MAPPING, FUNCTION, GCP_LOG_EXCLUSION
 from trainyard.rehearsal.context import Stack, View, show
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
 
@@ -26,8 +26,8 @@ class _Switch:
 
 _REGIONAL: Final = "gcp:secretmanager/regionalSecretVersion:RegionalSecretVersion"
 _SWITCHES: Final = (
-    _Switch("aws:batch/computeEnvironment:ComputeEnvironment", "state", "DISABLED", "nothing is placed in it", "ENABLED"),
-    _Switch("aws:batch/jobQueue:JobQueue", "state", "DISABLED", "it takes no job", "ENABLED"),
+    _Switch(BATCH_ENVIRONMENT, "state", "DISABLED", "nothing is placed in it", "ENABLED"),
+    _Switch(BATCH_QUEUE, "state", "DISABLED", "it takes no job", "ENABLED"),
     _Switch("aws:cfg/recorderStatus:RecorderStatus", "isEnabled", False, "nothing is recorded", "true"),
     _Switch("aws:cloudtrail/trail:Trail", "enableLogging", False, "nothing is recorded", "true"),
     _Switch("aws:cloudwatch/eventRule:EventRule", "state", "DISABLED", "no event is told", "ENABLED"),
