@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from trainyard.recorded.alike import Sound, content
 from trainyard.recorded.kinds import without_wrong_kinds
 from trainyard.recorded.model import UNKNOWN, Finding, Level, RecordedResource, Secret
-from trainyard.recorded.read import as_number, follow, steps, value_at
+from trainyard.recorded.read import as_number, follow, known_texts, steps, value_at
 from trainyard.recorded.resources import Resources
 
 Read = TypeVar("Read")
@@ -141,7 +141,12 @@ class View:
         found = self.value(path)
         return found if type(found) is dict or isinstance(found, Mapping) else {}
 
-    @property
+    @cached_property
+    def known_texts(self) -> list[tuple[str, str]]:
+        """Every known text of the inputs, with its path: several rules look at all of them."""
+        return list(known_texts(self.inputs))
+
+    @cached_property
     def region(self) -> str:
         """The region of AWS that it is made in: its own, its provider's, else the stack's; empty where unknown."""
         for given in (self.inputs, *self.stack.provider_inputs(self.resource)):

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
-from trainyard.recorded.read import known_texts
-from trainyard.recorded.types import EVENT_TARGET, FUNCTION
+from trainyard.recorded.types import BUCKET_REPLICATION, EVENT_TARGET, FUNCTION
 from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.refusals.rules import EVERY_TYPE, Rules
 
@@ -47,8 +47,8 @@ _OF_TYPE: Final[Mapping[tuple[str, str], str]] = {
     ("aws:iam/userPolicyAttachment:UserPolicyAttachment", "policyArn"): "policy",
     ("aws:iam/groupPolicyAttachment:GroupPolicyAttachment", "policyArn"): "policy",
     (FUNCTION, "role"): "role",
-    ("aws:s3/bucketReplicationConfig:BucketReplicationConfig", "role"): "role",
-    ("aws:s3/bucketReplicationConfig:BucketReplicationConfig", "destination.bucket"): "bucket",
+    (BUCKET_REPLICATION, "role"): "role",
+    (BUCKET_REPLICATION, "destination.bucket"): "bucket",
     ("aws:batch/computeEnvironment:ComputeEnvironment", "serviceRole"): "role",
     ("aws:batch/computeEnvironment:ComputeEnvironment", "computeResources.instanceRole"): "profile",
     ("aws:codebuild/project:Project", "serviceRole"): "role",
@@ -69,46 +69,59 @@ _OTHER_REGIONS: Final = re.compile(r"replica|primary|destination|copy|copies|sou
 _ALARMS: Final = ("aws:cloudwatch/metricAlarm:MetricAlarm", "aws:cloudwatch/compositeAlarm:CompositeAlarm")
 
 
-@cache
-def _plain(path: str) -> str:
-    return re.sub(r"\[\d+\]", "", path)
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """What is known of an input by its type and path."""
+
+    kind: str  # what its ARN is of; empty where that is not known
+    name: str  # its own name where it takes a name and no ARN; else empty
+    elsewhere: bool  # whether it may name what is in another region
 
 
 @cache
-def _wanted(type_: str, plain: str) -> str:
-    """What the ARN at a path is of; empty where that is not known."""
-    for (own, path), kind in _OF_TYPE.items():
-        if own == type_ and (plain == path or plain.endswith(f".{path}")):
-            return kind
-    name = plain.rpartition(".")[2].lower()
-    return next((kind for ending, kind in _ENDINGS if name.endswith(ending)), "")
+def _place(type_: str, path: str) -> _Place | None:
+    plain = re.sub(r"\[\d+\]", "", path)
+    if _FREE.search(plain):
+        return None
+    name = plain.rpartition(".")[2]
+    kind = next(
+        (kind for (own, at), kind in _OF_TYPE.items() if own == type_ and (plain == at or plain.endswith(f".{at}"))),
+        next((kind for ending, kind in _ENDINGS if name.lower().endswith(ending)), ""),
+    )
+    named = not kind and _NAMED.search(name) is not None and name not in _EITHER
+    return _Place(kind, name if named else "", _OTHER_REGIONS.search(plain) is not None)
+
+
+_FORMS: Final = {kind: re.compile(pattern) for kind, (pattern, _) in _KINDS.items()}
 
 
 def arns(view: View) -> None:
     """Each ARN that an input holds, and each name that is one."""
     if not view.type.startswith("aws:"):
         return
+    for path, value in view.known_texts:
+        if value.startswith("arn:"):
+            _arn(view, path, value)
+        elif path.endswith("destination.bucket") and view.type == BUCKET_REPLICATION:
+            view.error("aws-arn", path, f"got {show(value)}", allowed="the ARN of a bucket (arn:aws:s3:::NAME)")
+
+
+def _arn(view: View, path: str, value: str) -> None:
+    place = _place(view.type, path)
+    if place is None:
+        return
     region = view.region
-    for path, value in known_texts(view.inputs):
-        if not value.startswith("arn:"):
-            if (view.type, _plain(path)) in _OF_TYPE and _plain(path).endswith("destination.bucket"):
-                view.error("aws-arn", path, f"got {show(value)}", allowed="the ARN of a bucket (arn:aws:s3:::NAME)")
-            continue
-        plain = _plain(path)
-        if _FREE.search(plain):
-            continue
-        name, kind = plain.rpartition(".")[2], _wanted(view.type, plain)
-        partition, _, rest = value.removeprefix("arn:").partition(":")
-        if kind and not re.fullmatch(_KINDS[kind][0], rest):
-            view.error("aws-arn-kind", path, f"got {show(value)}", allowed=f"the ARN of {_KINDS[kind][1]}")
-        elif not kind and _NAMED.search(name) and name not in _EITHER and _is_whole(name, rest):
-            view.error("aws-name", path, f"got the ARN {show(value)}", allowed="the name alone")
-        elif region and partition != _partition(region) and partition.startswith("aws"):
-            view.error("aws-partition", path, f"{show(value)} is of another partition than {region}",
-                       allowed=f"arn:{_partition(region)}:…")  # fmt: skip
-        elif region and kind == "key" and not _OTHER_REGIONS.search(plain) and rest.split(":")[1] not in ("", region):
-            view.error("aws-arn-region", path, f"{show(value)} is of another region than {region}",
-                       allowed=f"a key of {region}")  # fmt: skip
+    partition, _, rest = value[4:].partition(":")
+    if place.kind and not _FORMS[place.kind].fullmatch(rest):
+        view.error("aws-arn-kind", path, f"got {show(value)}", allowed=f"the ARN of {_KINDS[place.kind][1]}")
+    elif place.name and _is_whole(place.name, rest):
+        view.error("aws-name", path, f"got the ARN {show(value)}", allowed="the name alone")
+    elif region and partition != _partition(region) and partition.startswith("aws"):
+        view.error("aws-partition", path, f"{show(value)} is of another partition than {region}",
+                   allowed=f"arn:{_partition(region)}:…")  # fmt: skip
+    elif region and place.kind == "key" and not place.elsewhere and rest.split(":")[1] not in ("", region):
+        view.error("aws-arn-region", path, f"{show(value)} is of another region than {region}",
+                   allowed=f"a key of {region}")  # fmt: skip
 
 
 def _is_whole(name: str, rest: str) -> bool:

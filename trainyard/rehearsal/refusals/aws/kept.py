@@ -266,7 +266,23 @@ def disk(view: View) -> None:
                            allowed=f"at most {most:g}: {rate:g} a GiB")  # fmt: skip
 
 
+def stays(view: View) -> None:
+    """What a node group starts leaves no disks behind: each node that is replaced would leave one that is paid for."""
+    for path, entry in view.items("blockDeviceMappings"):
+        gone = str(follow(entry, "ebs", "deleteOnTermination")).lower()
+        if gone in ("false", "0", "f") and view.stack.resources.referring(view.resource, "launchTemplate", *_STARTERS):
+            view.warning(
+                "ebs-stays", f"{path}.ebs.deleteOnTermination",
+                "is false: every node that goes leaves a disk, which is paid for and holds nothing anybody looks for",
+                allowed='"true"',
+            )  # fmt: skip
+
+
+_STARTERS: Final = ("aws:eks/nodeGroup:NodeGroup", "aws:autoscaling/group:Group")
+
+
 RULES: Final[Rules] = {
+    stays: (_TEMPLATE,),
     plan: (PLAN,),
     lock: (LOCK,),
     selection: (SELECTION,),
