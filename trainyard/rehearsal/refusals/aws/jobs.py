@@ -16,9 +16,16 @@ from typing import Any, Final
 from zoneinfo import available_timezones
 
 from trainyard.problems import nearest
-from trainyard.recorded.types import BATCH_DEFINITION, BATCH_ENVIRONMENT, EVENT_SOURCE_MAPPING, FUNCTION, QUEUE
+from trainyard.recorded.types import (
+    BATCH_DEFINITION,
+    BATCH_ENVIRONMENT,
+    BATCH_QUEUE,
+    EVENT_SOURCE_MAPPING,
+    FUNCTION,
+    QUEUE,
+)
 from trainyard.rehearsal.context import View, show
-from trainyard.rehearsal.refusals.aws.events import is_schedule
+from trainyard.rehearsal.refusals.aws.events import is_schedule, never_comes
 from trainyard.rehearsal.refusals.rules import Rules
 
 SCHEDULE: Final = "aws:scheduler/schedule:Schedule"
@@ -43,6 +50,23 @@ def _within(view: View, rule: str, path: str, least: float, most: float, unit: s
     given = view.number(path)
     if given is not None and not least <= given <= most:
         view.error(rule, path, f"got {given:g}", allowed=f"{least:g} to {most:g} {unit}")
+
+
+_GONE: Final = re.compile(
+    r"python(2\.7|3\.[67])|nodejs(\d?\.\d+|(4|6|8|10|12|14)\..*)?|go1\.x|java8|dotnetcore.*|dotnet[57].*|ruby2\..*|provided"
+)
+"""Runtimes that Lambda makes no function with any more (its developer guide, "Deprecated runtimes", 2026-11)."""
+_GOING: Final = re.compile(r"python3\.[89]|nodejs(16|18)\.x|dotnet6|java8\.al2|ruby3\.2")
+"""Runtimes that are patched no more."""
+
+
+def runtime(view: View) -> None:
+    """A runtime that Lambda still has."""
+    name = view.text("runtime")
+    if name is not None and _GONE.fullmatch(name):
+        view.error("lambda-runtime", "runtime", f"{name} is gone: no function is made with it", allowed="a later one")
+    elif name is not None and _GOING.fullmatch(name):
+        view.warning("lambda-runtime", "runtime", f"{name} is patched no more", allowed="a later one")
 
 
 def function(view: View) -> None:
@@ -173,6 +197,28 @@ def environment(view: View) -> None:
         view.error("batch-environment", f"{at}.desiredVcpus", f"got {wanted:g}", allowed="from minVcpus to maxVcpus")
 
 
+def job_queue(view: View) -> None:
+    """A queue has a rank that Batch takes, and each environment once."""
+    _within(view, "batch-queue", "priority", 0, 1000, "")
+    orders = [entry.get("order") for _, entry in view.items("computeEnvironmentOrders")]
+    if len(set(map(str, orders))) < len(orders):
+        view.error("batch-queue", "computeEnvironmentOrders", "has an order twice", allowed="each once")
+
+
+_USUAL_SPOT_PERCENT: Final = 30
+"""Spot machines cost seldom less of the price on demand (as the catalogue's spot prices have it, 2026-11)."""
+
+
+def bid(view: View) -> None:
+    """What is bid for spot machines is what they may cost."""
+    percent = view.number("computeResources.bidPercentage")
+    if percent is not None and not 1 <= percent <= 100:
+        view.error("batch-environment", "computeResources.bidPercentage", f"got {percent:g}", allowed="1 to 100")
+    elif percent is not None and percent < _USUAL_SPOT_PERCENT:
+        view.warning("batch-bid", "computeResources.bidPercentage", f"bids {percent:g} percent of the price on demand: "
+                     "spot machines cost more nearly always, and none starts", allowed="none, or 100")  # fmt: skip
+
+
 def definition(view: View) -> None:
     """A job's tries and time, and what its container asks for."""
     _within(view, "batch-definition", "retryStrategy.attempts", 1, 10, "attempts")
@@ -253,6 +299,8 @@ def times(view: View) -> None:
         places = [f"{here}{tail}" for here, _ in view.items(head)] if mark else [path]
         for here in places:
             text = view.text(here)
+            if text is not None and (never := never_comes(text)):
+                view.warning("aws-schedule-never", here, f"{text} never comes: {never}", allowed="another time")
             if text is not None and not is_schedule(text) and not (view.type == SCHEDULE and _AT.fullmatch(text)):
                 view.error("aws-schedule", here, f"got {show(text)}",
                            allowed="rate(1 day), rate(2 days), or cron of six fields: cron(0 3 * * ? *)")  # fmt: skip
@@ -263,6 +311,20 @@ def recurrence(view: View) -> None:
     text = view.text("recurrence")
     if text is not None and not _MINUTES.fullmatch(text.strip()):
         view.error("aws-schedule", "recurrence", f"got {show(text)}", allowed="five fields of cron: 0 20 * * 5")
+
+
+_RECORDER: Final = "aws:cfg/recorder:Recorder"
+
+
+def recorder(view: View) -> None:
+    """All types are recorded, or some are."""
+    group = "recordingGroup"
+    everything = view.lacks(f"{group}.allSupported") or view.flag(f"{group}.allSupported") is True
+    if view.entries(f"{group}.resourceTypes") and everything and view.lacks(f"{group}.recordingStrategies"):
+        view.error("config-recorder", f"{group}.resourceTypes", "is given with allSupported", allowed="one of them")
+    if view.flag(f"{group}.includeGlobalResourceTypes") and view.flag(f"{group}.allSupported") is False:
+        view.error("config-recorder", f"{group}.includeGlobalResourceTypes", "is given without allSupported",
+                   allowed="allSupported: true")  # fmt: skip
 
 
 def project(view: View) -> None:
@@ -289,6 +351,10 @@ def project(view: View) -> None:
 
 RULES: Final[Rules] = {
     function: (FUNCTION,),
+    runtime: (FUNCTION,),
+    job_queue: (BATCH_QUEUE,),
+    bid: (BATCH_ENVIRONMENT,),
+    recorder: (_RECORDER,),
     mapping: (EVENT_SOURCE_MAPPING,),
     queue: (QUEUE,),
     environment: (BATCH_ENVIRONMENT,),

@@ -13,13 +13,23 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from trainyard.recorded.read import as_number, follow
-from trainyard.recorded.types import BUCKET_REPLICATION, BUCKET_VERSIONING, EBS_VOLUME, EC2_INSTANCE, EFS, LOG_GROUP
+from trainyard.recorded.types import (
+    BUCKET,
+    BUCKET_REPLICATION,
+    BUCKET_VERSIONING,
+    DATA_REPOSITORY_ASSOCIATION,
+    EBS_VOLUME,
+    EC2_INSTANCE,
+    EFS,
+    LOG_GROUP,
+)
 from trainyard.rehearsal.context import View, listed, show
 from trainyard.rehearsal.refusals.rules import Rules
 
 PLAN: Final = "aws:backup/plan:Plan"
 SELECTION: Final = "aws:backup/selection:Selection"
 LOCK: Final = "aws:backup/vaultLockConfiguration:VaultLockConfiguration"
+_TOLD: Final = "aws:backup/vaultNotifications:VaultNotifications"
 _ALARM: Final = "aws:cloudwatch/metricAlarm:MetricAlarm"
 _LIFECYCLE: Final = "aws:s3/bucketLifecycleConfiguration:BucketLifecycleConfiguration"
 _IMAGES: Final = "aws:ecr/lifecyclePolicy:LifecyclePolicy"
@@ -90,6 +100,23 @@ def selection(view: View) -> None:
         view.error("backup-selection", "resources", "is missing", allowed="resources, or selectionTags")
 
 
+def told(view: View) -> None:
+    """A vault tells of what fails, and not of beginnings and successes alone."""
+    events = view.texts("backupVaultEvents")
+    good = ("_STARTED", "_SUCCESSFUL", "RECOVERY_POINT_MODIFIED")
+    if events and len(events) == len(view.entries("backupVaultEvents")) and all(one.endswith(good) for one in events):
+        view.warning("backup-told", "backupVaultEvents", "tell of nothing that fails", allowed="BACKUP_JOB_FAILED too")
+
+
+def linked(view: View) -> None:
+    """A link of Lustre follows what is new, and not what is deleted alone."""
+    for way in ("autoExportPolicy", "autoImportPolicy"):
+        events = view.texts(f"s3.{way}.events")
+        if events and "NEW" not in events and "CHANGED" not in events:
+            view.warning("fsx-link", f"s3.{way}.events", "follow deletions alone: no file is ever carried over",
+                         allowed="NEW and CHANGED too")  # fmt: skip
+
+
 def replication(view: View) -> None:
     """Rules of the newer kind say what becomes of markers and which of them comes first."""
     rules, seen, first = list(view.items("rules")), set[object](), set[object]()
@@ -117,11 +144,26 @@ def replication(view: View) -> None:
         own, other = view.text("bucket"), follow(rule, "destination", "bucket")
         if own and isinstance(other, str) and other.endswith(f":::{own}"):
             view.error("s3-replication", f"{path}.destination.bucket", "is the bucket itself", allowed="another one")
-    own = view.text("bucket")
-    for other_view in view.stack.of_type(BUCKET_VERSIONING) if own else ():
-        status = other_view.text("versioningConfiguration.status")
-        if other_view.text("bucket") == own and status not in (None, "Enabled"):
-            view.error("s3-replication", "bucket", f"its versioning is {status}", allowed="versioning that is Enabled")
+    _versioned(view, "bucket", view.text("bucket"))
+    for path, rule in rules:
+        there = follow(rule, "destination", "bucket")
+        _versioned(view, f"{path}.destination.bucket", there.rpartition(":::")[2] if isinstance(there, str) else None)
+
+
+def _versioned(view: View, path: str, name: str | None) -> None:
+    """A bucket of the stack that is copied from or to keeps versions."""
+    made = [one for one in view.stack.of_type(BUCKET) if name is not None and one.text("bucket") == name]
+    if not made or made[0].resource.read or made[0].has("versionings") or made[0].has("versioning"):
+        return
+    versions = view.stack.of_type(BUCKET_VERSIONING)
+    if any(one.text("bucket") is None for one in versions):
+        return
+    states = [one.text("versioningConfiguration.status") for one in versions if one.text("bucket") == name]
+    if not states:
+        view.error("s3-replication", path, f"{name} keeps no versions: the replication is refused",
+                   allowed="a BucketVersioning that is Enabled")  # fmt: skip
+    elif states[0] not in (None, "Enabled"):
+        view.error("s3-replication", path, f"the versioning of {name} is {states[0]}", allowed="Enabled")
 
 
 _WARMER: Final = (
@@ -225,6 +267,13 @@ def archive(view: View) -> None:
 
 
 _DAY, _WEEK = 86400, 604800
+_SLOW: Final[Mapping[tuple[str, str], int]] = {
+    ("AWS/S3", "BucketSizeBytes"): _DAY,
+    ("AWS/S3", "NumberOfObjects"): _DAY,
+    ("AWS/Billing", "EstimatedCharges"): 21600,
+}
+"""Seconds between two values of metrics that come seldom (Amazon S3 User Guide, "Monitoring metrics"; CloudWatch User
+Guide, "Create a billing alarm")."""
 
 
 def looked_at(view: View) -> None:
@@ -232,6 +281,10 @@ def looked_at(view: View) -> None:
     period, count = view.number("period"), view.number("evaluationPeriods")
     if period is None or count is None:
         return
+    slow = _SLOW.get((view.text("namespace") or "", view.text("metricName") or ""), 0)
+    if period < slow:
+        view.warning("alarm-span", "period", f"got {period:g}, and the figure comes every {slow} seconds: most periods "
+                     "have none", allowed=f"at least {slow}")  # fmt: skip
     most = _WEEK if period >= 3600 else _DAY
     if period * count > most:
         view.error("alarm-span", "evaluationPeriods", f"{count:g} periods of {period:g} seconds are "
@@ -287,6 +340,8 @@ RULES: Final[Rules] = {
     lock: (LOCK,),
     selection: (SELECTION,),
     replication: (BUCKET_REPLICATION,),
+    told: (_TOLD,),
+    linked: (DATA_REPOSITORY_ASSOCIATION,),
     waterfall: (_LIFECYCLE,),
     images: (_IMAGES,),
     log_class: _FILTERS,

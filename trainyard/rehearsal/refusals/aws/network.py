@@ -11,6 +11,7 @@ from typing import Final
 
 from trainyard.catalog import region as region_of
 from trainyard.catalog import regions
+from trainyard.problems import nearest
 from trainyard.recorded.types import VPC_CIDR
 from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.refusals.aws.eks import SUBNET
@@ -139,6 +140,11 @@ def endpoint(view: View) -> None:
     if kind in ("Interface", "GatewayLoadBalancer"):
         _one_subnet_a_zone(view)
     region = view.region
+    short = short.removesuffix("-fips")
+    if service is not None and short not in _SERVICES and service.count(".") == 3:
+        hint = nearest(short, _SERVICES, cutoff=0.85)
+        if hint:
+            view.error("endpoint-service", "serviceName", f"{service}: AWS has no such service", hint=hint)
     foreign = service is not None and not service.startswith(
         (f"com.amazonaws.{region}.", "com.amazonaws.s3-global.", "com.amazonaws.vpce.", "cn.com.", "aws.")
     )
@@ -146,6 +152,21 @@ def endpoint(view: View) -> None:
         view.error(
             "endpoint-service", "serviceName", f"got {show(service)}", allowed=f"com.amazonaws.{region}.<service>"
         )
+
+
+_SERVICES: Final = (
+    "airflow", "application-autoscaling", "athena", "autoscaling", "backup", "batch", "bedrock", "bedrock-agent",
+    "bedrock-agent-runtime", "bedrock-runtime", "cloudtrail-data", "codedeploy", "guardduty", "redshift-data",
+    "cloudformation", "cloudtrail", "codeartifact", "codebuild", "codecommit", "codepipeline", "config", "datasync",
+    "dms", "dynamodb", "ebs", "ec2", "ec2messages", "ecs", "ecs-agent", "ecs-telemetry", "eks", "eks-auth",
+    "elasticache", "elasticfilesystem", "elasticloadbalancing", "elasticmapreduce", "email-smtp", "emr-containers",
+    "events", "execute-api", "fsx", "git-codecommit", "glue", "grafana", "guardduty-data", "imagebuilder", "inspector2",
+    "kafka", "kinesis-firehose", "kinesis-streams", "kms", "lambda", "logs", "monitoring", "notebook",
+    "pricing", "rds", "rds-data", "redshift", "s3", "s3express", "scheduler", "secretsmanager", "securityhub",
+    "servicecatalog", "servicequotas", "sns", "sqs", "ssm", "ssm-contacts", "ssmmessages", "states", "storagegateway",
+    "sts", "studio", "sync-states", "synthetics", "tagging", "transfer", "xray",
+)  # fmt: skip
+"""Services with an endpoint of their own in a network, as generally known: what nearly is one of these is told."""
 
 
 def _one_subnet_a_zone(view: View) -> None:

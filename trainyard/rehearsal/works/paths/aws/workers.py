@@ -22,6 +22,7 @@ from trainyard.recorded.types import (
     FUNCTION,
     SECURITY_GROUP,
     SECURITY_GROUP_EGRESS_RULE,
+    SECURITY_GROUP_INGRESS_RULE,
     SECURITY_GROUP_RULE,
     VPC_ENDPOINT,
 )
@@ -135,6 +136,11 @@ def _mounted(network: Network) -> None:
         for subnet in view.texts("computeResources.subnets")
         if subnet in network.subnets and (zone := network.subnets[subnet].text("availabilityZone"))
     }
+    groups = {
+        group
+        for view in network.stack.of_type(BATCH_ENVIRONMENT)
+        for group in view.texts("computeResources.securityGroupIds")
+    }
     if not zones:
         return
     for job in network.stack.of_type(BATCH_DEFINITION):
@@ -144,6 +150,13 @@ def _mounted(network: Network) -> None:
             made = any(str(one.resource.id) == system for one in network.stack.of_type(EFS) if not one.resource.read)
             if not made or not targets or None in places:
                 continue
+            for target in targets if groups else ():
+                if not _lets_in(network, target, groups):
+                    target.error(
+                        "paths-worker-nfs", "securityGroups",
+                        f"no group of the mount target lets TCP 2049 in from the machines that run {job.name}: its "
+                        "volume is never mounted", allowed="a rule of ingress for TCP 2049 from their group",
+                    )  # fmt: skip
             there = {place.text("availabilityZone") for place in places if place is not None}
             if missing := sorted(zones - there) if None not in there else []:
                 job.error(
@@ -151,6 +164,44 @@ def _mounted(network: Network) -> None:
                     f"mounts {system}, which has no mount target in {', '.join(missing)}, where its machines may start",
                     allowed="a mount target in each zone",
                 )  # fmt: skip
+
+
+_NFS: Final = 2049
+
+
+def _lets_in(network: Network, target: View, wanted: set[str]) -> bool:
+    """Whether some rule of a mount target's groups lets NFS in from one of the groups, or may."""
+    own = target.texts("securityGroups")
+    made = {group.resource.id: group for group in network.stack.of_type(SECURITY_GROUP) if not group.resource.read}
+    if not own or any(group not in made for group in own):
+        return True
+    for group in own:
+        if made[group].blurred("ingress"):
+            return True
+        for path, _ in made[group].items("ingress"):
+            sources = [*made[group].texts(f"{path}.securityGroups")]
+            sources += [group] if made[group].flag(f"{path}.self") else []
+            blocks = bool(made[group].entries(f"{path}.cidrBlocks"))
+            if _is_nfs(made[group], f"{path}.", "protocol") and (blocks or wanted & set(sources)):
+                return True
+    for type_, protocol in ((SECURITY_GROUP_INGRESS_RULE, "ipProtocol"), (SECURITY_GROUP_RULE, "protocol")):
+        for rule in network.stack.of_type(type_):
+            if rule.text("type") == "egress" or rule.text("securityGroupId") not in (None, *own):
+                continue
+            source = rule.text("referencedSecurityGroupId") or rule.text("sourceSecurityGroupId")
+            if rule.flag("self"):
+                source = rule.text("securityGroupId")
+            if _is_nfs(rule, "", protocol) and (source is None or source in wanted):
+                return True
+    return False
+
+
+def _is_nfs(view: View, prefix: str, protocol: str) -> bool:
+    name = str(view.value(f"{prefix}{protocol}") or "").lower()
+    start, end = view.number(f"{prefix}fromPort"), view.number(f"{prefix}toPort")
+    return name in ("-1", "all", "") or (
+        name in ("tcp", "6") and (start is None or end is None or start <= _NFS <= end)
+    )
 
 
 def _systems(job: View) -> Iterator[str]:

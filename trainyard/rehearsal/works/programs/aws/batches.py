@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from trainyard.catalog import instances
+from trainyard.recorded.node_groups import EKS_NODE_GROUP
 from trainyard.recorded.read import as_number
 from trainyard.recorded.types import BATCH_DEFINITION, BATCH_ENVIRONMENT, BATCH_QUEUE
 from trainyard.rehearsal.context import Stack, View, listed
@@ -20,6 +21,7 @@ _MIB: Final = 1024
 
 def check(stack: Stack) -> None:
     """Every job that is written down, against every environment."""
+    quotas(stack)
     environments = stack.of_type(BATCH_ENVIRONMENT)
     if not environments or not stack.of_type(BATCH_QUEUE):
         return
@@ -51,6 +53,40 @@ def check(stack: Stack) -> None:
                     f"asks for {number:g} of {kind}, and the largest machine of the environments has {have:g}{left}: "
                     "the job stays RUNNABLE", allowed=f"less, or a larger type than {', '.join(sorted(types))}",
                 )  # fmt: skip
+
+
+_QUOTA: Final = "aws:servicequotas/serviceQuota:ServiceQuota"
+_CODES: Final = {
+    "L-417A185B": ("p", False), "L-7212CCBC": ("p", True), "L-DB2E81BA": ("gv", False), "L-3819A6DF": ("gv", True),
+}  # fmt: skip
+"""Quotas of vCPUs by their codes (Amazon EC2 User Guide, "EC2 instance type quotas"): of which families they are, by
+their first letters, and whether of spot."""
+
+
+def quotas(stack: Stack) -> None:
+    """A quota that is asked for bears one machine of those that the stack starts."""
+    known = {one.type: one for one in instances()}
+    wanted: list[tuple[str, bool, str]] = []
+    for view in stack.of_type(BATCH_ENVIRONMENT):
+        spot = view.text("computeResources.type") == "SPOT"
+        wanted += [(type_, spot, view.name) for type_ in view.texts("computeResources.instanceTypes")]
+    for view in stack.of_type(EKS_NODE_GROUP):
+        spot = view.text("capacityType") == "SPOT"
+        wanted += [(type_, spot, view.name) for type_ in view.texts("instanceTypes")]
+    for quota in stack.of_type(_QUOTA):
+        families, spot = _CODES.get(quota.text("quotaCode") or "", ("", False))
+        value = quota.number("value")
+        ours = [
+            (known[type_].vcpus, type_, name)
+            for type_, is_spot, name in wanted
+            if type_ in known and is_spot == spot and families and type_[0] in families
+        ]
+        if value is not None and ours and value < min(ours)[0]:
+            least, type_, name = min(ours)
+            quota.warning(
+                "programs-quota", "value", f"asks for {value:g} vCPUs, and one {type_} of {name} has {least}: none "
+                "starts by this quota", allowed=f"at least {least}",
+            )  # fmt: skip
 
 
 def _asked(definition: View) -> Mapping[str, float]:

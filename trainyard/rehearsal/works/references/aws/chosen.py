@@ -8,6 +8,7 @@ the letter: a star is a star), 2026-11.
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Final
 
@@ -15,6 +16,8 @@ from trainyard.problems import nearest
 from trainyard.recorded.read import follow
 from trainyard.recorded.types import (
     BACKUP_SELECTION,
+    BATCH_DEFINITION,
+    BATCH_QUEUE,
     BUCKET_ENCRYPTION,
     BUCKET_REPLICATION,
     DATABASE,
@@ -22,12 +25,15 @@ from trainyard.recorded.types import (
     EBS_VOLUME,
     EC2_INSTANCE,
     EFS,
+    LOG_GROUP,
     LUSTRE,
 )
 from trainyard.rehearsal.context import Stack, View, show
 
 _COMPOSITE: Final = "aws:cloudwatch/compositeAlarm:CompositeAlarm"
 _ALARM: Final = "aws:cloudwatch/metricAlarm:MetricAlarm"
+_SCHEDULE: Final = "aws:scheduler/schedule:Schedule"
+_PROJECT: Final = "aws:codebuild/project:Project"
 _NOTIFICATION: Final = "aws:s3/bucketNotification:BucketNotification"
 _NAMED: Final = re.compile(r"(?:ALARM|OK|INSUFFICIENT_DATA)\(\s*\"?([^\")]+?)\"?\s*\)")
 _NEAR: Final = 0.8
@@ -43,6 +49,8 @@ def check(stack: Stack) -> None:
         _selected(stack, selection)
     for replication in stack.of_type(BUCKET_REPLICATION):
         _replicated(stack, replication)
+    _called(stack)
+    _logged(stack)
     for notification in stack.of_type(_NOTIFICATION):
         _filtered(notification)
 
@@ -60,6 +68,43 @@ def _alarms(stack: Stack) -> None:
             hint = nearest(own, known, cutoff=_NEAR) if own not in known else ""
             if hint:
                 view.error("reference-alarm", "alarmRule", f"names the alarm {show(own)}, and there is none", hint=hint)
+
+
+def _called(stack: Stack) -> None:
+    """What a schedule sends to Batch names a queue and a job of the stack, where it nearly names one."""
+    known = {
+        "JobQueue": [_names(view) for view in stack.of_type(BATCH_QUEUE)],
+        "JobDefinition": [_names(view) for view in stack.of_type(BATCH_DEFINITION)],
+    }
+    for view in stack.of_type(_SCHEDULE):
+        try:
+            sent = json.loads(view.text("target.input") or "{}")
+        except ValueError:
+            continue
+        for key, lists in known.items() if isinstance(sent, dict) else ():
+            names = [name for names in lists for name in names]
+            given = re.sub(r":\d+$", "", str(sent.get(key) or ""))
+            hint = nearest(given, names, cutoff=_NEAR) if given and given not in names else ""
+            if hint:
+                view.error("reference-batch", "target.input", f"{key} is {show(given)}, and there is none", hint=hint)
+
+
+def _names(view: View) -> list[str]:
+    arns = (str(view.resource.outputs.get(key) or "") for key in ("arn", "arnPrefix"))
+    plain = [re.sub(r":\d+$", "", arn) for arn in arns if arn]
+    return [*plain, *([name] if (name := view.text("name")) else [])]
+
+
+def _logged(stack: Stack) -> None:
+    """A build writes to the group that is made for it, where it nearly names one."""
+    names = [name for view in stack.of_type(LOG_GROUP) if (name := view.text("name")) is not None]
+    for view in stack.of_type(_PROJECT):
+        path = "logsConfig.cloudwatchLogs.groupName"
+        given = view.text(path)
+        hint = nearest(given, names, cutoff=_NEAR) if given and given not in names else ""
+        if hint:
+            view.warning("reference-log-group", path, f"{show(given)} is made by nobody here: it keeps what is written "
+                         "for ever", hint=hint)  # fmt: skip
 
 
 def _selected(stack: Stack, selection: View) -> None:
