@@ -255,6 +255,13 @@ FORMATS: Final[dict[str, dict[str, Format]]] = {
         "alarmActions[]": arn(),
         "okActions[]": arn(),
     },
+    "aws:cloudtrail/trail:Trail": {
+        "name": matching(
+            "trail-name",
+            r"[A-Za-z0-9](?!.*[._-]{2})[A-Za-z0-9._-]{1,126}[A-Za-z0-9]",
+            "3 to 128 letters, digits and ._-, never two of those marks in a row",
+        ),
+    },
     "aws:cloudwatch/eventRule:EventRule": {"eventPattern": JSON},
     "aws:cloudwatch/dashboard:Dashboard": {
         "dashboardBody": Format("dashboard-body", _has_widgets, "must be JSON with a list of widgets"),

@@ -230,7 +230,8 @@ aws.ecr.LifecyclePolicy(
                 {
                     "rulePriority": 1,
                     "selection": {
-                        "tagStatus": "untagged", "countType": "sinceImagePushed", "countUnit": "days", "countNumber": 14,
+                        "tagStatus": "untagged", "countType": "sinceImagePushed", "countUnit": "days",
+                        "countNumber": 14,
                     },
                     "action": {"type": "expire"},
                 }

@@ -2,8 +2,8 @@
 
 Sources: AWS Secrets Manager User Guide, "Permissions for Lambda rotation functions"; EventBridge Scheduler User Guide,
 "Setting up the execution role" and EventBridge User Guide, "Identity-based policies for targets"; AWS Backup Developer
-Guide, "IAM service roles" (one managed policy backs up, another restores); AWS CodeBuild User Guide, "Allow CodeBuild to
-interact with other services"; AWS Batch User Guide, "Instance role" and "Job role" (2026-11).
+Guide, "IAM service roles" (one managed policy backs up, another restores); AWS CodeBuild User Guide, "Allow CodeBuild
+to interact with other services"; AWS Batch User Guide, "Instance role" and "Job role" (2026-11).
 """
 
 from __future__ import annotations
