@@ -171,6 +171,8 @@ SOUND = {
         KEEPING,
         edit(BUILD, "train",
              put("source", {"type": "NO_SOURCE", "buildspec": "version: 0.2\nphases:\n  build: {commands: [make]}"}))),
+    "a bucket of another program": (
+        KEEPING, edit(JOB, "train", reworded("containerProperties", "acme-keeping-models", "imagenet-of-all"))),
     "a quota for one machine": (
         KEEPING, edit("aws:servicequotas/serviceQuota:ServiceQuota", "spot-gpus", put("value", 4))),
     "types that are recorded one by one": (
@@ -280,6 +282,12 @@ BESIDE = {
     "an archive before its time": (
         LARGE, edit(EFS, "globex-production-shared", put("lifecyclePolicies[1].transitionToArchive", "AFTER_14_DAYS")),
         "efs-archive"),
+    "a bucket by nearly its name": (
+        KEEPING,
+        edit(JOB, "train", reworded("containerProperties", "acme-keeping-models", "acme-keeping-model")),
+        "reference-bucket"),
+    "copies that are switched off": (
+        KEEPING, edit(REPLICATION, "models", put("rules[0].status", "Disabled")), "programs-switched-off"),
     "a profile that is a role": (
         KEEPING,
         refer(ENVIRONMENT, "spot", "computeResources.instanceRole", aws.ROLE, "machine", "arn"), "aws-arn-kind"),

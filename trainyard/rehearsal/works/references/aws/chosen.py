@@ -18,6 +18,7 @@ from trainyard.recorded.types import (
     BACKUP_SELECTION,
     BATCH_DEFINITION,
     BATCH_QUEUE,
+    BUCKET,
     BUCKET_ENCRYPTION,
     BUCKET_REPLICATION,
     DATABASE,
@@ -50,6 +51,7 @@ def check(stack: Stack) -> None:
     for replication in stack.of_type(BUCKET_REPLICATION):
         _replicated(stack, replication)
     _called(stack)
+    _kept_in(stack)
     _logged(stack)
     for notification in stack.of_type(_NOTIFICATION):
         _filtered(notification)
@@ -130,7 +132,25 @@ def _selected(stack: Stack, selection: View) -> None:
         )  # fmt: skip
 
 
+def _kept_in(stack: Stack) -> None:
+    """A job that is written down keeps its things in a bucket of the stack, where it nearly names one."""
+    names = [name for view in stack.of_type(BUCKET) if (name := view.text("bucket")) is not None]
+    for view in stack.of_type(BATCH_DEFINITION):
+        for given in dict.fromkeys(_BUCKET.findall(view.text("containerProperties") or "")):
+            hint = nearest(given, names, cutoff=_NEAR) if given not in names else ""
+            if hint:
+                view.warning("reference-bucket", "containerProperties", f"names the bucket {show(given)}, which nobody "
+                             "makes here", hint=hint)  # fmt: skip
+
+
+_BUCKET: Final = re.compile(r"s3://([a-z0-9][a-z0-9.-]+)")
+
+
 def _replicated(stack: Stack, replication: View) -> None:
+    states = [rule.get("status") for _, rule in replication.items("rules")]
+    if states and all(state == "Disabled" for state in states):
+        replication.warning("programs-switched-off", "rules[0].status", "is Disabled, as of all: nothing is copied",
+                            allowed="Enabled")  # fmt: skip
     bucket = replication.text("bucket")
     encrypted = [
         view for view in stack.of_type(BUCKET_ENCRYPTION)
