@@ -357,10 +357,10 @@ _BY_ENDING: tuple[tuple[str | tuple[str, ...], str], ...] = (
 
 
 def plausible_text(key: str, subject: synthesised.Subject) -> str:
-    """A text for a field of this name: an ARN for `…Arn`, an address for `…Endpoint`."""
+    """A text for a field of this name: an ARN for `…Arn` and `arnPrefix`, an address for `…Endpoint`."""
     lower = key.lower()
     h = synthesised.digest(subject.type, subject.name, key)
-    if lower.endswith("arn"):
+    if lower.endswith(("arn", "arnprefix")):
         return synthesised.arn(subject, h[:17])
     place = subject.place
     dns = place.dns_suffix if subject.type.startswith("aws:") else "internal"

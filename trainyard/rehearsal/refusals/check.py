@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from trainyard import cards
 from trainyard.recorded.model import Finding, RecordedResource
 from trainyard.rehearsal.context import Stack, ValueContext
 from trainyard.rehearsal.refusals.aws import (
     add_ons,
+    arns,
     buckets,
     dashboards,
     database,
@@ -18,13 +18,17 @@ from trainyard.rehearsal.refusals.aws import (
     events,
     files,
     formats,
+    jobs,
+    kept,
     launch_templates,
     messages,
     model_check,
     names,
     network,
     policies,
+    together,
 )
+from trainyard.rehearsal.refusals.aws.elsewhere import model_of
 from trainyard.rehearsal.refusals.gcp import beside as gcp_beside
 from trainyard.rehearsal.refusals.gcp import clusters as gcp_clusters
 from trainyard.rehearsal.refusals.gcp import compute as gcp_compute
@@ -64,11 +68,15 @@ RULES: Final = by_type(
         dashboards,
         files,
         formats,
+        jobs,
+        kept,
         launch_templates,
         messages,
         names,
         network,
         policies,
+        together,
+        arns,
         gcp_names,
         gcp_compute,
         gcp_container,
@@ -111,7 +119,7 @@ def check_values(resources: Sequence[RecordedResource], context: ValueContext) -
     """
     stack = Stack(resources, context)
     for view in stack.views:
-        model = cards.of(view.type).model
+        model = model_of(view.type)
         if model is not None:
             model_check.check(view, model)
         for rule in (*RULES.get(view.type, ()), *RULES.get(EVERY_TYPE, ())):

@@ -18,6 +18,7 @@ from trainyard.rehearsal.works.programs import (
 )
 from trainyard.rehearsal.works.programs.aws import (
     alarms,
+    batches,
     budget_filters,
     cached_images,
     counted,
@@ -79,6 +80,7 @@ from trainyard.rehearsal.works.watching import names
 def check(stack: Stack) -> None:
     """Notes what names something that is not there, or is elsewhere."""
     alarms.check(stack)
+    batches.check(stack)
     keys.check(stack)
     patterns.check(stack)
     events.check(stack)

@@ -10,7 +10,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
-from trainyard.recorded.types import GCP_IDENTITY_PROVIDER, GCP_LOG_EXCLUSION
+from trainyard.recorded.types import (
+    BATCH_ENVIRONMENT,
+    BATCH_QUEUE,
+    EVENT_SOURCE_MAPPING,
+    FUNCTION,
+    GCP_IDENTITY_PROVIDER,
+    GCP_LOG_EXCLUSION,
+)
 from trainyard.rehearsal.context import Stack, View, show
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
 
@@ -26,6 +33,9 @@ class _Switch:
 
 _REGIONAL: Final = "gcp:secretmanager/regionalSecretVersion:RegionalSecretVersion"
 _SWITCHES: Final = (
+    _Switch(BATCH_ENVIRONMENT, "state", "DISABLED", "nothing is placed in it", "ENABLED"),
+    _Switch(BATCH_QUEUE, "state", "DISABLED", "it takes no job", "ENABLED"),
+    _Switch("aws:cfg/recorderStatus:RecorderStatus", "isEnabled", False, "nothing is recorded", "true"),
     _Switch("aws:cloudtrail/trail:Trail", "enableLogging", False, "nothing is recorded", "true"),
     _Switch("aws:cloudwatch/eventRule:EventRule", "state", "DISABLED", "no event is told", "ENABLED"),
     _Switch("aws:cloudwatch/eventRule:EventRule", "isEnabled", False, "no event is told", "true"),
@@ -33,7 +43,9 @@ _SWITCHES: Final = (
     _Switch("aws:cloudwatch/compositeAlarm:CompositeAlarm", "actionsEnabled", False, "nobody is told", "true"),
     _Switch("aws:dlm/lifecyclePolicy:LifecyclePolicy", "state", "DISABLED", "no snapshot is taken", "ENABLED"),
     _Switch("aws:guardduty/detector:Detector", "enable", False, "nothing is looked at", "true"),
-    _Switch("aws:lambda/eventSourceMapping:EventSourceMapping", "enabled", False, "it is never called", "true"),
+    _Switch(EVENT_SOURCE_MAPPING, "enabled", False, "it is never called", "true"),
+    _Switch(FUNCTION, "reservedConcurrentExecutions", 0, "it never runs", "-1, or how many may run at once"),
+    _Switch("aws:rds/eventSubscription:EventSubscription", "enabled", False, "nobody is told", "true"),
     _Switch("aws:route53/healthCheck:HealthCheck", "disabled", True, "all counts as healthy", "false"),
     _Switch("aws:scheduler/schedule:Schedule", "state", "DISABLED", "it never comes", "ENABLED"),
     _Switch("gcp:bigquery/dataTransferConfig:DataTransferConfig", "disabled", True, "nothing is brought over", "false"),
