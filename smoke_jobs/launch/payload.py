@@ -16,6 +16,8 @@ from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 
+from trainyard.capture import derived
+
 WORKER = Path(__file__).resolve().parent.parent / "ddp"
 START = Path(__file__).resolve().with_name("start.py")
 
@@ -69,19 +71,24 @@ def digest_of_files(files: tuple[tuple[str, str], ...]) -> str:
 
 def digest(content: str) -> str:
     """Eight hexadecimal digits that stand for a content."""
-    return hashlib.sha256(content.encode()).hexdigest()[:8]
+    return derived(hashlib.sha256(content.encode()).hexdigest()[:8], content)
 
 
 def digest_with_files(files: tuple[tuple[str, str], ...], objects: object) -> str:
     """`digest` of the JSON of `{"code": files, "objects": objects}`: the files, which jobs share, are hashed once."""
-    found = _hash_of_files(files).copy()
-    found.update(f', "objects": {json.dumps(objects, sort_keys=True)}}}'.encode())
-    return found.hexdigest()[:8]
+    found, rest = _hash_of_files(files).copy(), f', "objects": {json.dumps(objects, sort_keys=True)}}}'
+    found.update(rest.encode())
+    return derived(found.hexdigest()[:8], _stands_for(files), rest)
 
 
 @lru_cache(maxsize=256)
 def _hash_of_files(files: tuple[tuple[str, str], ...]) -> hashlib._Hash:
     return hashlib.sha256(f'{{"code": {json.dumps(dict(files), sort_keys=True)}'.encode())
+
+
+@lru_cache(maxsize=256)
+def _stands_for(files: tuple[tuple[str, str], ...]) -> str:
+    return _hash_of_files(files).hexdigest()
 
 
 def archive(content: Mapping[str, str]) -> bytes:

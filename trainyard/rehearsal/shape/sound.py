@@ -1,0 +1,134 @@
+"""What was judged in this process and found without any fault, by the shape of the stack.
+
+It is asked within `judging_many` alone: of one stack there is no next.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import secrets
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any, Final, TypeVar
+
+from trainyard.rehearsal.engine.project import StackConfig
+from trainyard.rehearsal.engine.recorder import Recording
+from trainyard.rehearsal.shape import content, lexicon
+from trainyard.rehearsal.shape.renaming import AmbiguousError, Renaming, normal_form
+from trainyard.rehearsal.shape.words import Vocabulary, forms, identity_texts, renameable
+
+SWITCH: Final = "TRAINYARD_JUDGE_EACH"
+"""An environment variable: with any text in it every stack is judged in full."""
+_MOST: Final = 256
+"""Shapes that a process remembers; then it begins anew."""
+
+Answer = TypeVar("Answer")
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A stack without the words of its client: what else is equal has the same key."""
+
+    key: Hashable
+    renaming: Renaming
+    rest: bytes = field(repr=False)  # the normal form between the words; forgotten with the stack
+
+
+class Sound:
+    """Answers that nothing was found, by question and shape."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+        self.known = 0
+        self._answers: dict[tuple[Hashable, Hashable], Any] = {}
+        self._vocabulary = Vocabulary()
+        self._salt = secrets.token_bytes(32)
+
+    def shape_of(
+        self,
+        config: StackConfig,
+        settings: Mapping[str, Any],
+        plan: Mapping[str, Any],
+        preview: Recording,
+        known: Recording,
+        derived: Mapping[str, Sequence[str]],
+    ) -> Shape | None:
+        """The shape of a stack that was recorded; None where the program failed or something in it is no plain data."""
+        if any(run.error is not None or run.hang is not None for run in (preview, known)) or config.unseen:
+            return None
+        words = renameable(identity_texts(config.stack, settings), lexicon.of_the_rules())
+        try:
+            renaming = Renaming(words, derived)
+            text = content.written(config, settings, plan, preview, known)
+        except (AmbiguousError, content.NotPlainError):
+            return None
+        rest, places = normal_form(text, renaming.places(text))
+        found = hashlib.blake2b(key=self._salt)
+        for part in (rest, places, forms(words).encode()):
+            found.update(len(part).to_bytes(8, "big"))
+            found.update(part)
+        classes = tuple(sorted(known.classes.items())) if known.classes == preview.classes else ()
+        return Shape((found.digest(), *classes), renaming, rest) if classes else None
+
+    def answer(self, shape: Shape, question: Hashable) -> Any:
+        """What was answered to a stack of this shape; None where it was not asked, or the client's name is nearly
+        another word of it."""
+        self.asked += 1
+        found = self._answers.get((question, shape.key))
+        if found is None or not self._vocabulary.far_from(shape.renaming.words):
+            return None
+        self.known += 1
+        return found
+
+    def add(self, shape: Shape, question: Hashable, answer: Any) -> None:
+        """Remembers an answer that nothing was found, which is anything but None."""
+        if len(self._answers) >= _MOST:
+            self._answers, self._vocabulary = {}, Vocabulary()
+        self._vocabulary.add(shape.rest)
+        self._answers[question, shape.key] = answer
+
+
+_sound = Sound()
+_many: ContextVar[bool] = ContextVar("trainyard_judging_many", default=False)
+
+
+def sound() -> Sound | None:
+    """What this process remembers; None outside of `judging_many`, and where `SWITCH` is set."""
+    return _sound if _many.get() and not os.environ.get(SWITCH) else None
+
+
+@contextmanager
+def judging_many(many: bool = True) -> Iterator[None]:
+    """Says that the stacks judged within the block are some of many, which may be alike."""
+    token = _many.set(many)
+    try:
+        yield
+    finally:
+        _many.reset(token)
+
+
+def judged_once(
+    shape: Shape | None,
+    question: Hashable,
+    judge: Callable[[], Answer],
+    keep: Callable[[Answer, Renaming], Any | None],
+    again: Callable[[Any, Renaming], Answer],
+) -> Answer:
+    """What `judge` says of a stack; of one that is like another, of which nothing was found, what it said of that.
+
+    `keep` gives what is kept of an answer, None of one by which something was found; `again` makes the answer of it.
+    """
+    remembered = sound()
+    if shape is None or remembered is None:
+        return judge()
+    kept = remembered.answer(shape, question)
+    if kept is not None:
+        return again(kept, shape.renaming)
+    answer = judge()
+    kept = keep(answer, shape.renaming)
+    if kept is not None:
+        remembered.add(shape, question, kept)
+    return answer
