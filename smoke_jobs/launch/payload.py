@@ -66,29 +66,28 @@ def _own(worker: Path, start: Path) -> dict[str, str]:
 @lru_cache(maxsize=256)
 def digest_of_files(files: tuple[tuple[str, str], ...]) -> str:
     """`digest` of files by name, as JSON; every job of a process has the same, or one file more."""
-    return digest(json.dumps(dict(files), sort_keys=True))
+    return _digest(json.dumps(dict(files), sort_keys=True))
 
 
 def digest(content: str) -> str:
     """Eight hexadecimal digits that stand for a content."""
-    return derived(hashlib.sha256(content.encode()).hexdigest()[:8], content)
+    return derived(_digest(content), content)
+
+
+def _digest(content: str) -> str:
+    return hashlib.sha256(content.encode()).hexdigest()[:8]
 
 
 def digest_with_files(files: tuple[tuple[str, str], ...], objects: object) -> str:
     """`digest` of the JSON of `{"code": files, "objects": objects}`: the files, which jobs share, are hashed once."""
-    found, rest = _hash_of_files(files).copy(), f', "objects": {json.dumps(objects, sort_keys=True)}}}'
-    found.update(rest.encode())
-    return derived(found.hexdigest()[:8], _stands_for(files), rest)
+    found = _hash_of_files(files).copy()
+    found.update(f', "objects": {json.dumps(objects, sort_keys=True)}}}'.encode())
+    return found.hexdigest()[:8]
 
 
 @lru_cache(maxsize=256)
 def _hash_of_files(files: tuple[tuple[str, str], ...]) -> hashlib._Hash:
     return hashlib.sha256(f'{{"code": {json.dumps(dict(files), sort_keys=True)}'.encode())
-
-
-@lru_cache(maxsize=256)
-def _stands_for(files: tuple[tuple[str, str], ...]) -> str:
-    return _hash_of_files(files).hexdigest()
 
 
 def archive(content: Mapping[str, str]) -> bytes:

@@ -96,7 +96,7 @@ def _in_order(
     running: dict[Future[Told], tuple[int, int]] = {}  # the stack and the worker
     done: dict[int, Told] = {}
     idle, next_told = list(range(len(pool))), 0
-    left = _Left(files)
+    left = StacksLeft(files)
     while left or running:
         while left and idle:
             worker = idle.pop()
@@ -121,7 +121,7 @@ def _in_order(
             next_told += 1
 
 
-class _Left:
+class StacksLeft:
     """The stacks that nobody has judged yet, each to be had by the worker that has judged others like it."""
 
     def __init__(self, files: Sequence[Path]) -> None:

@@ -140,7 +140,7 @@ def normal_form(written: bytes, places: Sequence[Place]) -> tuple[bytes, bytes]:
     """What was written without the words, and where they stand and what stands for each: of both together and the words
     themselves it can be written again."""
     pieces: list[bytes] = []
-    where = array("Q")
+    where = array("Q", [len(places)])
     last = 0
     for start, end, _ in places:
         pieces.append(written[last:start])
@@ -183,7 +183,7 @@ def _might_be_a_key(written: bytes, start: int, end: int) -> bool:
     kinds = "".join(
         "9" if each.isdigit() else "A" if each.isupper() else "a" if each.islower() else "-" for each in text
     )
-    if not {"9", "a"} <= set(kinds) or ("A" not in kinds and "-" in kinds):
+    if not {"9", "a"} <= set(kinds) or ("A" not in kinds and ("-" in kinds or _HEX.fullmatch(text))):
         return False
     turns = sum(one != other for one, other in pairwise(kinds))
     return 100 * turns >= (_TURNS_PERCENT if "A" in kinds else _TURNS_OF_SMALL_PERCENT) * len(text)

@@ -44,6 +44,7 @@ class Sound:
         self.asked = 0
         self.known = 0
         self._answers: dict[tuple[Hashable, Hashable], Any] = {}
+        self._told: set[Hashable] = set()  # shapes whose words are in the vocabulary
         self._vocabulary = Vocabulary()
         self._salt = secrets.token_bytes(32)
 
@@ -86,8 +87,10 @@ class Sound:
     def add(self, shape: Shape, question: Hashable, answer: Any) -> None:
         """Remembers an answer that nothing was found, which is anything but None."""
         if len(self._answers) >= _MOST:
-            self._answers, self._vocabulary = {}, Vocabulary()
-        self._vocabulary.add(shape.rest)
+            self._answers, self._told, self._vocabulary = {}, set(), Vocabulary()
+        if shape.key not in self._told:
+            self._told.add(shape.key)
+            self._vocabulary.add(shape.rest)
         self._answers[question, shape.key] = answer
 
 
