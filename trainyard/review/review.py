@@ -208,7 +208,7 @@ def review(
 def _by_policies(rehearsal: Rehearsal, configuration: Mapping[str, Any] | None) -> PolicyReport:
     """What the policies say of a stack. Dates of exceptions and of versions go by the day."""
     started = time.perf_counter()
-    return judged_once(
+    found: PolicyReport = judged_once(
         rehearsal.shape,
         ("policies", repr(configuration), today()),
         lambda: check_policies(
@@ -222,6 +222,7 @@ def _by_policies(rehearsal: Rehearsal, configuration: Mapping[str, Any] | None) 
         keep=lambda report, renaming: report.for_the_next(renaming.template),
         again=lambda kept, renaming: kept.of_the_next(rehearsal.stack, renaming.filled, time.perf_counter() - started),
     )
+    return found
 
 
 @contextmanager
