@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import Final
 
 _FEWEST_DIGITS: Final = 6
-"""Of a digest, the fewest digits that a text shows."""
+"""The fewest digits that a text shows of a digest."""
 _SHORT_TEXT: Final = 0x8C
 """`SHORT_BINUNICODE` of Python's pickle: a byte with the length follows, then the text."""
 _ALPHANUMERIC: Final = frozenset(b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
