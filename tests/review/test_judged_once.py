@@ -15,6 +15,7 @@ from trainyard.capture import Captured, derived, noting_derived
 from trainyard.recorded.model import UNKNOWN, RecordedResource, Secret, leaves
 from trainyard.rehearsal import rehearse as rehearse_module
 from trainyard.rehearsal.engine.recorder import Recording
+from trainyard.rehearsal.shape import once
 from trainyard.rehearsal.shape import sound as shapes
 from trainyard.review.bench import clients
 from trainyard.review.review import Review, judge
@@ -42,8 +43,8 @@ ON_GOOGLE = (
 def remembered(monkeypatch: pytest.MonkeyPatch) -> Iterator[shapes.Sound]:
     """What is remembered in a test of its own, which judges many stacks."""
     found = shapes.Sound()
-    monkeypatch.setattr(shapes, "_sound", found)
-    with shapes.judging_many():
+    monkeypatch.setattr(shapes, "OF_THIS_PROCESS", found)
+    with once.judging_many():
         yield found
 
 
@@ -80,14 +81,14 @@ def test_the_next_client_is_told_what_it_would_be_told_alone(
     judged(project, one)
     with_others = told(judged(project, other))
     assert (remembered.asked, remembered.known) == (4, again)
-    monkeypatch.setenv(shapes.SWITCH, "1")
+    monkeypatch.setenv(once.SWITCH, "1")
     assert told(judged(project, other)) == with_others
     assert remembered.asked == 4, "with the switch nobody asks"
 
 
 def test_one_stack_alone_has_no_shape(project: Path) -> None:
-    with shapes.judging_many(False):
-        assert shapes.sound() is None
+    with once.judging_many(False):
+        assert once.sound() is None
         assert judged(project, "vortik-aws").rehearsal.shape is None
 
 

@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from trainyard.capture import Captured, capturing, noting_derived, rehearsing
 from trainyard.problems import SettingsError
@@ -19,7 +19,10 @@ from trainyard.rehearsal.engine.project import StackConfig, StandIn, read_stack
 from trainyard.rehearsal.engine.recorder import Deployment, Recording
 from trainyard.rehearsal.findings import broken, ordered, refused
 from trainyard.rehearsal.graph import Step, critical_path, proves
-from trainyard.rehearsal.shape.sound import Shape, judged_once, sound
+from trainyard.rehearsal.shape.once import judged_once, sound
+
+if TYPE_CHECKING:
+    from trainyard.rehearsal.shape.sound import Shape
 
 TIMEOUT_SECONDS = 120.0
 """A run that takes longer is given up as a hang; a stack of ten thousand resources takes half of it."""

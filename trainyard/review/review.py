@@ -19,7 +19,7 @@ from trainyard.recorded.model import masked
 from trainyard.rehearsal.engine.project import stack_of
 from trainyard.rehearsal.graph import proves
 from trainyard.rehearsal.rehearse import Rehearsal, rehearse
-from trainyard.rehearsal.shape.sound import judged_once
+from trainyard.rehearsal.shape.once import judged_once
 from trainyard.review.policy_check.check import check_policies
 from trainyard.review.policy_check.model import PolicyReport
 from trainyard.review.source import StackFile

@@ -21,7 +21,7 @@ from typing import Any, Final
 from trainyard.rehearsal.engine.loop import rare_collections
 from trainyard.rehearsal.engine.project import stack_of
 from trainyard.rehearsal.engine.recorder import resources_forgotten
-from trainyard.rehearsal.shape.sound import judging_many
+from trainyard.rehearsal.shape.once import judging_many
 from trainyard.rehearsal.shape.words import likeness
 from trainyard.review.review import failed
 from trainyard.review.told import Asked, Told, tell, told

@@ -1,18 +1,15 @@
 """What was judged in this process and found without any fault, by the shape of the stack.
 
-It is asked within `judging_many` alone: of one stack there is no next.
+It is asked within `once.judging_many` alone: of one stack there is no next.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
-import secrets
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from trainyard.rehearsal.engine.project import StackConfig
 from trainyard.rehearsal.engine.recorder import Recording
@@ -20,12 +17,8 @@ from trainyard.rehearsal.shape import content, lexicon
 from trainyard.rehearsal.shape.renaming import AmbiguousError, Renaming, normal_form
 from trainyard.rehearsal.shape.words import Vocabulary, forms, identity_texts, renameable
 
-SWITCH: Final = "TRAINYARD_JUDGE_EACH"
-"""An environment variable: with any text in it every stack is judged in full."""
 _MOST: Final = 256
 """Shapes that a process remembers; then it begins anew."""
-
-Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +39,7 @@ class Sound:
         self._answers: dict[tuple[Hashable, Hashable], Any] = {}
         self._told: set[Hashable] = set()  # shapes whose words are in the vocabulary
         self._vocabulary = Vocabulary()
-        self._salt = secrets.token_bytes(32)
+        self._salt = os.urandom(32)
 
     def shape_of(
         self,
@@ -94,44 +87,5 @@ class Sound:
         self._answers[question, shape.key] = answer
 
 
-_sound = Sound()
-_many: ContextVar[bool] = ContextVar("trainyard_judging_many", default=False)
-
-
-def sound() -> Sound | None:
-    """What this process remembers; None outside of `judging_many`, and where `SWITCH` is set."""
-    return _sound if _many.get() and not os.environ.get(SWITCH) else None
-
-
-@contextmanager
-def judging_many(many: bool = True) -> Iterator[None]:
-    """Says that the stacks judged within the block are some of many, which may be alike."""
-    token = _many.set(many)
-    try:
-        yield
-    finally:
-        _many.reset(token)
-
-
-def judged_once(
-    shape: Shape | None,
-    question: Hashable,
-    judge: Callable[[], Answer],
-    keep: Callable[[Answer, Renaming], Any | None],
-    again: Callable[[Any, Renaming], Answer],
-) -> Answer:
-    """What `judge` says of a stack; of one that is like another, of which nothing was found, what it said of that.
-
-    `keep` gives what is kept of an answer, None of one by which something was found; `again` makes the answer of it.
-    """
-    remembered = sound()
-    if shape is None or remembered is None:
-        return judge()
-    kept = remembered.answer(shape, question)
-    if kept is not None:
-        return again(kept, shape.renaming)
-    answer = judge()
-    kept = keep(answer, shape.renaming)
-    if kept is not None:
-        remembered.add(shape, question, kept)
-    return answer
+OF_THIS_PROCESS: Final = Sound()
+"""What this process remembers."""

@@ -17,7 +17,7 @@ from typing import Any, Final, TextIO
 from trainyard.problems import in_one_line
 from trainyard.rehearsal.engine.loop import rare_collections
 from trainyard.rehearsal.engine.recorder import resources_forgotten
-from trainyard.rehearsal.shape.sound import judging_many
+from trainyard.rehearsal.shape.once import judging_many
 from trainyard.review.review import judge
 from trainyard.review.workers import THRESHOLDS
 
