@@ -26,13 +26,13 @@ def test_a_word_that_a_rule_may_know_is_no_mans_name(name: str) -> None:
 
 
 def test_a_word_of_texts_is_looked_for_within_names_and_one_of_remarks_is_not() -> None:
-    rules = Lexicon(frozenset({b"remark", b"ward", b"arn"}), frozenset({b"ward", b"arn"}))
+    rules = Lexicon.of(frozenset({b"remark", b"ward", b"arn"}), frozenset({b"ward", b"arn"}))
     found = renameable(["remarkable", "awardee", "barnes", "arnold", "learn", "remark"], rules)
     assert found == ("remarkable", "barnes")
 
 
 def test_names_of_which_one_is_in_the_other_or_a_slip_from_it_stay() -> None:
-    rules = Lexicon(frozenset(), frozenset())
+    rules = Lexicon.of(frozenset(), frozenset())
     assert renameable(["vexora", "vexoralab", "lumbix"], rules) == ("lumbix",)
     assert renameable(["vexora", "vexara"], rules) == ()
     assert renameable(["vexora", "Vexora"], rules) == ()

@@ -7,6 +7,7 @@ else than to another word of the same letters. No list kept by hand would stay w
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
@@ -35,8 +36,17 @@ AS_WORDS: Final = bytes(
 class Lexicon:
     """Words in small letters and digits."""
 
-    whole: frozenset[bytes]  # all that stand anywhere in the rules: code, tables, remarks
+    whole: bytes  # all that stand anywhere in the rules: code, tables, remarks; a set of them takes ten times the room
     within: frozenset[bytes]  # of texts without a space: what a rule may look for within a word, or at an end of one
+
+    @classmethod
+    def of(cls, whole: Iterable[bytes], within: Iterable[bytes]) -> Lexicon:
+        """The lexicon of these words."""
+        return cls(b" %b " % b" ".join(sorted(whole)), frozenset(within))
+
+    def knows(self, word: bytes) -> bool:
+        """Whether a word stands anywhere in the rules."""
+        return b" %b " % word in self.whole
 
 
 @lru_cache(maxsize=1)
@@ -56,4 +66,4 @@ def of_the_rules() -> Lexicon:
                 for _, literal in _LITERAL.findall(text):
                     within.update(literal.translate(AS_WORDS).split())
     whole |= {word for word in tables if not _OF_A_DIGEST.fullmatch(word)}
-    return Lexicon(frozenset(whole), frozenset(within))
+    return Lexicon.of(whole, within)

@@ -92,7 +92,7 @@ def _is_free(word: str, lexicon: Lexicon) -> bool:
     small = word.lower().encode()
     if _NUMBERED.fullmatch(word):
         return True  # what is renamed is the number, where it stands behind the same letters
-    if len(small) < SHORTEST or small in lexicon.whole or small in _BOOLEANS:
+    if len(small) < SHORTEST or lexicon.knows(small) or small in _BOOLEANS:
         return False
     if small.isdigit():
         return len(small) >= _LONG_NUMBER
