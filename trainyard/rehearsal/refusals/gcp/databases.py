@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from trainyard.catalog import gcp as catalog
-from trainyard.problems import nearest
+from trainyard.problems import count, nearest
 from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.refusals.gcp.services import DATABASE
 from trainyard.rehearsal.refusals.rules import Rules
@@ -98,7 +98,7 @@ def _backups(view: View) -> None:
         and view.value(f"{base}.backupRetentionSettings.retentionUnit") != "UNSPECIFIED"
     ):
         path = f"{base}.transactionLogRetentionDays"
-        words = f"{days:.0f} days of logs; {kept:.0f} backups are kept"
+        words = f"{count(round(days), 'day')} of logs; {count(round(kept), 'backup')} are kept"
         view.error("gcp-sql-backups", path, words, allowed=f"at most {kept:.0f}")
     if view.flag(f"{base}.pointInTimeRecoveryEnabled") and view.flag(f"{base}.enabled") is False:
         view.error("gcp-sql-backups", f"{base}.pointInTimeRecoveryEnabled", "without backups", allowed="enabled: true")
