@@ -1,4 +1,5 @@
-"""How the program hands its settings and plan to a rehearsal, without knowing that there is one.
+"""How the program hands its settings and plan to a rehearsal, and what it made of names by a digest, without knowing
+that there is one.
 
 `stacks/__main__.py` calls `publish(settings, plan)` once. Under `pulumi up` nobody listens and nothing happens; a
 rehearsal listens through `capturing()`. The channel is a context variable, so that rehearsals in several threads
@@ -7,7 +8,7 @@ keep apart. It lies beside the rehearsal, not inside it: the program must not im
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -61,3 +62,28 @@ def capturing() -> Iterator[Captured]:
         yield captured
     finally:
         _listener.reset(token)
+
+
+_noted: ContextVar[dict[str, Sequence[str]] | None] = ContextVar("trainyard_derived", default=None)
+
+
+def derived(made: str, *of: str) -> str:
+    """Tells a rehearsal that `made` is a digest, or a number by a digest, of other texts, and hands it on.
+
+    Two clients that are alike differ in such texts too, and nobody can see from the text itself of what it was made.
+    """
+    noted = _noted.get()
+    if noted is not None:
+        noted[made] = of
+    return made
+
+
+@contextmanager
+def noting_derived() -> Iterator[Mapping[str, Sequence[str]]]:
+    """What is made of other texts by a digest within the block, in its order: what was made, and of what."""
+    noted: dict[str, Sequence[str]] = {}
+    token = _noted.set(noted)
+    try:
+        yield noted
+    finally:
+        _noted.reset(token)

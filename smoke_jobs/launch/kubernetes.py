@@ -16,6 +16,7 @@ from typing import Any
 
 import yaml
 
+from trainyard.capture import derived
 from trainyard.conventions import (
     FABRIC,
     RERUN_ANNOTATION,
@@ -118,6 +119,7 @@ def render(spec: SmokeSpec, deferred: Deferred | None = None) -> Rendering:
         if len(_NAMES) >= _MOST_NAMES:
             _NAMES.clear()
         name = _NAMES[told] = f"{spec.name}-{payload.digest_with_files(told[1], objects)}"
+    derived(name.rpartition("-")[2], told[0])  # the worker's own files are the same for every client
     return _objects(spec, name, code, deferred or Deferred(spec.namespace))
 
 
@@ -128,7 +130,9 @@ _NAMES: dict[tuple[str, tuple[tuple[str, str], ...]], str] = {}
 
 def config_map(spec: SmokeSpec, code: dict[str, str], namespace: Any) -> Manifest:
     """The worker's files. Named by their own hash, so jobs with the same worker share it; its data never changes."""
-    digest = payload.digest_of_files(tuple(code.items()))
+    digest = derived(
+        payload.digest_of_files(tuple(code.items())), *(f"{key} {text}" for key, text in spec.files.items())
+    )
     return {
         "apiVersion": "v1",
         "kind": "ConfigMap",

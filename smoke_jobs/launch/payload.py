@@ -16,6 +16,8 @@ from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 
+from trainyard.capture import derived
+
 WORKER = Path(__file__).resolve().parent.parent / "ddp"
 START = Path(__file__).resolve().with_name("start.py")
 
@@ -64,11 +66,15 @@ def _own(worker: Path, start: Path) -> dict[str, str]:
 @lru_cache(maxsize=256)
 def digest_of_files(files: tuple[tuple[str, str], ...]) -> str:
     """`digest` of files by name, as JSON; every job of a process has the same, or one file more."""
-    return digest(json.dumps(dict(files), sort_keys=True))
+    return _digest(json.dumps(dict(files), sort_keys=True))
 
 
 def digest(content: str) -> str:
     """Eight hexadecimal digits that stand for a content."""
+    return derived(_digest(content), content)
+
+
+def _digest(content: str) -> str:
     return hashlib.sha256(content.encode()).hexdigest()[:8]
 
 

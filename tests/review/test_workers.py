@@ -14,7 +14,7 @@ from trainyard.review.formats.names import Format
 from trainyard.review.review import failed
 from trainyard.review.told import Asked, Told, tell, told
 from trainyard.review.verdict import State
-from trainyard.review.workers import MOST_WORKERS, interrupts_held, tell_all, workers_for
+from trainyard.review.workers import MOST_WORKERS, StacksLeft, interrupts_held, tell_all, workers_for
 
 FORMATS = tuple(Format)
 
@@ -43,6 +43,17 @@ def test_as_many_workers_as_there_are_cores_and_work_for(monkeypatch):
     assert [workers_for(stacks) for stacks in (0, 1, 3, 4, 6, 1000)] == [1, 1, 1, 2, 3, MOST_WORKERS]
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(2), raising=False)
     assert workers_for(1000) == 2
+
+
+def test_stacks_that_are_alike_go_to_one_worker_while_it_has_any(tmp_path):
+    for number in range(6):
+        text = f"config:\n  trainyard:client: c{number}\n  trainyard:teamSize: {number % 2}\n"
+        (tmp_path / f"Pulumi.c{number}.yaml").write_text(text, encoding="utf-8")
+    left = StacksLeft([*sorted(tmp_path.iterdir()), *of(["gone"])])
+    assert [left.next_for(worker) for worker in (0, 1, 1, 0, 0)] == [0, 1, 3, 2, 4]
+    assert left.next_for(0) == 6, "which nobody knows the like of"
+    assert left.next_for(0) == 5, "the other's, rather than nothing"
+    assert not left
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="kills by signal")

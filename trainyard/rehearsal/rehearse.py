@@ -6,9 +6,9 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from trainyard.capture import Captured, capturing, rehearsing
+from trainyard.capture import Captured, capturing, noting_derived, rehearsing
 from trainyard.problems import SettingsError
 from trainyard.recorded.kinds import without_wrong_kinds
 from trainyard.recorded.model import Finding, RecordedResource, masked
@@ -19,6 +19,10 @@ from trainyard.rehearsal.engine.project import StackConfig, StandIn, read_stack
 from trainyard.rehearsal.engine.recorder import Deployment, Recording
 from trainyard.rehearsal.findings import broken, ordered, refused
 from trainyard.rehearsal.graph import Step, critical_path, proves
+from trainyard.rehearsal.shape.once import judged_once, sound
+
+if TYPE_CHECKING:
+    from trainyard.rehearsal.shape.sound import Shape
 
 TIMEOUT_SECONDS = 120.0
 """A run that takes longer is given up as a hang; a stack of ten thousand resources takes half of it."""
@@ -39,6 +43,7 @@ class Rehearsal:
     preview: Recording
     known: Recording
     other_settings: Mapping[str, str] = field(default_factory=dict)  # for others, by full key; none that is encrypted
+    shape: Shape | None = field(default=None, repr=False, compare=False)  # where many stacks are judged
 
     @property
     def errors(self) -> tuple[Finding, ...]:
@@ -134,14 +139,27 @@ def rehearse(
         secret_keys=sorted(config.secret_keys),
         stack_outputs=stack_outputs or {},
     )
-    preview_run, known_run, captured = _recorded(config, deployment, timeout_seconds, seconds)
-    before = time.perf_counter()
+    with noting_derived() as derived:
+        preview_run, known_run, captured = _recorded(config, deployment, timeout_seconds, seconds)
     best = known_run if known_run.resources else preview_run
-    findings = refused(config, captured.plan, preview_run, known_run, best)
-    seconds["refusals"] = time.perf_counter() - before
-    before = time.perf_counter()
-    findings += broken(config, captured.plan, best, findings)
-    seconds["works"] = time.perf_counter() - before
+    shape, remembered = None, sound()
+    if remembered is not None:
+        before = time.perf_counter()
+        shape = remembered.shape_of(config, captured.settings, captured.plan, preview_run, known_run, derived)
+        seconds["shape"] = time.perf_counter() - before
+
+    def judged() -> list[Finding]:
+        before = time.perf_counter()
+        found = refused(config, captured.plan, preview_run, known_run, best)
+        seconds["refusals"] = time.perf_counter() - before
+        before = time.perf_counter()
+        found += broken(config, captured.plan, best, found)
+        seconds["works"] = time.perf_counter() - before
+        return found
+
+    findings = judged_once(
+        shape, "refusals and works", judged, keep=lambda found, _: None if found else (), again=lambda _, __: []
+    )
     before = time.perf_counter()
     path = critical_path(best.resources)
     seconds["critical_path"] = time.perf_counter() - before
@@ -163,6 +181,7 @@ def rehearse(
             if not key.startswith(f"{config.project}:") and key not in config.secret_keys
         }
         | dict(config.state),
+        shape=shape,
     )
 
 

@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING, Any
 from trainyard.conventions import MANAGED_TARGETS
 from trainyard.cost.model import Cost
 from trainyard.cost.price import price_stack
+from trainyard.policies.exceptions import today
 from trainyard.problems import Problem, SettingsError
 from trainyard.recorded.model import masked
 from trainyard.rehearsal.engine.project import stack_of
 from trainyard.rehearsal.graph import proves
 from trainyard.rehearsal.rehearse import Rehearsal, rehearse
+from trainyard.rehearsal.shape.once import judged_once
 from trainyard.review.policy_check.check import check_policies
 from trainyard.review.policy_check.model import PolicyReport
 from trainyard.review.source import StackFile
@@ -190,14 +192,7 @@ def review(
         if rehearsal.errors:
             outside = _outside(project_dir, stack_file)
             return Review(name, rehearsal, None, None, rehearsal.seconds, project_dir, outside)
-        policies = check_policies(
-            rehearsal.stack,
-            rehearsal.preview.resources,
-            rehearsal.known.resources,
-            rehearsal.settings,
-            configuration=policy_configuration,
-            other_settings=rehearsal.other_settings,
-        )
+        policies = _by_policies(rehearsal, policy_configuration)
         before_price = time.perf_counter()
         cost = price_stack(rehearsal.resources, rehearsal.plan)
         done = time.perf_counter()
@@ -208,6 +203,26 @@ def review(
     seconds["total"] = time.perf_counter() - started
     outside = _outside(project_dir, stack_file)
     return Review(name, rehearsal, policies, cost, seconds, project_dir, outside, change)
+
+
+def _by_policies(rehearsal: Rehearsal, configuration: Mapping[str, Any] | None) -> PolicyReport:
+    """What the policies say of a stack. Dates of exceptions and of versions go by the day."""
+    started = time.perf_counter()
+    found: PolicyReport = judged_once(
+        rehearsal.shape,
+        ("policies", repr(configuration), today()),
+        lambda: check_policies(
+            rehearsal.stack,
+            rehearsal.preview.resources,
+            rehearsal.known.resources,
+            rehearsal.settings,
+            configuration=configuration,
+            other_settings=rehearsal.other_settings,
+        ),
+        keep=lambda report, renaming: report.for_the_next(renaming.template),
+        again=lambda kept, renaming: kept.of_the_next(rehearsal.stack, renaming.filled, time.perf_counter() - started),
+    )
+    return found
 
 
 @contextmanager

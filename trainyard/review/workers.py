@@ -19,7 +19,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from trainyard.rehearsal.engine.loop import rare_collections
+from trainyard.rehearsal.engine.project import stack_of
 from trainyard.rehearsal.engine.recorder import resources_forgotten
+from trainyard.rehearsal.shape.once import judging_many
+from trainyard.rehearsal.shape.words import likeness
 from trainyard.review.review import failed
 from trainyard.review.told import Asked, Told, tell, told
 
@@ -54,12 +57,13 @@ def tell_all(
     judge_one: Judge = tell,
 ) -> Iterator[Told]:
     """What became of every stack, in the order of `files`. With one worker all happens in this process."""
+    many = len(files) > 1
     if workers <= 1:
         before = gc.get_threshold()
         gc.set_threshold(*THRESHOLDS)
         try:
             for file in files:
-                yield _and_forget(judge_one, asked, file, earlier.get(file))
+                yield _and_forget(judge_one, asked, file, earlier.get(file), many=many)
         finally:
             gc.set_threshold(*before)
         return
@@ -91,12 +95,16 @@ def _in_order(
 ) -> Iterator[Told]:
     running: dict[Future[Told], tuple[int, int]] = {}  # the stack and the worker
     done: dict[int, Told] = {}
-    idle, left, next_told = list(range(len(pool))), list(range(len(files)))[::-1], 0
+    idle, next_told = list(range(len(pool))), 0
+    left = StacksLeft(files)
     while left or running:
         while left and idle:
-            stack, worker = left.pop(), idle.pop()
+            worker = idle.pop()
+            stack = left.next_for(worker)
             with interrupts_held():  # a worker starts with the first of its stacks
-                future = pool[worker].submit(_and_forget, judge_one, asked, files[stack], earlier.get(files[stack]))
+                future = pool[worker].submit(
+                    _and_forget, judge_one, asked, files[stack], earlier.get(files[stack]), many=True
+                )
             running[future] = (stack, worker)
         for future in wait(running, return_when=FIRST_COMPLETED).done:
             stack, worker = running.pop(future)
@@ -113,9 +121,36 @@ def _in_order(
             next_told += 1
 
 
-def _and_forget(judge_one: Judge, asked: Asked, file: Path, earlier: Mapping[str, Any] | None) -> Told:
+class StacksLeft:
+    """The stacks that nobody has judged yet, each to be had by the worker that has judged others like it."""
+
+    def __init__(self, files: Sequence[Path]) -> None:
+        self._left = list(range(len(files)))
+        self._kind = [_likeness(file) for file in files]
+        self._worker: dict[str, int] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._left)
+
+    def next_for(self, worker: int) -> int:
+        """The first that this worker knows the kind of, or nobody does; the last of another's where there is none."""
+        fits = (stack for stack in self._left if self._worker.get(self._kind[stack], worker) == worker)
+        stack = next(fits, self._left[-1])
+        self._left.remove(stack)
+        self._worker.setdefault(self._kind[stack], worker)
+        return stack
+
+
+def _likeness(file: Path) -> str:
+    try:
+        return likeness(stack_of(file), file.read_text(encoding="utf-8"))
+    except (OSError, ValueError):  # whoever judges it tells
+        return ""
+
+
+def _and_forget(judge_one: Judge, asked: Asked, file: Path, earlier: Mapping[str, Any] | None, *, many: bool) -> Told:
     """Judges one stack and frees what that took: what was there before is not looked at, which would take long."""
-    with rare_collections(), resources_forgotten():
+    with rare_collections(), resources_forgotten(), judging_many(many):
         return judge_one(asked, file, earlier)
 
 

@@ -12,6 +12,7 @@ import pulumi_kubernetes
 import pulumi_random
 import pulumi_tls
 
+from trainyard.capture import derived
 from trainyard.components.aws.bastion import Bastion
 from trainyard.components.aws.cluster import Cluster, ClusterArgs
 from trainyard.components.aws.database import Database
@@ -301,7 +302,7 @@ def _cluster(
         "protect": plan.core.protect,
     }
     if bastion is not None:
-        args["tunnel_port"] = tunnel_port(planned.name)
+        args["tunnel_port"] = int(derived(str(tunnel_port(planned.name)), planned.name))
     if planned.cpu_pool is not None:
         args["cpu_pool"] = {
             "instance_types": planned.cpu_pool.instance_types,

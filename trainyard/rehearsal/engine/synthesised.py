@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from trainyard import cards
+from trainyard.capture import derived
 from trainyard.recorded.model import UNKNOWN, Secret, bare
 
 ACCOUNT = "123456789012"
@@ -20,7 +21,7 @@ ACCOUNT = "123456789012"
 
 def digest(*parts: str) -> str:
     """64 hex digits that depend on every part."""
-    return hashlib.sha256("\x00".join(parts).encode()).hexdigest()
+    return derived(hashlib.sha256("\x00".join(parts).encode()).hexdigest(), *parts)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from typing import Any, Final, TextIO
 from trainyard.problems import in_one_line
 from trainyard.rehearsal.engine.loop import rare_collections
 from trainyard.rehearsal.engine.recorder import resources_forgotten
+from trainyard.rehearsal.shape.once import judging_many
 from trainyard.review.review import judge
 from trainyard.review.workers import THRESHOLDS
 
@@ -31,7 +32,7 @@ def serve(requests: Iterable[str], answers: TextIO) -> None:
         request = json.loads(line)
         outcome = Path(request["outcome"])
         try:
-            with rare_collections(), resources_forgotten():
+            with rare_collections(), resources_forgotten(), judging_many():
                 _rehearse(Path(request["project"]), Path(request["stack"]), outcome)
         except Exception as error:  # told, and the next stack is another one
             _say(answers, {"failed": in_one_line(error)})

@@ -23,7 +23,15 @@ from trainyard.recorded.model import RecordedResource
 from trainyard.rehearsal.engine.first_preview import seen_by_stack_policies
 from trainyard.review.policy_check.configuration import PolicyConfiguration, reconcile
 from trainyard.review.policy_check.judge import Judge, View
-from trainyard.review.policy_check.model import SEVERITIES, Accepted, Level, PolicyReport, Undecided, Violation
+from trainyard.review.policy_check.model import (
+    SEVERITIES,
+    Accepted,
+    Level,
+    PolicyReport,
+    Undecided,
+    Violation,
+    in_order,
+)
 
 _ENGINE_VARIABLES = ("PULUMI_PROJECT", "PULUMI_STACK", "PULUMI_DRY_RUN", "PULUMI_CONFIG")
 """What an engine would have started the pack with. Pulumi reads settings there that the stack file does not give."""
@@ -56,7 +64,7 @@ def check_policies(
         stack=stack,
         policies=len(policies),
         violations=tuple(_ordered(found.violations)),
-        undecided=tuple(sorted(dict.fromkeys(found.undecided), key=lambda item: (item.policy, item.urn))),
+        undecided=in_order(found.undecided),
         accepted=tuple(dict.fromkeys(found.accepted)),
         not_applicable=tuple(sorted(found.reasons.items())),
         seconds=time.perf_counter() - started,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 Level = Literal["mandatory", "advisory"]
@@ -75,6 +76,34 @@ class PolicyReport:
         """The violations that stop a deployment."""
         return tuple(violation for violation in self.violations if violation.level == "mandatory")
 
+    def for_the_next(self, template: Callable[[str], str | None]) -> PolicyReport | None:
+        """The report with `template` of each text that may name a client; None where something was found, be it
+        accepted, or a text cannot be said of another client."""
+        texts = [
+            [template(text) for text in texts]
+            for texts in (
+                *((item.policy, item.urn, item.message) for item in self.undecided),
+                *self.not_applicable,
+            )
+        ]
+        if self.violations or self.accepted or any(None in each for each in texts):
+            return None
+        plain = [tuple(map(str, each)) for each in texts]
+        undecided = tuple(Undecided(*each) for each in plain[: len(self.undecided)])
+        silent = tuple((policy, reason) for policy, reason in plain[len(self.undecided) :])
+        return replace(self, stack="", undecided=undecided, not_applicable=silent)
+
+    def of_the_next(self, stack: str, filled: Callable[[str], str], seconds: float) -> PolicyReport:
+        """What `for_the_next` made, of another client's stack."""
+        undecided = [Undecided(item.policy, filled(item.urn), filled(item.message)) for item in self.undecided]
+        return replace(
+            self,
+            stack=stack,
+            undecided=in_order(undecided),
+            not_applicable=tuple(sorted((policy, filled(reason)) for policy, reason in self.not_applicable)),
+            seconds=seconds,
+        )
+
     def as_json(self) -> dict[str, Any]:
         """Plain values in a stable order; equal between runs except for `seconds`."""
         return {
@@ -86,3 +115,8 @@ class PolicyReport:
             "not_applicable": [{"policy": policy, "reason": reason} for policy, reason in self.not_applicable],
             "seconds": round(self.seconds, 3),
         }
+
+
+def in_order(undecided: Iterable[Undecided]) -> tuple[Undecided, ...]:
+    """Each once, by policy and resource."""
+    return tuple(sorted(dict.fromkeys(undecided), key=lambda item: (item.policy, item.urn)))
