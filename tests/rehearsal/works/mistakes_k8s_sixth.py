@@ -7,50 +7,38 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.rehearsal.works.mistakes import DROP, Mistake, added, both, edit, put
+from tests.rehearsal.works.mistakes import DROP, Mistake, added, edit, put
 from tests.rehearsal.works.mistakes_k8s_first import (
     CLUSTER_QUEUE,
-    CLUSTER_ROLE,
     CONFIG_MAP,
     CRON_JOB,
-    DAEMONS,
     DEPLOYMENT,
     DISRUPTION,
     FIRST,
     JOB,
-    LIMITS,
     NOTEBOOKS,
     POD,
     POD_MONITOR,
-    PRIORITY,
-    QUOTA,
     RELEASE,
     RUNTIME,
-    SERVER,
     STACK,
     TRAIN,
     VOLUME,
     WALL,
     expression,
-    runtime,
     said,
     values,
 )
 from tests.rehearsal.works.mistakes_k8s_fourth import PRIORITY_CLASS, SERVICE
-from tests.rehearsal.works.mistakes_k8s_second import CLASS
 
 GOOGLE = "large-gcp"
 NAMESPACE = "kubernetes:core/v1:Namespace"
 CLAIMS = "kubernetes:resource.k8s.io/v1:ResourceClaimTemplate"
-MONITOR = "kubernetes:monitoring.coreos.com/v1:ServiceMonitor"
 RULES = "kubernetes:monitoring.coreos.com/v1:PrometheusRule"
 ROLE = "kubernetes:rbac.authorization.k8s.io/v1:Role"
-CLAIM = "kubernetes:core/v1:PersistentVolumeClaim"
 ADMISSION = "kubernetes:admissionregistration.k8s.io/v1:ValidatingAdmissionPolicy"
-FLAVOR = "kubernetes:kueue.x-k8s.io/v1beta2:ResourceFlavor"
 PODS = "spec.template.spec.replicatedJobs[0].template.spec.template"
 NODE = f"{PODS}.spec.containers[0]"
-TASK = "spec.jobTemplate.spec"
 
 
 def scaler(name: str, target: str, namespace: str, spec: dict[str, Any]) -> Any:
@@ -61,8 +49,13 @@ def scaler(name: str, target: str, namespace: str, spec: dict[str, Any]) -> Any:
 
 CPU = [{"type": "Resource", "resource": {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 70}}}]
 REQUESTS = [
-    {"type": "Pods",
-     "pods": {"metric": {"name": "mlflow_requests_per_second"}, "target": {"type": "AverageValue", "averageValue": "50"}}}
+    {
+        "type": "Pods",
+        "pods": {
+            "metric": {"name": "mlflow_requests_per_second"},
+            "target": {"type": "AverageValue", "averageValue": "50"},
+        },
+    }
 ]  # fmt: skip
 
 
@@ -91,7 +84,9 @@ def trainjob(**spec: Any) -> Any:
     reference = {"apiGroup": "trainer.kubeflow.org", "kind": "ClusterTrainingRuntime", "name": "torch-distributed"}
     body = {"runtimeRef": reference, **spec}
     labels = {"labels": {"kueue.x-k8s.io/queue-name": "default"}}
-    return added("trainer.kubeflow.org/v1alpha1:TrainJob", "finetune", {"metadata": labels, "spec": body}, "team-vision")
+    return added(
+        "trainer.kubeflow.org/v1alpha1:TrainJob", "finetune", {"metadata": labels, "spec": body}, "team-vision"
+    )
 
 
 def variable(name: str, value: Any) -> Any:
@@ -128,37 +123,39 @@ REFUSED = [
         "label-value",
         "a namespace's label holds a mail address",
         edit(NAMESPACE, "mlflow-namespace", put("metadata.labels", {"owner": "ml-platform@acme.example"})),
-        None,
+        "refusal:label-value",
     ),
     Mistake(
         "data-key",
         "a file of a config map is under its path",
         edit(CONFIG_MAP, "checkpoint-check-vision-programs", put("data.drill/extra~py", "print()")),
-        None,
+        "refusal:k8s-data-key",
     ),
     Mistake(
         "mounted-twice",
         "a second volume is mounted at the first one's path",
-        edit(DEPLOYMENT, "kueue-idle-deployment", put(f"{FIRST}.volumeMounts[2]", {"name": "tmp", "mountPath": "/tmp"})),
-        None,
+        edit(
+            DEPLOYMENT, "kueue-idle-deployment", put(f"{FIRST}.volumeMounts[2]", {"name": "tmp", "mountPath": "/tmp"})
+        ),
+        "refusal:k8s-duplicate",
     ),
     Mistake(
         "job-selector",
         "a job says by which labels its pods are found, which the API server decides",
         edit(JOB, "smoke-dev-on-demand-job", put("spec.selector", {"matchLabels": {"app": "smoke"}})),
-        None,
+        "refusal:k8s-job",
     ),
     Mistake(
         "zone-in-schedule",
         "the time zone stands in the schedule",
         edit(CRON_JOB, "checkpoint-drill-job", put("spec.schedule", "CRON_TZ=Europe/Berlin 17 4 * * 0")),
-        None,
+        "refusal:k8s-schedule",
     ),
     Mistake(
         "sunday-seven",
         "the drill is on day seven of the week",
         edit(CRON_JOB, "checkpoint-drill-job", put("spec.schedule", "17 4 * * 7")),
-        None,
+        "refusal:k8s-schedule",
     ),
     Mistake(
         "once-pod",
@@ -175,19 +172,19 @@ REFUSED = [
             },
             "kueue-system",
         ),
-        None,
+        "refusal:k8s-access-mode",
     ),
     Mistake(
         "budget-text",
         "a budget's number is a text",
         edit(DISRUPTION, "egress-disruption-budget", put("spec.maxUnavailable", "1")),
-        None,
+        "refusal:k8s-percentage",
     ),
     Mistake(
         "scaler-range",
         "an autoscaler's least is above its most",
         scaler("mlflow", "mlflow", "mlflow", {"minReplicas": 4, "maxReplicas": 2, "metrics": CPU}),
-        None,
+        "refusal:k8s-autoscaler",
     ),
     Mistake(
         "peer",
@@ -197,7 +194,7 @@ REFUSED = [
             "teams-vision-allow-pod-identity",
             put("spec.egress[0].to[0].podSelector", {"matchLabels": {"app": "identity"}}),
         ),
-        None,
+        "refusal:k8s-network-peer",
     ),
     Mistake(
         "address",
@@ -205,7 +202,7 @@ REFUSED = [
         edit(
             WALL, "teams-vision-allow-pod-identity", put("spec.egress[0].to[0].ipBlock.cidr", "169.254.170.23")
         ),
-        None,
+        "refusal:k8s-cidr",
     ),
     Mistake(
         "paths-of-role",
@@ -213,13 +210,13 @@ REFUSED = [
         edit(
             ROLE, "teams-vision-member", put("rules[0]", {"nonResourceURLs": ["/metrics"], "verbs": ["get"]})
         ),
-        None,
+        "refusal:k8s-role",
     ),
     Mistake(
         "condition-text",
         "a guard's condition is the operation, and not whether",
         edit(ADMISSION, "kueue-gpu-guard", put("spec.matchConditions[0].expression", "request.operation")),
-        None,
+        "refusal:k8s-admission",
     ),
     Mistake(
         "old-word",
@@ -227,26 +224,26 @@ REFUSED = [
         edit(
             CLUSTER_QUEUE, "kueue-cluster-queue-vision", put("spec.flavorFungibility.whenCanBorrow", "Borrow")
         ),
-        None,
+        "refusal:k8s-enum",
     ),
     Mistake(
         "recreated",
         "a keeper is made anew, and rolled by numbers too",
         edit(DEPLOYMENT, "kueue-idle-deployment", put("spec.strategy.rollingUpdate", {"maxSurge": 1})),
-        None,
+        "refusal:k8s-rollout",
     ),
     Mistake(
         "priority-above",
         "a class of pods is above what is kept for the cluster's own",
         edit(PRIORITY_CLASS, "teams-cpu-only", put("value", 2000000000)),
-        None,
+        "refusal:k8s-priority",
     ),
     Mistake(
         "all-of-eight",
         "a claim is for all devices, and for eight",
         edit(CLAIMS, "teams-foundation-fabric-train",
              put("spec.spec.devices.requests[0].exactly.allocationMode", "All")),
-        None,
+        "refusal:k8s-device-claim",
         stack=GOOGLE,
     ),
 ]  # fmt: skip
@@ -256,25 +253,25 @@ SILENT = [
         "scaler-metric",
         "an autoscaler goes by a figure of pods that nobody answers",
         scaler("mlflow", "mlflow", "mlflow", {"minReplicas": 2, "maxReplicas": 4, "metrics": REQUESTS}),
-        None,
+        "programs-scaling",
     ),
     Mistake(
         "root-of-none",
         "a keeper may not be root, and is user 0",
         edit(DEPLOYMENT, "kueue-idle-deployment", put(f"{POD}.securityContext.runAsUser", 0)),
-        None,
+        "reference-pod-security",
     ),
     Mistake(
         "socket",
         "a job on nodes of the fabric is told to use sockets",
         edit(JOB, "smoke-train-reserved-job", changed("NCCL_NET", "Socket")),
-        None,
+        "programs-interface",
     ),
     Mistake(
         "one-visible",
         "a runtime of eight GPUs shows its program the first alone",
         edit(RUNTIME, TRAIN, variable("CUDA_VISIBLE_DEVICES", "0")),
-        None,
+        "programs-visible",
     ),
     Mistake(
         "plugin-nesting",
@@ -283,40 +280,40 @@ SILENT = [
             RELEASE, "gpu-nvidia-device-plugin",
             lambda i: i["values"].update(daemonset={"tolerations": i["values"].pop("tolerations")}),
         ),
-        None,
+        "refusal:helm-unknown-value",
     ),
     Mistake(
         "exporter-arguments",
         "the exporter is told the image's list of figures, not ours",
         values("gpu-dcgm-exporter", "arguments", ["-f", "/etc/dcgm-exporter/dcp-metrics-included.csv"]),
-        None,
+        "programs-exporter",
     ),
     Mistake(
         "honoured",
         "the monitor of GPUs calls the figures' own labels otherwise",
         edit(POD_MONITOR, "monitoring-gpus", put("spec.podMetricsEndpoints[0].honorLabels", False),
              put("spec.podMetricsEndpoints[0].relabelings", [{"targetLabel": "job", "replacement": "dcgm-exporter"}])),
-        None,
+        "programs-scrape",
     ),
     Mistake(
         "no-selector",
         "a team's queue lost which namespaces it is for",
         edit(CLUSTER_QUEUE, "kueue-cluster-queue-vision", put("spec.namespaceSelector", DROP)),
-        None,
+        "refusal:kueue-namespace-selector",
     ),
     Mistake(
         "check-for-all",
         "flex-start's check is for every flavor",
         edit(CLUSTER_QUEUE, "kueue-cluster-queue-foundation",
              put("spec.admissionChecksStrategy.admissionChecks[0].onFlavors", DROP)),
-        None,
+        "queues-provisioning",
         stack=GOOGLE,
     ),
     Mistake(
         "half-a-slice",
         "a runtime starts two machines of a slice of four",
         edit(RUNTIME, "runtimes-tpu-v6e", put("spec.mlPolicy.numNodes", 2)),
-        None,
+        "programs-slice",
         stack=GOOGLE,
     ),
     Mistake(
@@ -324,56 +321,56 @@ SILENT = [
         "a claim is for devices of a class that is called otherwise",
         edit(CLAIMS, "teams-foundation-fabric-train",
              put("spec.spec.devices.requests[0].exactly.deviceClassName", "mrdma.googleapis.com")),
-        None,
+        "reference-device-class",
         stack=GOOGLE,
     ),
     Mistake(
         "template-name",
         "one team's template of claims is called otherwise than runtimes name it",
         edit(CLAIMS, "teams-foundation-fabric-train", put("metadata.name", "fabric-training")),
-        None,
+        "reference-class",
         stack=GOOGLE,
     ),
     Mistake(
         "claim-unused",
         "a runtime's pod has a claim, and its container does not use it",
         edit(RUNTIME, TRAIN, put(f"{NODE}.resources.claims", DROP)),
-        None,
+        "reference-device-claim",
         stack=GOOGLE,
     ),
     Mistake(
         "more-devices",
         "a claim is for sixteen devices of a machine with eight",
         edit(CLAIMS, "teams-foundation-fabric-train", put("spec.spec.devices.requests[0].exactly.count", 16)),
-        None,
+        "machine-interfaces",
         stack=GOOGLE,
     ),
     Mistake(
         "hub-many",
         "notebooks' disks are to be written from many nodes, which EBS does not",
         values("notebooks-release", "singleuser.storage.dynamic.storageAccessModes", ["ReadWriteMany"]),
-        None,
+        "programs-claim",
         stack=NOTEBOOKS,
     ),
     Mistake(
         "hub-memory",
         "the hub keeps its people in memory",
         values("notebooks-release", "hub.db.type", "sqlite-memory"),
-        None,
+        "reference-notebooks",
         stack=NOTEBOOKS,
     ),
     Mistake(
         "hub-limit",
         "a notebook's GPU is guaranteed and no limit",
         profile(1, lambda one: one.pop("extra_resource_limits")),
-        None,
+        "reference-notebooks",
         stack=NOTEBOOKS,
     ),
     Mistake(
         "hub-everybody",
         "everybody with an account of the provider may start a notebook",
         values("notebooks-release", "hub.config.GitHubOAuthenticator.allow_all", True),
-        None,
+        "policy:notebooks-let-anybody-in",
         stack=NOTEBOOKS,
     ),
     Mistake(
@@ -385,52 +382,53 @@ SILENT = [
                 storageSpec=i["values"]["prometheus"]["prometheusSpec"].pop("storageSpec")
             ),
         ),
-        None,
+        "refusal:helm-unknown-value",
     ),
     Mistake(
         "ratio",
         "an alert compares a ratio with a percentage",
         edit(RULES, "monitoring-rules", expression("GpuIdle", "< 0.02", "< 2")),
-        None,
+        "watching-unit",
     ),
     Mistake(
         "sample-limit",
         "a scrape of the exporter may bring fifty figures",
         edit(POD_MONITOR, "monitoring-gpus", put("spec.sampleLimit", 50)),
-        None,
+        "programs-scrape",
     ),
     Mistake(
         "state-namespaces",
         "kube-state-metrics looks at its own namespace alone",
         values(STACK, "kube-state-metrics.namespaces", "monitoring"),
-        None,
+        "reference-state-metrics",
     ),
     Mistake(
         "group-interval",
         "Alertmanager waits no time between two messages of a group",
         values(STACK, "alertmanager.config.route.group_interval", "0s"),
-        None,
+        "reference-alert-route",
     ),
     Mistake(
         "two-budgets",
         "two budgets of disruption are for the same pods",
         added(
             "policy/v1:PodDisruptionBudget", "tracking",
-            {"spec": {"maxUnavailable": 1, "selector": {"matchLabels": {"app.kubernetes.io/name": "mlflow"}}}}, "mlflow",
+            {"spec": {"maxUnavailable": 1, "selector": {"matchLabels": {"app.kubernetes.io/name": "mlflow"}}}},
+            "mlflow",
         ),
-        None,
+        "placement-drain",
     ),
     Mistake(
         "no-endpoints",
         "the proxy's service selects nothing",
         edit(SERVICE, "egress-service", put("spec.selector", DROP)),
-        None,
+        "reference-service-selects-nothing",
     ),
     Mistake(
         "wall-elsewhere",
         "what lets the tracking server be asked is in another namespace",
         edit(WALL, "mlflow-server-ingress", put("metadata.namespace", "default")),
-        None,
+        "flows-let-out",
     ),
     Mistake(
         "rendezvous-alone",
@@ -440,73 +438,80 @@ SILENT = [
             put("spec.ingress[0].ports", [{"protocol": "TCP", "port": 29500}]),
             put("spec.egress[0].ports", [{"protocol": "TCP", "port": 29500}]),
         ),
-        None,
+        "flows-ranks",
     ),
     Mistake(
         "no-delete",
         "checkpoints may be written and never replaced or deleted",
-        edit(VOLUME, "volumes-vision-checkpoints-volume", put("spec.mountOptions", ["region us-east-1", "prefix teams/vision/"])),
-        None,
+        edit(
+            VOLUME, "volumes-vision-checkpoints-volume",
+            put("spec.mountOptions", ["region us-east-1", "prefix teams/vision/"]),
+        ),
+        "programs-mount-option",
     ),
     Mistake(
         "no-folders",
         "a bucket's folders that are no objects are not shown",
-        edit(VOLUME, "volumes-vision-data-volume", said("spec/mountOptions", "implicit-dirs", "rename-dir-limit=200000")),
-        None,
+        edit(
+            VOLUME, "volumes-vision-data-volume",
+            said("spec/mountOptions", "implicit-dirs", "rename-dir-limit=200000"),
+        ),
+        "programs-mount-option",
         stack="demo-gcp",
     ),
     Mistake(
         "gang-in-turn",
         "ranks of a job are started one after the other",
         edit(JOB, "smoke-train-reserved-job", put("spec.parallelism", 1)),
-        None,
+        "programs-gang",
         stack=GOOGLE,
     ),
     Mistake(
         "failed-history",
         "failed checks are cleared away as they fail",
         edit(CRON_JOB, "checkpoint-drill-job", put("spec.failedJobsHistoryLimit", 0)),
-        None,
+        "programs-never",
     ),
     Mistake(
         "medium",
         "shared memory is of a medium in small letters",
         edit(RUNTIME, TRAIN, put(f"{PODS}.spec.volumes[0].emptyDir.medium", "memory")),
-        None,
+        "refusal:k8s-volume",
     ),
     Mistake(
         "cut-off",
         "pods without GPUs are so unimportant that no node is started for them",
         edit(PRIORITY_CLASS, "teams-cpu-only", put("value", -100)),
-        None,
+        "programs-priority",
     ),
     Mistake(
         "amd",
         "a runtime asks for GPUs of another vendor",
-        edit(RUNTIME, "runtimes-torch-train",
-             lambda i: i["spec"]["template"]["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]
-             ["containers"][0]["resources"]["limits"].update({"amd.com/gpu": "8"})
-             or i["spec"]["template"]["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]
-             ["containers"][0]["resources"]["limits"].pop("nvidia.com/gpu")),
-        None,
+        edit(
+            RUNTIME, TRAIN, put(f"{NODE}.resources.limits.amd~com/gpu", "8"),
+            put(f"{NODE}.resources.limits.nvidia~com/gpu", DROP),
+        ),
+        "queues-uncovered",
     ),
     Mistake(
         "cpu-class",
         "a runtime of GPUs is of the class of pods without",
         edit(RUNTIME, TRAIN, put(f"{PODS}.spec.priorityClassName", "cpu-only")),
-        None,
+        "programs-priority",
     ),
     Mistake(
         "no-host-names",
         "a JobSet looks for its first worker by name and gives no names",
         jobset(network={"enableDNSHostnames": False}),
-        None,
+        "reference-host-names",
     ),
     Mistake(
         "runtime-kind",
         "a TrainJob names a runtime of its namespace, which is the cluster's",
-        trainjob(runtimeRef={"apiGroup": "trainer.kubeflow.org", "kind": "TrainingRuntime", "name": "torch-distributed"}),
-        None,
+        trainjob(
+            runtimeRef={"apiGroup": "trainer.kubeflow.org", "kind": "TrainingRuntime", "name": "torch-distributed"}
+        ),
+        "reference-runtime",
     ),
     Mistake(
         "exclusive",
@@ -514,7 +519,7 @@ SILENT = [
         edit(RUNTIME, "runtimes-tpu-v6e",
              put("spec.template.spec.replicatedJobs[0].template.metadata.annotations."
                  "alpha~jobset~sigs~k8s~io/exclusive-topology", "cloud.google.com/gke-node-pool")),
-        None,
+        "placement-spread",
         stack=GOOGLE,
     ),
 ]  # fmt: skip

@@ -15,6 +15,8 @@ from trainyard.rehearsal.context import View, listed, show
 
 _JOB_NAME_LIMIT: Final = 63
 _CRON_FIELD: Final = re.compile(r"[0-9A-Za-z*?/,#-]+")
+_CRON_BOUNDS: Final = ((0, 59), (0, 23), (1, 31), (1, 12), (0, 6))
+"""Minutes, hours, days, months and days of the week: Sunday is 0 and never 7 (robfig/cron v3, `spec.go`)."""
 _CRON_MACROS: Final = ("@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly")
 
 
@@ -173,13 +175,12 @@ def _is_schedule(text: str) -> bool:
     if text.startswith("@"):
         return text in _CRON_MACROS or re.fullmatch(r"@every \S+", text) is not None
     fields = text.split()
-    highest = (59, 23, 31, 12, 7)
-    if len(fields) != len(highest) or text.startswith("TZ="):
+    if len(fields) != len(_CRON_BOUNDS) or text.startswith("TZ="):
         return False
     return all(
         _CRON_FIELD.fullmatch(field) is not None
-        and all(int(number) <= most for number in re.findall(r"(?<!/)\b\d+", field))
-        for field, most in zip(fields, highest, strict=True)
+        and all(least <= int(number) <= most for number in re.findall(r"(?<!/)\b\d+", field))
+        for field, (least, most) in zip(fields, _CRON_BOUNDS, strict=True)
     )
 
 

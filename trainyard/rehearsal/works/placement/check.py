@@ -11,6 +11,7 @@ from trainyard.rehearsal.context import Stack, View
 from trainyard.rehearsal.works.placement.autoscaler import check_autoscaler
 from trainyard.rehearsal.works.placement.aws.scaling_tags import check_tags
 from trainyard.rehearsal.works.placement.drains import check_budgets
+from trainyard.rehearsal.works.placement.exclusive import check_exclusive
 from trainyard.rehearsal.works.placement.hosts import check_host_ports
 from trainyard.rehearsal.works.placement.kubernetes.said import amount_text
 from trainyard.rehearsal.works.placement.logs import check_logs
@@ -36,6 +37,7 @@ def check(stack: Stack) -> None:
         _scheduler(verdict, world, views[verdict.workload.resource.urn])
         if verdict.fits:
             check_spread(verdict, world, views[verdict.workload.resource.urn])
+    check_exclusive(world, views)
     check_host_ports(world, views)
     check_autoscaler(world, views)
     check_logs(world, views)

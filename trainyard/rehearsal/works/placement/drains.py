@@ -21,6 +21,7 @@ def check_budgets(world: World, views: Mapping[str, View]) -> None:
     for workload in world.workloads:
         if workload.kind in STANDING and workload.labels:
             by_namespace.setdefault(workload.namespace, []).append(workload)
+    held: dict[int, str] = {}  # by a workload's identity, the budget that it has already
     for view in views.values():
         if view.type != DISRUPTION_BUDGET:
             continue
@@ -28,6 +29,13 @@ def check_budgets(world: World, views: Mapping[str, View]) -> None:
         if not isinstance(selector, Mapping) or not selector:
             continue
         meant = [one for one in by_namespace.get(namespace, ()) if _means(selector, one)]
+        twice = [one for one in meant if id(one) in held]
+        if twice:
+            words = (
+                f"is for pods of {twice[0].told()}, as {held[id(twice[0])]} is: the eviction of a pod of two budgets "
+            )
+            view.error("placement-drain", "spec.selector", f"{words}fails, and no node with one of them can be drained")
+        held |= {id(one): f"{namespace}/{view.text('metadata.name')}" for one in meant}
         replicas = [one.replicas for one in meant]
         if not meant or any(count is None or count == 0 for count in replicas):
             continue

@@ -48,17 +48,22 @@ from trainyard.rehearsal.works.programs.kubernetes import (
     node_logs,
     options,
     pod_disks,
+    priorities,
     ranks,
     scaling,
     schemes,
+    scrape_limits,
     scraped,
+    siblings,
     sizes,
+    slices,
     squid,
     storage,
     surroundings,
     tracking_logins,
     tracking_server,
     usage,
+    visible,
     writing,
 )
 from trainyard.rehearsal.works.programs.node_groups import groups_of
@@ -107,11 +112,15 @@ def check(stack: Stack) -> None:
     deadlines.check(stack, cluster, list(groups_of(stack)))
     never.check(stack, cluster)
     ranks.check(stack, cluster)
+    visible.check(cluster)
+    slices.check(cluster)
+    priorities.check(cluster)
     sizes.check(cluster)
     pod_disks.check(cluster)
     memory.check(cluster)
     configured.check(cluster)
     mount_options.check(cluster)
+    siblings.check(cluster)
     surroundings.check(cluster)
     usage.check(cluster)
     tracking_logins.check(cluster)
@@ -120,6 +129,7 @@ def check(stack: Stack) -> None:
     kept.check(stack, cluster)
     schemes.check(cluster)
     scraped.check(cluster)
+    scrape_limits.check(cluster)
     scrape_times.check(stack, cluster)
     guards.check(cluster)
     scaling.check(stack, cluster)

@@ -21,6 +21,7 @@ from trainyard.rehearsal.works.watching.dashboards import dashboards, expression
 from trainyard.rehearsal.works.watching.exporters import MONITORS, OF_TARGETS, RULES, Family, Metric, families, recorded
 from trainyard.rehearsal.works.watching.labels import check_alerts, check_words, recorded_labels
 from trainyard.rehearsal.works.watching.promql import Selector, selectors
+from trainyard.rehearsal.works.watching.units import compared
 
 _NEAR: Final = 0.86
 """How like a known metric one of an exporter has to be whose list is not whole."""
@@ -66,6 +67,7 @@ def check(cluster: Cluster) -> None:
     check_constants(cluster)
     told: set[tuple[str, str]] = set()
     for view, path, expression in asked:
+        compared(view, path, expression)
         for selector in selectors(expression):
             if selector.metric not in own:
                 _judge(view, path, selector, known, told)

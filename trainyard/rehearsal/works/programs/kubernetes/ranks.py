@@ -150,10 +150,22 @@ _OTHER_PROVIDERS: Final = frozenset({"tcp", "sockets", "udp", "verbs", "psm3", "
 """Providers of libfabric that are no EFA adapter (its man page fi_provider)."""
 
 
+_PAST: Final = frozenset({("NCCL_NET", "Socket"), ("NCCL_NET_PLUGIN", "none")})
+"""What makes NCCL use sockets where there is a plug-in for a fabric (NCCL documentation, "Environment variables")."""
+
+
 def _provider(pod: Pod, container: Container) -> None:
-    """A container that asks for adapters has libfabric take something else."""
+    """A container that asks for adapters has NCCL or libfabric take something else."""
     for index, one in enumerate(listed(container.body.get("env"))):
-        if isinstance(one, Mapping) and one.get("name") == "FI_PROVIDER" and one.get("value") in _OTHER_PROVIDERS:
+        if not isinstance(one, Mapping):
+            continue
+        if (one.get("name"), one.get("value")) in _PAST:
+            pod.view.error(
+                "programs-interface", f"{container.path}.env[{index}].value",
+                f"{one['name']} is {one['value']}, and the container asks for {_EFA}: NCCL passes the adapters by",
+                allowed="NCCL_NET of AWS Libfabric, or none",
+            )  # fmt: skip
+        if one.get("name") == "FI_PROVIDER" and one.get("value") in _OTHER_PROVIDERS:
             pod.view.error(
                 "programs-interface", f"{container.path}.env[{index}].value",
                 f"FI_PROVIDER is {one['value']}, and the container asks for {_EFA}: libfabric passes the adapters by",

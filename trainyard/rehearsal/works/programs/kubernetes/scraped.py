@@ -54,6 +54,7 @@ def check(cluster: Cluster) -> None:
             _annotated(release, path, known, chart)
         if chart == "dcgm-exporter":
             _fields(release)
+            _list(release)
     for kind, endpoints in _ENDPOINTS:
         for view in cluster.of(kind):
             for path, entry in view.items(endpoints):
@@ -136,6 +137,22 @@ def _other_key(view: View, cluster: Cluster) -> None:
                 allowed=right,
             )  # fmt: skip
             return
+
+
+def _list(release: View) -> None:
+    """Arguments that have the exporter read a list of its image, beside a list of one's own."""
+    words = release.texts("values.arguments")
+    for index, word in enumerate(words):
+        flag, _, value = word.partition("=")
+        if flag in ("-f", "--collectors"):
+            file = value or (words[index + 1] if index + 1 < len(words) else "")
+            mounted = [one.get("mountPath") for _, one in release.items("values.extraVolumeMounts")]
+            if release.has("values.customMetrics") and file.startswith("/etc/dcgm-exporter/") and not mounted:
+                release.error(
+                    "programs-exporter", f"values.arguments[{index}]",
+                    f"has the exporter read {show(file)} of its image, and customMetrics is read by nobody",
+                    allowed="no such argument, or no customMetrics",
+                )  # fmt: skip
 
 
 def _fields(release: View) -> None:

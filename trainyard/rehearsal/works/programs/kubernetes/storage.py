@@ -8,12 +8,12 @@ of each driver does, its README, as generally known (2026-11).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
 
 from trainyard.problems import nearest
 from trainyard.recorded.read import as_number
-from trainyard.rehearsal.context import View, show
+from trainyard.rehearsal.context import View, listed, show
 from trainyard.rehearsal.works.references.kubernetes.classes import zones_of
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
 
@@ -69,6 +69,54 @@ def check(cluster: Cluster, groups: Sequence[View]) -> None:
                 f"is Delete: with its claim, {_SHARED[driver]}", allowed="Retain",
             )  # fmt: skip
         _writes(view)
+    for view, path, claim in _claims(cluster):
+        _shared(view, path, claim, cluster)
+
+
+_BLOCKS: Final = (_EBS, _PD)
+_MANY: Final = ("ReadWriteMany", "ReadOnlyMany")
+
+
+def _claims(cluster: Cluster) -> Iterator[tuple[View, str, Mapping[str, Any]]]:
+    """Claims of one's own, those of a set's pods, and those that a chart makes."""
+    for view in cluster.of("PersistentVolumeClaim"):
+        if not view.has("spec.volumeName"):
+            yield view, "spec", view.mapping("spec")
+    for view in cluster.of("StatefulSet"):
+        for path, one in view.items("spec.volumeClaimTemplates"):
+            if isinstance(one.get("spec"), Mapping):
+                yield view, f"{path}.spec", one["spec"]
+    for release in cluster.releases:
+        yield from ((release, path, one) for path, one in _told(release.mapping("values"), "values"))
+
+
+def _told(value: Any, path: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Where values say of a claim both its class and by whom it is written, in either spelling of charts."""
+    if isinstance(value, Mapping):
+        if "accessModes" in value and ("storageClassName" in value or "storageClass" in value):
+            yield path, value
+        elif "storageAccessModes" in value and "storageClass" in value:
+            yield path, {"accessModes": value["storageAccessModes"], "storageClassName": value["storageClass"]}
+        for key, one in value.items():
+            yield from _told(one, f"{path}.{key}")
+
+
+def _shared(view: View, path: str, claim: Mapping[str, Any], cluster: Cluster) -> None:
+    """A disk is of one node: a claim that many nodes may write is never bound."""
+    name, modes = claim.get("storageClassName", claim.get("storageClass")), listed(claim.get("accessModes"))
+    made = next((one for one in cluster.of("StorageClass") if one.text("metadata.name") == name), None)
+    found = [one for one in modes if one in _MANY]
+    is_raw = claim.get("volumeMode") == "Block"
+    is_ml = made is not None and "hyperdisk-ml" in str(made.mapping("parameters").get("type"))
+    if made is None or made.text("provisioner") not in _BLOCKS or not found or is_raw or is_ml:
+        return
+    if found[0] == "ReadOnlyMany" and (made.text("provisioner") == _PD or len(modes) > 1):
+        return
+    view.error(
+        "programs-claim", f"{path}.accessModes",
+        f"has {found[0]}, and {show(name)} makes disks of {made.text('provisioner')}, which one node has at a time: no "
+        "volume is made", allowed="ReadWriteOnce, or a class of shared files",
+    )  # fmt: skip
 
 
 def _parameters(view: View, driver: str) -> None:

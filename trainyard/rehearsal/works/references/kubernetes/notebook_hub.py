@@ -35,6 +35,36 @@ def check(cluster: Cluster) -> None:
             _spawned(release, release.mapping("values.singleuser"), "values.singleuser")
             _sign_on(release, cluster)
             _disks(release, cluster)
+            _kept(release)
+            _devices(release)
+
+
+def _kept(release: View) -> None:
+    """A database in memory: the hub forgets its people and who has a notebook, each time that it starts."""
+    if release.text("values.hub.db.type") == "sqlite-memory":
+        release.error(
+            "reference-notebooks", "values.hub.db.type",
+            "is sqlite-memory: a hub that starts again knows nobody, and notebooks that run are nobody's",
+            allowed="sqlite-pvc, postgres or mysql",
+        )  # fmt: skip
+
+
+def _devices(release: View) -> None:
+    """What nodes offer beside cores and memory is asked for by a limit, and no pod may ask for more than its limit."""
+    places = [("values.singleuser", "extraResource.guarantees", "extraResource.limits")]
+    places += [
+        (f"{path}.kubespawner_override", "extra_resource_guarantees", "extra_resource_limits")
+        for path, _ in release.items("values.singleuser.profileList")
+    ]
+    for base, guaranteed, limited in places:
+        limits = release.mapping(f"{base}.{limited}")
+        for name, amount in release.mapping(f"{base}.{guaranteed}").items():
+            if "/" in name and quantity(amount) and quantity(limits.get(name)) != quantity(amount):
+                release.error(
+                    "reference-notebooks", f"{base}.{guaranteed}",
+                    f"{name} is {show(amount)}, its limit {show(limits[name]) if name in limits else 'is missing'}: "
+                    "the API server refuses every such notebook", allowed=f"{limited.rpartition('.')[2]} of the same",
+                )  # fmt: skip
 
 
 def _ends(release: View) -> None:

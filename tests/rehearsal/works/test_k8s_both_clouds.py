@@ -1,0 +1,238 @@
+"""Sets within the cluster on both clouds, put to the whole verdict, and what is right beside every rule that came.
+
+| set | mistakes | refused, at first sight | silent, at first sight | told now |
+| --- | --- | --- | --- | --- |
+| sixth | 55 | 14 of 17 | 13 of 38 | 55 |
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.rehearsal.works import mistakes_k8s_sixth as sixth
+from tests.rehearsal.works.mistakes import DROP, added, both, edit, put, told
+from tests.rehearsal.works.mistakes_k8s_first import (
+    CLUSTER_QUEUE,
+    CRON_JOB,
+    JOB,
+    NOTEBOOKS,
+    POD_MONITOR,
+    RUNTIME,
+    STACK,
+    TRAIN,
+    VOLUME,
+    expression,
+    values,
+)
+from tests.rehearsal.works.mistakes_k8s_fourth import PRIORITY_CLASS
+from tests.rehearsal.works.mistakes_k8s_sixth import ADMISSION, CLAIMS, GOOGLE, RULES, jobset, variable
+from tests.rehearsal.works.test_k8s_sets import of
+from tests.rehearsal.works.test_k8s_unseen import refused
+from trainyard.policies.pack import POLICIES
+from trainyard.review.policy_check.check import check_policies
+
+__all__ = ["of"]  # the fixture
+
+EVERY = [
+    pytest.param(one, id=f"{which}-{one.name}")
+    for which, found in (("sixth", sixth.MISTAKES),)
+    for one in found
+    if one.rule is not None
+]
+
+
+@pytest.mark.parametrize("mistake", EVERY)
+def test_a_mistake_is_told(of, mistake):
+    stack = of(mistake.stack)
+    kind, _, name = mistake.rule.rpartition(":")
+    if kind == "refusal":
+        found = refused(stack, mistake.change)
+    elif kind == "policy":
+        changed_to = mistake.change(list(stack.known.resources))
+        rules = [policy for policy in POLICIES if policy.name == name]
+        found = {one.policy for one in check_policies("s", [], changed_to, stack.settings, policies=rules).violations}
+    else:
+        found = {one.rule for one in told(stack, mistake.change, ours=True)}
+    assert name in found, found
+
+
+def test_what_is_left_is_few_and_says_why():
+    left = [one for one in sixth.MISTAKES if one.rule is None]
+    assert not left
+    assert all(one.why for one in left)
+
+
+def claim(name: str, spec: dict[str, Any]) -> Any:
+    """Adds a claim for a disk of the platform's."""
+    body = {"resources": {"requests": {"storage": "1Gi"}}, **spec}
+    return added("core/v1:PersistentVolumeClaim", name, {"spec": body}, "kueue-system")
+
+
+def service(spec: dict[str, Any]) -> Any:
+    """Adds a service beside the tracking server."""
+    return added("core/v1:Service", "database", {"spec": spec}, "mlflow")
+
+
+JOBSET = "kubernetes:jobset.x-k8s.io/v1alpha2:JobSet"
+REQUEST = "spec.spec.devices.requests[0]"
+ALONE = [{"name": "train-flex-start", "resources": [{"name": "nvidia.com/gpu", "nominalQuota": "24"}]}]
+OWN_CLASS = added("resource.k8s.io/v1:DeviceClass", "infiniband.acme.example", {"spec": {}})
+PAUSE = {"name": "spare", "image": "registry.k8s.io/pause:3.10", "resources": {"requests": {"cpu": "1"}}}
+SPARE = both(
+    added("scheduling.k8s.io/v1:PriorityClass", "spare", {"value": -100}),
+    added(
+        "apps/v1:Deployment", "spare",
+        {"spec": {"selector": {"matchLabels": {"app": "spare"}}, "template": {
+            "metadata": {"labels": {"app": "spare"}},
+            "spec": {"priorityClassName": "spare", "containers": [PAUSE], "nodeSelector": {"ml.platform/pool": "cpu"}},
+        }}},
+        "kube-system",
+    ),
+)  # fmt: skip
+EXCLUSIVE = (
+    "spec.template.spec.replicatedJobs[0].template.metadata.annotations.alpha~jobset~sigs~k8s~io/exclusive-topology"
+)
+SOUND = {
+    "the last day of the week": (
+        "demo", "refusals", edit(CRON_JOB, "checkpoint-drill-job", put("spec.schedule", "17 4 1,15 */2 6")),
+    ),
+    "a condition that compares": (
+        "demo", "refusals",
+        edit(ADMISSION, "kueue-gpu-guard",
+             put("spec.matchConditions[0].expression", "request.operation == 'CREATE' || size(object.kind) > 0")),
+    ),
+    "all devices of a class": (
+        GOOGLE, "refusals",
+        edit(CLAIMS, "teams-foundation-fabric-train", put(f"{REQUEST}.exactly.allocationMode", "All"),
+             put(f"{REQUEST}.exactly.count", DROP)),
+    ),
+    "sockets where there are no adapters": (
+        "demo", "programs",
+        edit(JOB, "smoke-dev-on-demand-job",
+             lambda i: i["spec"]["template"]["spec"]["containers"][0]["env"].append(
+                 {"name": "NCCL_NET", "value": "Socket"})),
+    ),
+    "all eight GPUs by number": (
+        "demo", "programs", edit(RUNTIME, TRAIN, variable("CUDA_VISIBLE_DEVICES", "0,1,2,3,4,5,6,7")),
+    ),
+    "no GPU for a program without": (
+        "demo", "programs", edit(RUNTIME, "runtimes-torch-cpu", variable("CUDA_VISIBLE_DEVICES", "")),
+    ),
+    "a limit far above what a scrape brings": (
+        "demo", "programs", edit(POD_MONITOR, "monitoring-gpus", put("spec.sampleLimit", 5000)),
+    ),
+    "labels called otherwise, where the target's are dropped": (
+        "demo", "programs", edit(POD_MONITOR, "monitoring-gpus", put("spec.podMetricsEndpoints[0].honorLabels", False)),
+    ),
+    "figures of every namespace but one of Kubernetes' own": (
+        "demo", "references", values(STACK, "kube-state-metrics.namespacesDenylist", ["kube-node-lease"]),
+    ),
+    "half an hour between messages": (
+        "demo", "references", values(STACK, "alertmanager.config.route.group_interval", "30m"),
+    ),
+    "a budget of other pods": (
+        "demo", "placement",
+        added("policy/v1:PodDisruptionBudget", "other",
+              {"spec": {"maxUnavailable": 1, "selector": {"matchLabels": {"app": "other"}}}}, "mlflow"),
+    ),
+    "the same words for pods of another namespace": (
+        "demo", "placement",
+        added("policy/v1:PodDisruptionBudget", "other",
+              {"spec": {"maxUnavailable": 1, "selector": {"matchLabels": {"app.kubernetes.io/name": "mlflow"}}}},
+              "egress-proxy"),
+    ),
+    "a service that is a name of elsewhere": (
+        "demo", "references", service({"type": "ExternalName", "externalName": "db.acme.example"}),
+    ),
+    "a service whose endpoints are written down": (
+        "demo", "references",
+        both(
+            service({"ports": [{"port": 5432}]}),
+            added("core/v1:Endpoints", "database",
+                  {"subsets": [{"addresses": [{"ip": "10.0.0.9"}], "ports": [{"port": 5432}]}]}, "mlflow"),
+        ),
+    ),
+    "one team's volume with an option more": (
+        "demo", "programs",
+        edit(VOLUME, "volumes-vision-data-volume", lambda i: i["spec"]["mountOptions"].append("metadata-ttl 60")),
+    ),
+    "one failed job is kept": (
+        "demo", "programs", edit(CRON_JOB, "checkpoint-drill-job", put("spec.failedJobsHistoryLimit", 1)),
+    ),
+    "pods that are less important, and may have nodes": (
+        "demo", "programs", edit(PRIORITY_CLASS, "teams-cpu-only", put("value", -5)),
+    ),
+    "pods that keep room for others": ("demo", "programs", SPARE),
+    "a disk of one node": (
+        "demo", "programs", claim("own", {"storageClassName": "trainyard-gp3", "accessModes": ["ReadWriteOnce"]}),
+    ),
+    "a raw disk of several nodes": (
+        "demo", "programs",
+        claim("raw", {"storageClassName": "trainyard-gp3", "accessModes": ["ReadWriteMany"], "volumeMode": "Block"}),
+    ),
+    "shared files that many write": (
+        "demo", "programs",
+        both(added("storage.k8s.io/v1:StorageClass", "shared", {"provisioner": "efs.csi.aws.com"}),
+             claim("files", {"storageClassName": "shared", "accessModes": ["ReadWriteMany"]})),
+    ),
+    "a ratio with a ratio": (
+        "demo", "programs", edit(RULES, "monitoring-rules", expression("GpuIdle", "< 0.02", "< 0.5")),
+    ),
+    "a sum of ratios": (
+        "demo", "programs",
+        edit(RULES, "monitoring-rules", expression("GpuIdle", "max by (namespace, pod) (max", "sum by (namespace, pod) (max"),
+             expression("GpuIdle", "< 0.02", "< 2")),
+    ),
+    "a job alone in its zone": (
+        GOOGLE, "placement", edit(RUNTIME, "runtimes-tpu-v6e", put(EXCLUSIVE, "topology.kubernetes.io/zone")),
+    ),
+    "a class of devices of one's own": (
+        GOOGLE, "references",
+        both(OWN_CLASS, edit(CLAIMS, "teams-foundation-fabric-train",
+                             put(f"{REQUEST}.exactly.deviceClassName", "infiniband.acme.example"))),
+    ),
+    "the exporter's own arguments beside its list": (
+        "demo", "programs", values("gpu-dcgm-exporter", "arguments", ["--collect-interval=15000"]),
+    ),
+    "a notebook's home that many nodes read": (
+        NOTEBOOKS, "programs", values("notebooks-release", "singleuser.storage.dynamic.storageAccessModes", ["ReadWriteOnce"]),
+    ),
+    "a hub whose people are in a database": (
+        NOTEBOOKS, "references", values("notebooks-release", "hub.db.type", "postgres"),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SOUND)
+def test_what_is_right_is_believed(of, name):
+    stack, room, change = SOUND[name]
+    if room == "refusals":
+        assert not refused(of(stack), change)
+    else:
+        assert not told(of(stack), change, room, ours=True)
+
+
+def test_a_queue_of_flex_start_alone_asks_for_all(of):
+    alone = edit(
+        CLUSTER_QUEUE, "kueue-cluster-queue-foundation",
+        put("spec.admissionChecksStrategy.admissionChecks[0].onFlavors", DROP),
+        put("spec.resourceGroups[0].flavors", ALONE), put("spec.resourceGroups[1]", DROP),
+    )  # fmt: skip
+    assert "queues-provisioning" not in {one.rule for one in told(of(GOOGLE), alone, "queues")}
+
+
+def test_another_program_may_forget_its_failures(of):
+    """Somebody else may send them elsewhere: only a stack that reads them there is told."""
+    change = edit(CRON_JOB, "checkpoint-drill-job", put("spec.failedJobsHistoryLimit", 0))
+    assert not told(of("demo"), change, "programs")
+
+
+def test_a_set_without_names_may_need_none(of):
+    """Programs that look for nobody by name."""
+    sweep = jobset(network={"enableDNSHostnames": False})
+    pod = "spec.replicatedJobs[0].template.spec.template.spec"
+    nameless = both(sweep, edit(JOBSET, "added-sweep", put(f"{pod}.containers[0].command", ["python", "sweep.py"])))
+    assert "reference-host-names" in {one.rule for one in told(of("demo"), sweep, "references", ours=True)}
+    assert "reference-host-names" not in {one.rule for one in told(of("demo"), nameless, "references", ours=True)}
