@@ -3,6 +3,7 @@
 | set | mistakes | refused, at first sight | silent, at first sight | told now |
 | --- | --- | --- | --- | --- |
 | sixth | 55 | 14 of 17 | 13 of 38 | 55 |
+| seventh | 30 | 8 of 10 | 6 of 20 | 30 |
 """
 
 from __future__ import annotations
@@ -11,23 +12,32 @@ from typing import Any
 
 import pytest
 
+from tests.rehearsal.works import mistakes_k8s_seventh as seventh
 from tests.rehearsal.works import mistakes_k8s_sixth as sixth
 from tests.rehearsal.works.mistakes import DROP, added, both, edit, put, told
 from tests.rehearsal.works.mistakes_k8s_first import (
     CLUSTER_QUEUE,
+    CONFIG_MAP,
     CRON_JOB,
+    DAEMONS,
+    FIRST,
     JOB,
+    LIMITS,
     NOTEBOOKS,
     POD_MONITOR,
     RUNTIME,
+    SERVICE_MONITOR,
     STACK,
     TRAIN,
     VOLUME,
     expression,
+    said,
     values,
 )
-from tests.rehearsal.works.mistakes_k8s_fourth import PRIORITY_CLASS
-from tests.rehearsal.works.mistakes_k8s_sixth import ADMISSION, CLAIMS, GOOGLE, RULES, jobset, variable
+from tests.rehearsal.works.mistakes_k8s_fourth import FLUENT, PRIORITY_CLASS
+from tests.rehearsal.works.mistakes_k8s_second import CLASS
+from tests.rehearsal.works.mistakes_k8s_seventh import retold
+from tests.rehearsal.works.mistakes_k8s_sixth import ADMISSION, CLAIMS, GOOGLE, RULES, jobset, profile, variable
 from tests.rehearsal.works.test_k8s_sets import of
 from tests.rehearsal.works.test_k8s_unseen import refused
 from trainyard.policies.pack import POLICIES
@@ -37,7 +47,7 @@ __all__ = ["of"]  # the fixture
 
 EVERY = [
     pytest.param(one, id=f"{which}-{one.name}")
-    for which, found in (("sixth", sixth.MISTAKES),)
+    for which, found in (("sixth", sixth.MISTAKES), ("seventh", seventh.MISTAKES))
     for one in found
     if one.rule is not None
 ]
@@ -58,10 +68,9 @@ def test_a_mistake_is_told(of, mistake):
     assert name in found, found
 
 
-def test_what_is_left_is_few_and_says_why():
-    left = [one for one in sixth.MISTAKES if one.rule is None]
+def test_nothing_is_left():
+    left = [one for one in (*sixth.MISTAKES, *seventh.MISTAKES) if one.rule is None]
     assert not left
-    assert all(one.why for one in left)
 
 
 def claim(name: str, spec: dict[str, Any]) -> Any:
@@ -182,7 +191,7 @@ SOUND = {
     ),
     "a sum of ratios": (
         "demo", "programs",
-        edit(RULES, "monitoring-rules", expression("GpuIdle", "max by (namespace, pod) (max", "sum by (namespace, pod) (max"),
+        edit(RULES, "monitoring-rules", expression("GpuIdle", "max by (namespace, pod) (max", "sum by (pod) (max"),
              expression("GpuIdle", "< 0.02", "< 2")),
     ),
     "a job alone in its zone": (
@@ -197,7 +206,73 @@ SOUND = {
         "demo", "programs", values("gpu-dcgm-exporter", "arguments", ["--collect-interval=15000"]),
     ),
     "a notebook's home that many nodes read": (
-        NOTEBOOKS, "programs", values("notebooks-release", "singleuser.storage.dynamic.storageAccessModes", ["ReadWriteOnce"]),
+        NOTEBOOKS, "programs",
+        values("notebooks-release", "singleuser.storage.dynamic.storageAccessModes", ["ReadWriteOnce"]),
+    ),
+    "the same port on the node": (
+        "demo", "refusals",
+        edit(DAEMONS, "team-logs", put("spec.template.spec.hostNetwork", True),
+             put(f"{FIRST}.ports", [{"containerPort": 2020, "hostPort": 2020}])),
+    ),
+    "another port on the node, in a network of the pod's own": (
+        "demo", "refusals",
+        edit(DAEMONS, "team-logs", put(f"{FIRST}.ports", [{"containerPort": 2020, "hostPort": 2021}])),
+    ),
+    "a home on a volume": ("demo", "programs", edit(RUNTIME, "runtimes-torch", retold("HOME", "/checkpoints/home"))),
+    "as much memory at most as is guaranteed": (
+        NOTEBOOKS, "references", profile(0, lambda one: one.update(mem_limit="12G")),
+    ),
+    "a minute of metadata": (
+        "demo-gcp", "programs",
+        edit(VOLUME, "volumes-vision-checkpoints-volume",
+             said("spec/mountOptions", "metadata-cache:ttl-secs:0", "metadata-cache:ttl-secs:60")),
+    ),
+    "metadata for ever of what is only read": (
+        "demo-gcp", "programs",
+        edit(VOLUME, "volumes-vision-data-volume",
+             lambda i: i["spec"]["mountOptions"].append("metadata-cache:ttl-secs:-1")),
+    ),
+    "cores by default": (
+        "demo", "references", edit(LIMITS, "teams-vision-defaults", put("spec.limits[0].default", {"cpu": "2"})),
+    ),
+    "a role that is gathered from another": (
+        "demo", "references",
+        both(
+            added("rbac.authorization.k8s.io/v1:ClusterRole", "all",
+                  {"aggregationRule": {"clusterRoleSelectors": [{"matchLabels": {"to": "all"}}]}}),
+            added("rbac.authorization.k8s.io/v1:ClusterRole", "part",
+                  {"metadata": {"labels": {"to": "all"}},
+                   "rules": [{"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}]}),
+        ),
+    ),
+    "whoever asks says so in a Secret": (
+        "demo", "programs",
+        edit(SERVICE_MONITOR, "monitoring-queues", put("spec.endpoints[0].bearerTokenFile", DROP),
+             put("spec.endpoints[0].authorization", {"credentials": {"name": "token", "key": "token"}})),
+    ),
+    "no limit for all groups": ("demo", "placement", values("autoscaler-release", "extraArgs.max-nodes-total", "0")),
+    "a limit far above all groups": (
+        "demo", "placement", values("autoscaler-release", "extraArgs.max-nodes-total", "1000"),
+    ),
+    "faster persistent disks": ("demo-gcp", "programs", edit(CLASS, "disks-class", put("parameters.type", "pd-ssd"))),
+    "every ten minutes of an hour": (
+        "demo", "references", edit(CRON_JOB, "checkpoint-drill-job", put("spec.schedule", "*/10 4 * * 0")),
+    ),
+    "either format of logs": (
+        "demo", "programs",
+        edit(CONFIG_MAP, "team-logs-configuration", said(FLUENT, "parser cri", "parser docker, cri")),
+    ),
+    "figures that are recorded every five minutes": (
+        "demo", "programs", edit(RULES, "monitoring-rules", lambda i: i["spec"]["groups"][1].update(interval="5m")),
+    ),
+    "the plug-in among other folders": (
+        GOOGLE, "programs", edit(RUNTIME, TRAIN, retold("LD_LIBRARY_PATH", "/opt/lib:/usr/local/gib/lib64")),
+    ),
+    "so many pods of a job that stay": (
+        "demo", "placement",
+        added("policy/v1:PodDisruptionBudget", "proofs",
+              {"spec": {"minAvailable": 1, "selector": {"matchLabels": {"app.kubernetes.io/name": "trainyard-smoke"}}}},
+              "team-vision"),
     ),
     "a hub whose people are in a database": (
         NOTEBOOKS, "references", values("notebooks-release", "hub.db.type", "postgres"),

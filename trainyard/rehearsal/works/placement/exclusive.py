@@ -37,7 +37,7 @@ def check_exclusive(world: World, views: Mapping[str, View]) -> None:
                 is_slip = key not in known and nearest(key, known, cutoff=_SLIP)
                 if is_slip or all(nodes.values(key) == frozenset() for nodes in groups):
                     view.error(
-                        "placement-spread", path, f"names {show(key)}, which no node has as a label: pods wait for ever",
+                        "placement-spread", path, f"names {show(key)}, a label that no node has: pods wait for ever",
                         allowed="a label of nodes, such as topology.kubernetes.io/zone", hint=nearest(key, known),
                     )  # fmt: skip
 

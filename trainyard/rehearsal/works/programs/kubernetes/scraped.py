@@ -26,6 +26,8 @@ _SERVED: Final[Mapping[str, tuple[frozenset[str], frozenset[str]]]] = {
     "cluster-autoscaler": (frozenset({"http"}), frozenset()),
 }
 """Ports by name of a chart's services, and those of them that answer with TLS alone."""
+_AUTHENTICATED: Final = ("bearerTokenFile", "bearerTokenSecret", "authorization", "basicAuth", "oauth2")
+"""By what a scrape says who asks; charts' metrics with TLS ask the API server who may."""
 _NAME: Final = "app.kubernetes.io/name"
 _ENDPOINTS: Final = (
     ("ServiceMonitor.monitoring.coreos.com", "spec.endpoints"),
@@ -104,6 +106,18 @@ def _of_chart(view: View, endpoints: str, cluster: Cluster) -> None:
             view.error(
                 "reference-port", f"{path}.port", f"no service of chart {wanted[_NAME]} has a port {show(port)}",
                 allowed=" or ".join(sorted(names)), hint=nearest(port, names),
+            )  # fmt: skip
+        elif port in secure and not has_unknown(entry) and not any(entry.get(key) for key in _AUTHENTICATED):
+            view.error(
+                "reference-monitor-path", f"{path}.bearerTokenFile",
+                f"is missing: chart {wanted[_NAME]} answers at {port} those alone who say who they are, and Prometheus "
+                "is refused each time", allowed="/var/run/secrets/kubernetes.io/serviceaccount/token",
+            )  # fmt: skip
+        elif port in secure and not has_unknown(entry) and not entry.get("tlsConfig"):
+            view.error(
+                "reference-monitor-path", f"{path}.tlsConfig",
+                f"is missing: chart {wanted[_NAME]} answers with a certificate of its own, which is not taken",
+                allowed="insecureSkipVerify, or the authority of its certificate",
             )  # fmt: skip
         elif port in secure and entry.get("scheme") in (None, "http", "HTTP") and not has_unknown(entry):
             view.error(

@@ -61,6 +61,8 @@ def check(cluster: Cluster, groups: Sequence[View]) -> None:
         if driver in _TYPES:
             _parameters(view, driver)
             _binding(view, groups, cluster)
+        if driver == _PD:
+            _machines(view, cluster)
     for view in cluster.of("PersistentVolume"):
         driver = view.text("spec.csi.driver") or ""
         if view.text("spec.persistentVolumeReclaimPolicy") == "Delete" and driver in _SHARED:
@@ -71,6 +73,29 @@ def check(cluster: Cluster, groups: Sequence[View]) -> None:
         _writes(view)
     for view, path, claim in _claims(cluster):
         _shared(view, path, claim, cluster)
+
+
+_ONLY_PERSISTENT: Final = ("e2", "f1", "g1", "n1", "n2", "n2d", "t2a", "t2d", "c2", "c2d", "a2", "g2")
+_ONLY_HYPERDISK: Final = ("c4", "c4a", "c4d", "n4", "n4a", "n4d", "h4d", "x4", "m4", "a4", "a4x", "g4")
+"""Machine families that take no Hyperdisk Balanced, and that take no Persistent Disk (Compute Engine, "About Hyperdisk"
+and "About Persistent Disk", machine series support, as generally known, 2026-11)."""
+
+
+def _machines(view: View, cluster: Cluster) -> None:
+    """A class of disks that none of the cluster's machines without accelerators takes: there all claims are."""
+    pools = cluster.stack.of_type("gcp:container/nodePool:NodePool")
+    plain = [one for one in pools if not one.has("nodeConfig.guestAccelerators")]
+    names = [one.text("nodeConfig.machineType") for one in plain]
+    families = [name.partition("-")[0] for name in names if name is not None and not name.startswith("ct")]
+    kind = str(view.mapping("parameters").get("type") or "pd-standard")
+    refused = _ONLY_PERSISTENT if kind.startswith("hyperdisk-balanced") else _ONLY_HYPERDISK
+    is_told = kind.startswith(("hyperdisk-balanced", "pd-"))
+    if is_told and families and None not in names and all(one in refused for one in families):
+        view.error(
+            "programs-storage-class", "parameters.type",
+            f"is {kind}, and machines of {', '.join(sorted(set(families)))} take no such disk: no pod with one starts",
+            allowed="pd-balanced" if refused is _ONLY_PERSISTENT else "hyperdisk-balanced",
+        )  # fmt: skip
 
 
 _BLOCKS: Final = (_EBS, _PD)

@@ -29,11 +29,32 @@ def check(cluster: Cluster) -> None:
             gpus = quantity(limits.get(_GPU)) if isinstance(limits, Mapping) else None
             if gpus:
                 _container(pod, container, gpus, _is_fast(limits, container))
+                _library(pod, container)
 
 
 def _is_fast(limits: Any, container: Container) -> bool:
     """Whether it runs on machines of a fabric, whose GPUs are joined by NVLink."""
     return bool(quantity(limits.get(_EFA)) or follow(container.body, "resources", "claims"))
+
+
+_GIB: Final = "/gib/"
+"""Where images for GPUDirect RDMA have NCCL's plug-in gIB (GKE, "Maximize GPU network bandwidth", 2026-11)."""
+
+
+def _library(pod: Pod, container: Container) -> None:
+    """NCCL is to take a plug-in alone, and the loader is told folders without it."""
+    given = {
+        str(one.get("name")): (f"{container.path}.env[{index}].value", one.get("value"))
+        for index, one in enumerate(listed(container.body.get("env")))
+        if isinstance(one, Mapping)
+    }
+    path, folders = given.get("LD_LIBRARY_PATH", ("", None))
+    net = given.get("NCCL_NET", ("", None))[1]
+    if isinstance(folders, str) and net == "gIB" and _GIB not in f"{folders}/":
+        pod.view.error(
+            "programs-interface", path, f"is {show(folders)}, where the plug-in {net} does not lie: NCCL ends",
+            allowed="/usr/local/gib/lib64 among them",
+        )  # fmt: skip
 
 
 def _container(pod: Pod, container: Container, gpus: float, is_fast: bool) -> None:

@@ -99,6 +99,7 @@ def _ends(release: View) -> None:
 
 
 _BYTES: Final = re.compile(r"\d+(\.\d+)?[KMGT]?")
+_PAIRS: Final = (("memory", "mem_guarantee", "mem_limit"), ("cores", "cpu_guarantee", "cpu_limit"))
 _SIZES: Final = ("mem_limit", "mem_guarantee")
 
 
@@ -108,6 +109,14 @@ def _spawned(release: View, value: Any, path: str) -> None:
         for index, one in enumerate(value):
             _spawned(release, one, f"{path}[{index}]")
         return
+    for kind, least, most in _PAIRS if isinstance(value, Mapping) else ():
+        low, high = quantity(value.get(least)), quantity(value.get(most))
+        if low is not None and high and high < low:
+            release.error(
+                "reference-notebooks", f"{path}.{most}",
+                f"is {show(value[most])}, and {show(value[least])} of {kind} are guaranteed: the API server refuses "
+                "each such notebook", allowed=f"{value[least]} or more",
+            )  # fmt: skip
     for key, one in value.items() if isinstance(value, Mapping) else ():
         is_memory = path == "values.singleuser.memory" and key in ("limit", "guarantee")
         if (key in _SIZES or is_memory) and isinstance(one, str) and not _BYTES.fullmatch(one):
