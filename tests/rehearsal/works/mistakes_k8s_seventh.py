@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from tests.rehearsal.works.mistakes import DROP, Mistake, added, edit, put
 from tests.rehearsal.works.mistakes_k8s_first import (
     BINDING,
@@ -34,10 +37,10 @@ from tests.rehearsal.works.mistakes_k8s_sixth import GOOGLE, RULES, profile
 CONFIGURATION = "values/managerConfig/controllerManagerConfigYaml"
 
 
-def retold(name: str, value: object) -> object:
+def retold(name: str, value: object) -> Callable[[dict[str, Any]], None]:
     """Gives a variable of a runtime's container another value."""
 
-    def into(inputs):
+    def into(inputs: dict[str, Any]) -> None:
         pod = inputs["spec"]["template"]["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]
         next(one for one in pod["containers"][0]["env"] if one["name"] == name)["value"] = value
 
@@ -126,7 +129,7 @@ REFUSED = [
     Mistake(
         "number",
         "a variable's value is a number",
-        edit(RUNTIME, "runtimes-torch", lambda i: retold("TORCH_ELASTIC_SHUTDOWN_TIMEOUT", 100)(i)),
+        edit(RUNTIME, "runtimes-torch", retold("TORCH_ELASTIC_SHUTDOWN_TIMEOUT", 100)),
         "refusal:k8s-type",
     ),
     Mistake(

@@ -519,7 +519,7 @@ SILENT = [
         edit(RUNTIME, "runtimes-tpu-v6e",
              put("spec.template.spec.replicatedJobs[0].template.metadata.annotations."
                  "alpha~jobset~sigs~k8s~io/exclusive-topology", "cloud.google.com/gke-node-pool")),
-        "placement-spread",
+        "placement-topology",
         stack=GOOGLE,
     ),
 ]  # fmt: skip

@@ -85,6 +85,15 @@ def service(spec: dict[str, Any]) -> Any:
 
 
 JOBSET = "kubernetes:jobset.x-k8s.io/v1alpha2:JobSet"
+POOL = "gcp:container/nodePool:NodePool"
+
+
+def shared(pool: str) -> Any:
+    """Has pods take turns on the GPUs of a pool."""
+    turns = {"gpuSharingStrategy": "TIME_SHARING", "maxSharedClientsPerGpu": 4}
+    return edit(POOL, pool, put("nodeConfig.guestAccelerators[0].gpuSharingConfig", turns))
+
+
 REQUEST = "spec.spec.devices.requests[0]"
 ALONE = [{"name": "train-flex-start", "resources": [{"name": "nvidia.com/gpu", "nominalQuota": "24"}]}]
 OWN_CLASS = added("resource.k8s.io/v1:DeviceClass", "infiniband.acme.example", {"spec": {}})
@@ -274,6 +283,15 @@ SOUND = {
               {"spec": {"minAvailable": 1, "selector": {"matchLabels": {"app.kubernetes.io/name": "trainyard-smoke"}}}},
               "team-vision"),
     ),
+    "levels of the network that EKS counts": (
+        "demo", "placement",
+        added("kueue.x-k8s.io/v1beta2:Topology", "layers",
+              {"spec": {"levels": [{"nodeLabel": f"topology.k8s.aws/network-node-layer-{n}"} for n in (1, 2, 4)]}}),
+    ),
+    "GPUs that pods of one take turns on": (GOOGLE, "placement", shared("gpu-nodes-dev-on-demand")),
+    "images that are pulled by nobody": (
+        NOTEBOOKS, "flows", values("notebooks-release", "prePuller.hook.pullOnlyOnChanges", False),
+    ),
     "a hub whose people are in a database": (
         NOTEBOOKS, "references", values("notebooks-release", "hub.db.type", "postgres"),
     ),
@@ -311,3 +329,8 @@ def test_a_set_without_names_may_need_none(of):
     nameless = both(sweep, edit(JOBSET, "added-sweep", put(f"{pod}.containers[0].command", ["python", "sweep.py"])))
     assert "reference-host-names" in {one.rule for one in told(of("demo"), sweep, "references", ours=True)}
     assert "reference-host-names" not in {one.rule for one in told(of("demo"), nameless, "references", ours=True)}
+
+
+def test_several_gpus_of_nodes_whose_gpus_are_shared_are_told(of):
+    taken = both(shared("gpu-nodes-tune-spot"), shared("gpu-nodes-tune-on-demand"))
+    assert "placement-shared-gpu" in {one.rule for one in told(of(GOOGLE), taken, "placement")}

@@ -11,12 +11,13 @@ from trainyard.rehearsal.context import Stack, View
 from trainyard.rehearsal.works.placement.autoscaler import check_autoscaler
 from trainyard.rehearsal.works.placement.aws.scaling_tags import check_tags
 from trainyard.rehearsal.works.placement.drains import check_budgets
-from trainyard.rehearsal.works.placement.exclusive import check_exclusive
 from trainyard.rehearsal.works.placement.hosts import check_host_ports
 from trainyard.rehearsal.works.placement.kubernetes.said import amount_text
 from trainyard.rehearsal.works.placement.logs import check_logs
 from trainyard.rehearsal.works.placement.room import STANDING, most_at_once, shortages, unpacked
+from trainyard.rehearsal.works.placement.shared_gpus import check_shared
 from trainyard.rehearsal.works.placement.spread import check_spread
+from trainyard.rehearsal.works.placement.topology import check_topology
 from trainyard.rehearsal.works.placement.world import Refusal, Verdict, World
 
 _TOLD_GROUPS: Final = 3
@@ -37,7 +38,8 @@ def check(stack: Stack) -> None:
         _scheduler(verdict, world, views[verdict.workload.resource.urn])
         if verdict.fits:
             check_spread(verdict, world, views[verdict.workload.resource.urn])
-    check_exclusive(world, views)
+    check_topology(world, views)
+    check_shared(world, views)
     check_host_ports(world, views)
     check_autoscaler(world, views)
     check_logs(world, views)
