@@ -32,7 +32,15 @@ from trainyard.rehearsal.works.programs.aws import (
     prefixes,
     recorded_buckets,
 )
-from trainyard.rehearsal.works.programs.gcp import alerts, boards, bucket_mounts, collected, log_fields, places
+from trainyard.rehearsal.works.programs.gcp import (
+    alerts,
+    boards,
+    bucket_mounts,
+    collected,
+    log_fields,
+    places,
+    slices,
+)
 from trainyard.rehearsal.works.programs.kubernetes import (
     addresses,
     certificates,
@@ -56,7 +64,6 @@ from trainyard.rehearsal.works.programs.kubernetes import (
     scraped,
     siblings,
     sizes,
-    slices,
     squid,
     storage,
     surroundings,
