@@ -17,6 +17,7 @@ from typing import Any, Final
 from trainyard.problems import nearest
 from trainyard.recorded.quantities import quantity
 from trainyard.recorded.read import as_number, follow, known_texts
+from trainyard.recorded.types import EKS_CLUSTER, GKE_CLUSTER
 from trainyard.rehearsal.context import Stack, listed, show
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster, Container, Pod
 
@@ -47,7 +48,30 @@ def check(stack: Stack, cluster: Cluster) -> None:
                 _fabric(pod, container)
                 for path, told in _told(container):
                     _compared(cluster, pod, container, path, told, ranks)
+    _clouds(stack, cluster)
     _regions(stack, cluster)
+
+
+_PLUGINS: Final = {
+    EKS_CLUSTER: ("AWS Libfabric", frozenset({"gIB", "FasTrak", "GPUDirectTCPX_v7"})),
+    GKE_CLUSTER: ("gIB, FasTrak or Socket", frozenset({"AWS Libfabric"})),
+}
+"""By cluster, NCCL's network of its cloud, and those of the other (their guides on fast networks, 2026-11)."""
+
+
+def _clouds(stack: Stack, cluster: Cluster) -> None:
+    """NCCL is told to take the network of another cloud alone: it finds none, and ends."""
+    made = [kind for kind in _PLUGINS if stack.of_type(kind)]
+    for pod in cluster.pods if len(made) == 1 else ():
+        own, others = _PLUGINS[made[0]]
+        for container in pod.containers:
+            for index, one in enumerate(listed(container.body.get("env"))):
+                if isinstance(one, Mapping) and one.get("name") == "NCCL_NET" and one.get("value") in others:
+                    pod.view.error(
+                        "programs-interface", f"{container.path}.env[{index}].value",
+                        f"NCCL_NET is {show(one['value'])}, which another cloud has: NCCL finds no such network, and "
+                        "ends", allowed=own,
+                    )  # fmt: skip
 
 
 def _ranks(pod: Pod) -> float | None:
