@@ -1,7 +1,7 @@
 """Pods that ask for several GPUs of nodes whose GPUs pods take turns on: they get several turns, and no node lets them.
 
-Sources: GKE, "Share GPUs with multiple workloads using GPU time-sharing" and "NVIDIA MPS" (a container may ask for one:
-a pod that asks for more ends with UnexpectedAdmissionError), 2026-11. NVIDIA's own plugin lets it ask for several turns
+Sources: GKE, "Share GPUs with multiple workloads using GPU time-sharing" (a container may ask for one: a pod that asks
+for more is rejected by its node; with MPS, on a machine of one GPU, it may ask for several), 2026-11. NVIDIA's own plugin lets it ask for several turns
 of one GPU, unless it is told `failRequestsGreaterThanOne`; what is told there is in a configuration of its own.
 """
 
@@ -17,7 +17,7 @@ from trainyard.rehearsal.context import View
 from trainyard.rehearsal.works.placement.kubernetes.nodes import Nodes
 from trainyard.rehearsal.works.placement.world import World
 
-_STRATEGIES: Final = ("TIME_SHARING", "MPS")
+_STRATEGY: Final = "TIME_SHARING"
 
 
 def check_shared(world: World, views: Mapping[str, View]) -> None:
@@ -38,6 +38,6 @@ def _is_shared(nodes: Nodes) -> bool:
     if nodes.resource.type != GKE_NODE_POOL:
         return False
     return any(
-        value_at(one, "gpuSharingConfig", "gpuSharingStrategy", default="", unknown="") in _STRATEGIES
+        value_at(one, "gpuSharingConfig", "gpuSharingStrategy", default="", unknown="") == _STRATEGY
         for one in mappings_at(nodes.resource.inputs, "nodeConfig", "guestAccelerators")
     )
