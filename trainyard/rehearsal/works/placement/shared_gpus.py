@@ -1,8 +1,9 @@
 """Pods that ask for several GPUs of nodes whose GPUs pods take turns on: they get several turns, and no node lets them.
 
 Sources: GKE, "Share GPUs with multiple workloads using GPU time-sharing" (a container may ask for one: a pod that asks
-for more is rejected by its node; with MPS, on a machine of one GPU, it may ask for several), 2026-11. NVIDIA's own plugin lets it ask for several turns
-of one GPU, unless it is told `failRequestsGreaterThanOne`; what is told there is in a configuration of its own.
+for more is rejected by its node; with MPS, on a machine of one GPU, it may ask for several), 2026-11. NVIDIA's own
+plugin lets it ask for several turns of one GPU, unless it is told `failRequestsGreaterThanOne`, in a configuration of
+its own.
 """
 
 from __future__ import annotations
