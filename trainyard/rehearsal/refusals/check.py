@@ -25,20 +25,25 @@ from trainyard.rehearsal.refusals.aws import (
     network,
     policies,
 )
+from trainyard.rehearsal.refusals.gcp import beside as gcp_beside
 from trainyard.rehearsal.refusals.gcp import clusters as gcp_clusters
 from trainyard.rehearsal.refusals.gcp import compute as gcp_compute
 from trainyard.rehearsal.refusals.gcp import container as gcp_container
 from trainyard.rehearsal.refusals.gcp import databases as gcp_databases
+from trainyard.rehearsal.refusals.gcp import expressions as gcp_expressions
 from trainyard.rehearsal.refusals.gcp import files as gcp_files
 from trainyard.rehearsal.refusals.gcp import forms as gcp_forms
+from trainyard.rehearsal.refusals.gcp import machines as gcp_machines
 from trainyard.rehearsal.refusals.gcp import names as gcp_names
 from trainyard.rehearsal.refusals.gcp import networks as gcp_networks
+from trainyard.rehearsal.refusals.gcp import node_system as gcp_node_system
 from trainyard.rehearsal.refusals.gcp import nodes as gcp_nodes
 from trainyard.rehearsal.refusals.gcp import rights as gcp_rights
 from trainyard.rehearsal.refusals.gcp import run as gcp_run
 from trainyard.rehearsal.refusals.gcp import services as gcp_services
 from trainyard.rehearsal.refusals.gcp import storage as gcp_storage
 from trainyard.rehearsal.refusals.gcp import stored as gcp_stored
+from trainyard.rehearsal.refusals.gcp import timed as gcp_timed
 from trainyard.rehearsal.refusals.gcp import together as gcp_together
 from trainyard.rehearsal.refusals.gcp import tpus as gcp_tpus
 from trainyard.rehearsal.refusals.gcp import values as gcp_values
@@ -73,6 +78,8 @@ RULES: Final = by_type(
         gcp_services,
         gcp_clusters,
         gcp_nodes,
+        gcp_node_system,
+        gcp_machines,
         gcp_tpus,
         gcp_networks,
         gcp_databases,
@@ -81,8 +88,11 @@ RULES: Final = by_type(
         gcp_run,
         gcp_watching,
         gcp_rights,
+        gcp_expressions,
+        gcp_timed,
         gcp_forms,
         gcp_values,
+        gcp_beside,
     )
 )
 """The rules by resource type. The first of two findings about one place is kept, so the order of the modules is part of

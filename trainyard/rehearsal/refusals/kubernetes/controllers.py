@@ -11,12 +11,10 @@ from typing import Any, Final
 
 from trainyard.recorded.model import UNKNOWN
 from trainyard.recorded.read import as_number
+from trainyard.rehearsal.clock import is_cron
 from trainyard.rehearsal.context import View, listed, show
 
 _JOB_NAME_LIMIT: Final = 63
-_CRON_FIELD: Final = re.compile(r"[0-9A-Za-z*?/,#-]+")
-_CRON_BOUNDS: Final = ((0, 59), (0, 23), (1, 31), (1, 12), (0, 6))
-"""Minutes, hours, days, months and days of the week: Sunday is 0 and never 7 (robfig/cron v3, `spec.go`)."""
 _CRON_MACROS: Final = ("@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly")
 
 
@@ -174,14 +172,7 @@ def _cron_job(view: View) -> None:
 def _is_schedule(text: str) -> bool:
     if text.startswith("@"):
         return text in _CRON_MACROS or re.fullmatch(r"@every \S+", text) is not None
-    fields = text.split()
-    if len(fields) != len(_CRON_BOUNDS) or text.startswith("TZ="):
-        return False
-    return all(
-        _CRON_FIELD.fullmatch(field) is not None
-        and all(least <= int(number) <= most for number in re.findall(r"(?<!/)\b\d+", field))
-        for field, (least, most) in zip(fields, _CRON_BOUNDS, strict=True)
-    )
+    return is_cron(text, last_day=6)  # robfig/cron v3, `spec.go`: Sunday is 0 and never 7
 
 
 def _autoscaler(view: View) -> None:

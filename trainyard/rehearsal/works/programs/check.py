@@ -37,6 +37,8 @@ from trainyard.rehearsal.works.programs.gcp import (
     boards,
     bucket_mounts,
     collected,
+    figures,
+    in_vain,
     log_fields,
     places,
     slices,
@@ -100,6 +102,8 @@ def check(stack: Stack) -> None:
     enforced.check(stack)
     cluster = stack.once(Cluster)
     switched_off.check(stack, cluster)
+    in_vain.check(stack)
+    figures.check(stack)
     buckets.check(stack, cluster)
     databases.check(stack, cluster)
     if not cluster.views:
