@@ -7,18 +7,21 @@ from typing import Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 _FIELD: Final = re.compile(r"[0-9A-Za-z*?/,#-]+")
-_HIGHEST: Final = (59, 23, 31, 12, 7)
-"""The highest number of each field: minute, hour, day, month, day of the week."""
+_BOUNDS: Final = ((0, 59), (0, 23), (1, 31), (1, 12))
+"""The least and the highest number of each field but the last: minute, hour, day, month."""
 
 
-def is_cron(text: str) -> bool:
-    """Whether a text is five fields of cron with numbers that each may have."""
-    fields = text.split()
-    if len(fields) != len(_HIGHEST) or text.startswith("TZ="):
+def is_cron(text: str, *, last_day: int = 7) -> bool:
+    """Whether a text is five fields of cron with numbers that each may have; `last_day` is the highest day of the week,
+    7 where that is Sunday besides 0.
+    """
+    fields, bounds = text.split(), (*_BOUNDS, (0, last_day))
+    if len(fields) != len(bounds) or text.startswith("TZ="):
         return False
     return all(
-        _FIELD.fullmatch(field) is not None and all(int(number) <= most for number in re.findall(r"(?<!/)\b\d+", field))
-        for field, most in zip(fields, _HIGHEST, strict=True)
+        _FIELD.fullmatch(field) is not None
+        and all(least <= int(number) <= most for number in re.findall(r"(?<!/)\b\d+", field))
+        for field, (least, most) in zip(fields, bounds, strict=True)
     )
 
 

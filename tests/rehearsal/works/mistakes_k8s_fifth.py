@@ -111,8 +111,7 @@ MISTAKES = [
                 }
             },
         ),
-        None,
-        why="labels of nodes may come from a cloud's own controllers, which no recording shows",
+        "placement-topology",
     ),
     Mistake(
         "requeue",
@@ -425,8 +424,7 @@ MISTAKES = [
         "hub-puller",
         "the puller of images waits for nodes that begin at none",
         edit(RELEASE, HUB, put("values.prePuller.hook.enabled", True)),
-        None,
-        why="pods that the chart makes while it is installed are in no table",
+        "flows-api",
         stack=NOTEBOOKS,
     ),
 ]

@@ -389,7 +389,7 @@ SOUND = {
     "memory with a fraction": (
         NOTEBOOKS,
         "references",
-        values("notebooks-release", "singleuser.profileList[0].kubespawner_override.mem_limit", "7.5G"),
+        values("notebooks-release", "singleuser.profileList[0].kubespawner_override.mem_limit", "8.5G"),
     ),
     "another extension of the image": (
         NOTEBOOKS,

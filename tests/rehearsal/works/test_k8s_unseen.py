@@ -3,7 +3,7 @@
 | set | mistakes | told at first sight | told now | what is left |
 | --- | --- | --- | --- | --- |
 | fourth | 61 | 44 (72 %) | 60 | one, which says why |
-| fifth | 46 | 25 (54 %) | 38 | eight, each says why |
+| fifth | 46 | 25 (54 %) | 40 | six, each says why |
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def test_a_mistake_is_told(of, mistake):
 
 def test_what_is_left_is_few_and_says_why():
     left = [one for one in (*fourth.MISTAKES, *fifth.MISTAKES) if one.rule is None]
-    assert len(left) <= 9
+    assert len(left) <= 7
     assert all(one.why for one in left)
 
 

@@ -66,7 +66,7 @@ def test_one_that_does_not_has_to_say_so():
 
 
 def test_a_shared_gpu_counts_as_often_as_it_is_shared():
-    sharing = {"gpuSharingStrategy": "TIME_SHARING", "maxSharedClientsPerGpu": 4}
+    sharing = {"gpuSharingStrategy": "MPS", "maxSharedClientsPerGpu": 4}
     shared = GPU | {"guestAccelerators": [{"type": "nvidia-l4", "count": 1, "gpuSharingConfig": sharing}]}
     wants = pods(name="serve", container=asking(cpu="2", **{"nvidia.com_gpu": "4"}))
     assert of_stack([cluster(), pool("gpu", **shared), wants]) == []

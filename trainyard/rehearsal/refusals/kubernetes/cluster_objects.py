@@ -31,6 +31,12 @@ _SECRET_KEYS: Final = {
 _POD_SCOPES: Final = frozenset(
     {"Terminating", "NotTerminating", "BestEffort", "NotBestEffort", "PriorityClass", "CrossNamespacePodAffinity"}
 )
+_NO_BOOL: Final = re.compile(
+    r"\s*(?:request\.(?:operation|name|namespace|uid|subResource|kind(?:\.\w+)?|resource(?:\.\w+)?"
+    r"|userInfo(?:\.(?:username|uid|groups))?)"
+    r"|'[^']*'|\"[^\"]*\"|-?\d+(?:\.\d+)?|size\([^()]*\)|[\w.]+\.size\(\))\s*"
+)
+"""Expressions of CEL whose type is known before any request, and is not bool; what lies in `object` has any type."""
 _UNSCOPED: Final = ("services", "persistentvolumeclaims", "configmaps", "secrets", "requests.storage")
 """What a quota with a scope cannot count."""
 
@@ -215,6 +221,14 @@ def _admission_policy(view: View) -> None:
             if name in names:
                 view.error("k8s-admission", f"{path}.name", f"{show(name)} is given twice", allowed="each name once")
             names.add(name)
+    for where in ("spec.matchConditions", "spec.validations"):
+        for path, entry in view.items(where):
+            given = entry.get("expression")
+            if isinstance(given, str) and _NO_BOOL.fullmatch(given):
+                view.error(
+                    "k8s-admission", f"{path}.expression", f"{show(given)} is no yes or no: must evaluate to bool",
+                    allowed="a comparison",
+                )  # fmt: skip
     for path, entry in view.items("spec.validations"):
         text = entry.get("message")
         if isinstance(text, str) and "\n" in text:
@@ -236,6 +250,38 @@ def _webhooks(view: View) -> None:
             view.error("k8s-webhook", f"{path}.clientConfig", "says no place or two", allowed="one of url, service")
 
 
+def _device_claim(view: View, at: str = "spec") -> None:
+    """What a claim of devices asks for (validation of `resource.k8s.io/v1`)."""
+    names: list[str] = []
+    for path, entry in view.items(f"{at}.devices.requests"):
+        given = [key for key in ("exactly", "firstAvailable") if entry.get(key)]
+        if len(given) != 1 and UNKNOWN not in entry.values():
+            view.error(
+                "k8s-device-claim", path, f"has {' and '.join(given) or 'neither'}",
+                allowed="one of exactly, firstAvailable",
+            )  # fmt: skip
+        names.append(str(entry.get("name")))
+        mode, count = view.text(f"{path}.exactly.allocationMode"), view.number(f"{path}.exactly.count")
+        if mode == "All" and count:
+            view.error(
+                "k8s-device-claim", f"{path}.exactly.count", "given with allocationMode All", allowed="ExactCount"
+            )  # fmt: skip
+        if mode != "All" and count is not None and count < 1:
+            view.error("k8s-device-claim", f"{path}.exactly.count", f"got {count:g}", allowed="1 or more")
+    for where in (f"{at}.devices.constraints", f"{at}.devices.config"):
+        for path, _ in view.items(where):
+            for index, name in enumerate(view.texts(f"{path}.requests")):
+                if name.partition("/")[0] not in names:
+                    view.error(
+                        "k8s-device-claim", f"{path}.requests[{index}]", f"no request is named {show(name)}",
+                        allowed=f"one of {', '.join(names)}", hint=nearest(name, names),
+                    )  # fmt: skip
+
+
+def _device_template(view: View) -> None:
+    _device_claim(view, "spec.spec")
+
+
 _RULES: Final[Mapping[str, Callable[[View], None]]] = {
     "ClusterRole": _rules,
     "ClusterRoleBinding": _binding,
@@ -246,6 +292,8 @@ _RULES: Final[Mapping[str, Callable[[View], None]]] = {
     "PersistentVolume": _volume,
     "PersistentVolumeClaim": _claim,
     "PriorityClass": _priority_class,
+    "ResourceClaim": _device_claim,
+    "ResourceClaimTemplate": _device_template,
     "ResourceQuota": _quota,
     "Role": _rules,
     "RoleBinding": _binding,

@@ -172,7 +172,7 @@ def _cron_job(view: View) -> None:
 def _is_schedule(text: str) -> bool:
     if text.startswith("@"):
         return text in _CRON_MACROS or re.fullmatch(r"@every \S+", text) is not None
-    return is_cron(text)
+    return is_cron(text, last_day=6)  # robfig/cron v3, `spec.go`: Sunday is 0 and never 7
 
 
 def _autoscaler(view: View) -> None:
@@ -189,12 +189,34 @@ def _at_least(view: View, least: int, *paths: str) -> None:
             view.error("k8s-number", path, f"got {number:g}", allowed=f"at least {least}")
 
 
+_LABEL_LENGTH: Final = 63
+_SUFFIX: Final = 6
+"""A dash and five letters, which a pod's name ends with."""
+
+
+def _job_set(view: View) -> None:
+    """Names of the jobs and pods that are made of a set (JobSet 0.12, `pkg/webhooks/jobset_webhook.go`)."""
+    name = view.text("metadata.name")
+    for path, entry in view.items("spec.replicatedJobs"):
+        pods = view.number(f"{path}.template.spec.completions") or view.number(f"{path}.template.spec.parallelism") or 1
+        jobs = view.number(f"{path}.replicas") or 1
+        longest = f"{name}-{entry.get('name')}-{jobs - 1:.0f}-{pods - 1:.0f}"
+        is_indexed = view.text(f"{path}.template.spec.completionMode") in (None, "Indexed")
+        length = len(longest) + _SUFFIX if is_indexed else len(longest.rpartition("-")[0])
+        if name is not None and isinstance(entry.get("name"), str) and length > _LABEL_LENGTH:
+            view.error(
+                "k8s-name", "metadata.name", f"with job {entry['name']} its pods have names of {length} characters",
+                allowed=f"at most {max(1, len(name) - length + _LABEL_LENGTH)} characters",
+            )  # fmt: skip
+
+
 _RULES: Final[Mapping[str, Callable[[View], None]]] = {
     "CronJob": _cron_job,
     "DaemonSet": _daemon_set,
     "Deployment": _deployment,
     "HorizontalPodAutoscaler": _autoscaler,
     "Job": _job,
+    "JobSet": _job_set,
     "ReplicaSet": _endless,
     "StatefulSet": _endless,
 }

@@ -104,6 +104,11 @@ def _container(view: View, path: str, container: Mapping[str, Any], seen: set[st
         seen.add(name)
     for here, port in view.items(f"{path}.ports"):
         check_port(view, f"{here}.containerPort", port.get("containerPort"))
+        own, outer = as_number(port.get("containerPort")), as_number(port.get("hostPort"))
+        if view.flag(f"{path.rpartition('.')[0]}.hostNetwork") and own and outer and own != outer:
+            view.error(
+                "k8s-port", f"{here}.hostPort", f"got {outer:g}", allowed=f"{own:g}: the pod is in the node's network"
+            )  # fmt: skip
         label = port.get("name")
         if isinstance(label, str) and not re.fullmatch(r"(?=.*[a-z])(?!.*--)[a-z0-9]([a-z0-9-]{0,13}[a-z0-9])?", label):
             view.error(

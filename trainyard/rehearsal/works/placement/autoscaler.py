@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from trainyard.recorded.read import as_number
 from trainyard.recorded.types import EKS_CLUSTER
 from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.works.placement.world import World
@@ -28,6 +29,24 @@ def check_autoscaler(world: World, views: Mapping[str, View]) -> None:
             path = workload.at("nodeSelector")
             view.error("placement-autoscaler", path, words, allowed="a group with minSize of 1 or more")
         _finds(view, views)
+        _total(view, world)
+
+
+def _total(view: View, world: World) -> None:
+    """As many nodes at most as run anyway: none is ever started. Where queues have what the groups may have at most,
+    a limit below that breaks their word."""
+    path = "values.extraArgs.max-nodes-total"
+    total = as_number(view.value(path))
+    least, most = [nodes.least for nodes in world.nodes or ()], [nodes.most for nodes in world.nodes or ()]
+    running, may = sum(one for one in least if one is not None), sum(one for one in most if one is not None)
+    if not total or not least or None in (*least, *most):
+        return
+    if total <= running:
+        words = f"is {total:g}, and {running} nodes run at least: no other is ever started"
+        view.error("placement-autoscaler", path, words, allowed=f"more than {running}, or 0 for no limit")
+    elif total < may and view.stack.context.ours:
+        words = f"is {total:g}, and the groups, of which queues count all, may have {may}: jobs are admitted and wait"
+        view.warning("placement-autoscaler", path, words, allowed=f"{may} or more, or 0 for no limit")
 
 
 def _finds(view: View, views: Mapping[str, View]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from trainyard.conventions import GPU_RESOURCE
 from trainyard.problems import nearest
 from trainyard.recorded.model import RecordedResource
 from trainyard.rehearsal.context import Stack, View
@@ -15,7 +16,9 @@ from trainyard.rehearsal.works.placement.hosts import check_host_ports
 from trainyard.rehearsal.works.placement.kubernetes.said import amount_text
 from trainyard.rehearsal.works.placement.logs import check_logs
 from trainyard.rehearsal.works.placement.room import STANDING, most_at_once, shortages, unpacked
+from trainyard.rehearsal.works.placement.shared_gpus import check_shared
 from trainyard.rehearsal.works.placement.spread import check_spread
+from trainyard.rehearsal.works.placement.topology import check_topology
 from trainyard.rehearsal.works.placement.world import Refusal, Verdict, World
 
 _TOLD_GROUPS: Final = 3
@@ -36,10 +39,13 @@ def check(stack: Stack) -> None:
         _scheduler(verdict, world, views[verdict.workload.resource.urn])
         if verdict.fits:
             check_spread(verdict, world, views[verdict.workload.resource.urn])
+    check_topology(world, views)
+    check_shared(world, views)
     check_host_ports(world, views)
     check_autoscaler(world, views)
     check_logs(world, views)
     _devices(world, views)
+    _measured(world, views)
     _share(world, views, [one for one in world.verdicts if id(one) not in told])
 
 
@@ -161,6 +167,25 @@ def _devices(world: World, views: dict[str, View]) -> None:
                 words += f"its {amount_text(name, count)} {name} a node are offered to no pod"
                 hint = _cure(refused[nodes.name]) if nodes.name in refused else ""
                 views[plugin.resource.urn].error("placement-device-plugin", path, words, hint=hint)
+
+
+_EXPORTER: Final = "dcgm-exporter"
+
+
+def _measured(world: World, views: dict[str, View]) -> None:
+    """GPUs of which nothing is told: their exporter runs on other nodes, and on these it may not."""
+    for verdict in world.verdicts:
+        workload, runs_on = verdict.workload, {nodes.name for nodes in verdict.groups}
+        if not workload.every_node or workload.name != _EXPORTER or not runs_on:
+            continue
+        for refusal in verdict.refusals:
+            if any(name.startswith(GPU_RESOURCE) for name in refusal.nodes.hardware) and refusal.nodes.most:
+                if refusal.nodes.name in runs_on:
+                    continue
+                words = f"{workload.told()} does not run on {refusal.nodes.told()}"
+                words += f" ({', '.join(miss.words for miss in refusal.misses)}): nothing is told of its GPUs"
+                view = views[workload.resource.urn]
+                view.warning("placement-exporter", workload.at(refusal.misses[0].key), words, hint=_cure(refusal))
 
 
 def _share(world: World, views: dict[str, View], verdicts: list[Verdict]) -> None:

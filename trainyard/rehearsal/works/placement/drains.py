@@ -21,13 +21,22 @@ def check_budgets(world: World, views: Mapping[str, View]) -> None:
     for workload in world.workloads:
         if workload.kind in STANDING and workload.labels:
             by_namespace.setdefault(workload.namespace, []).append(workload)
+    held: dict[int, str] = {}  # by a workload's identity, the budget that it has already
     for view in views.values():
         if view.type != DISRUPTION_BUDGET:
             continue
         selector, namespace = view.value("spec.selector"), view.text("metadata.namespace") or "default"
         if not isinstance(selector, Mapping) or not selector:
             continue
+        _of_jobs(view, world, selector, namespace)
         meant = [one for one in by_namespace.get(namespace, ()) if _means(selector, one)]
+        twice = [one for one in meant if id(one) in held]
+        if twice:
+            words = (
+                f"is for pods of {twice[0].told()}, as {held[id(twice[0])]} is: the eviction of a pod of two budgets "
+            )
+            view.error("placement-drain", "spec.selector", f"{words}fails, and no node with one of them can be drained")
+        held |= {id(one): f"{namespace}/{view.text('metadata.name')}" for one in meant}
         replicas = [one.replicas for one in meant]
         if not meant or any(count is None or count == 0 for count in replicas):
             continue
@@ -40,6 +49,27 @@ def check_budgets(world: World, views: Mapping[str, View]) -> None:
         elif (kept := _amount(least, most)) is not None and kept >= most:
             words = f"keeps {kept} of {most} pods of {names}: no node with one of them can be drained"
             view.warning("placement-drain", "spec.minAvailable", words, allowed=f"at most {most - 1}")
+
+
+def _of_jobs(view: View, world: World, selector: Mapping[str, Any], namespace: str) -> None:
+    """A job has no scale, by which a share of its pods is counted: its budget lets none be evicted."""
+    share = "spec.maxUnavailable" if view.has("spec.maxUnavailable") else "spec.minAvailable"
+    value = view.value(share)
+    if share.endswith("minAvailable") and not (isinstance(value, str) and value.endswith("%")):
+        return
+    for workload in world.workloads:
+        if (
+            workload.kind == "Job"
+            and workload.namespace == namespace
+            and workload.labels
+            and _means(selector, workload)
+        ):
+            words = (
+                f"is {value} of the pods of {workload.told()}, which have no scale to count by: none of them can be "
+            )
+            view.error("placement-drain", share, f"{words}evicted, and no node with one be drained",
+                       allowed="minAvailable, as a number")  # fmt: skip
+            return
 
 
 def _means(selector: Mapping[str, Any], workload: Workload) -> bool:

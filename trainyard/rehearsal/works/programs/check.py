@@ -42,6 +42,7 @@ from trainyard.rehearsal.works.programs.gcp import (
     in_vain,
     log_fields,
     places,
+    slices,
 )
 from trainyard.rehearsal.works.programs.kubernetes import (
     addresses,
@@ -58,10 +59,13 @@ from trainyard.rehearsal.works.programs.kubernetes import (
     node_logs,
     options,
     pod_disks,
+    priorities,
     ranks,
     scaling,
     schemes,
+    scrape_limits,
     scraped,
+    siblings,
     sizes,
     squid,
     storage,
@@ -69,6 +73,7 @@ from trainyard.rehearsal.works.programs.kubernetes import (
     tracking_logins,
     tracking_server,
     usage,
+    visible,
     writing,
 )
 from trainyard.rehearsal.works.programs.node_groups import groups_of
@@ -120,11 +125,15 @@ def check(stack: Stack) -> None:
     deadlines.check(stack, cluster, list(groups_of(stack)))
     never.check(stack, cluster)
     ranks.check(stack, cluster)
+    visible.check(cluster)
+    slices.check(cluster)
+    priorities.check(cluster)
     sizes.check(cluster)
     pod_disks.check(cluster)
     memory.check(cluster)
     configured.check(cluster)
     mount_options.check(cluster)
+    siblings.check(cluster)
     surroundings.check(cluster)
     usage.check(cluster)
     tracking_logins.check(cluster)
@@ -133,6 +142,7 @@ def check(stack: Stack) -> None:
     kept.check(stack, cluster)
     schemes.check(cluster)
     scraped.check(cluster)
+    scrape_limits.check(cluster)
     scrape_times.check(stack, cluster)
     guards.check(cluster)
     scaling.check(stack, cluster)

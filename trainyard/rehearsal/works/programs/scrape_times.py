@@ -10,13 +10,13 @@ A node tells 2,500 series and more (node_exporter 1,000, cAdvisor 50 a container
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from trainyard.recorded.node_groups import NODE_GROUP_TYPES, NodeGroup, node_group
 from trainyard.recorded.quantities import quantity
 from trainyard.recorded.read import UnreadableInput
-from trainyard.rehearsal.context import Stack, View
+from trainyard.rehearsal.context import Stack, View, listed
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
 
 _MONITORS: Final = (
@@ -48,6 +48,7 @@ def check(stack: Stack, cluster: Cluster) -> None:
     others = bool(cluster.of("Prometheus.monitoring.coreos.com"))  # which have times of their own
     for view, path, names in _scraped(cluster):
         _times(view, path, None if others else interval, None if others else back, names)
+    _recorded(cluster, back, _said(spec, f"{_SPEC}.evaluationInterval", _INTERVAL_S))
     if spec is not None and interval is not None:
         _times(spec, _SPEC, interval, back, ("scrapeInterval", "scrapeTimeout"))
         _holds(stack, spec, interval)
@@ -89,6 +90,32 @@ def _times(
             f"is {every:g} s, and a sample counts for {back:g} s: between two of them there is no figure, and alerts "
             "begin anew each time", allowed=f"less than half of {back:g} s",
         )  # fmt: skip
+
+
+def _recorded(cluster: Cluster, back: float | None, usual: float | None) -> None:
+    """Figures that are recorded more seldom than a sample counts, and that others ask for as they are."""
+    rules = [
+        (view, f"{path}.interval", _seconds(str(group.get("interval") or "")) or usual, rule)
+        for view in cluster.of("PrometheusRule.monitoring.coreos.com")
+        for path, group in view.items("spec.groups")
+        for rule in listed(group.get("rules"))
+        if isinstance(rule, Mapping)
+    ]
+    told: set[str] = set()
+    for view, path, every, rule in rules:
+        name = rule.get("record")
+        if back is None or every is None or every <= back or not isinstance(name, str) or path in told:
+            continue
+        asked = re.compile(rf"(?<![\w:]){re.escape(name)}(?![\w:])(?:\{{[^}}]*\}})?(?!\s*\[)")
+        others = [other for _, at, _, other in rules if at != path and asked.search(str(other.get("expr")))]
+        if others:
+            told.add(path)
+            view.error(
+                "programs-scrape", path,
+                f"{name} is recorded every {every:g} s, and a sample counts for {back:g} s: "
+                f"{others[0].get('alert') or others[0].get('record')} finds none most of the time",
+                allowed=f"{back:g} s or less",
+            )  # fmt: skip
 
 
 def _holds(stack: Stack, release: View, interval: float) -> None:

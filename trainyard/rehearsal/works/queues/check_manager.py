@@ -124,9 +124,25 @@ def check_gates(view: View | None) -> None:
         )  # fmt: skip
 
 
+_BLOCKS: Final = re.compile(r"^\s+blockAdmission:\s*true\s*$", re.MULTILINE)
+
+
+def _blocks(view: View | None, room: Room) -> None:
+    """A job whose nodes start from zero keeps all others waiting, of every team."""
+    starting = [group for groups in room.groups.values() for group in groups if group.min_nodes == 0]
+    text = (view.text(_TEXT) or "") if view is not None else ""
+    if view is not None and starting and len(room.configuration.queues) > 1 and _BLOCKS.search(text):
+        view.warning(
+            "queues-pods-ready", _TEXT,
+            f"waitForPodsReady.blockAdmission is true: while a job waits for a node of {starting[0].name}, which start "
+            f"from zero, no job of any of {len(room.configuration.queues)} queues is admitted", allowed="false",
+        )  # fmt: skip
+
+
 def check_manager(view: View | None, room: Room) -> None:
-    """Whether the manager waits long enough for pods whose nodes have to start first."""
+    """Whether the manager waits long enough for pods whose nodes have to start first, and lets others by meanwhile."""
     check_gates(view)
+    _blocks(view, room)
     manager = room.manager
     if view is None or manager is None or manager.waits_seconds is None or manager.waits_seconds >= _READY_SECONDS:
         return

@@ -39,6 +39,7 @@ def check_provisioning(stack: Stack, room: Room) -> None:
         groups = [group for _, flavor in pairs for group in room.groups.get(flavor, ())]
         _time(view, groups)
         _resources(view, room, pairs)
+        _for_others(stack, view, room, pairs)
         if view.text("spec.provisioningClassName") not in (None, _QUEUED) and groups and all(map(_is_queued, groups)):
             view.error(
                 "queues-provisioning", "spec.provisioningClassName",
@@ -92,6 +93,22 @@ def _resources(view: View, room: Room, pairs: list[tuple[str, str]]) -> None:
             f"{', '.join(managed)}, and its queues count {', '.join(sorted(covered))}: no node is ever requested",
             allowed=f"one of {', '.join(sorted(covered))}",
         )  # fmt: skip
+
+
+def _for_others(stack: Stack, view: View, room: Room, pairs: list[tuple[str, str]]) -> None:
+    """A request of Google's queue is for nodes that come by it: of others none is ever made."""
+    if view.text("spec.provisioningClassName") != _QUEUED:
+        return
+    for name in dict.fromkeys(name for name, _ in pairs):
+        flavors = [flavor for queue, flavor in pairs if queue == name]
+        asked = [flavor for flavor in flavors if room.groups.get(flavor) and any(map(_is_queued, room.groups[flavor]))]
+        others = [flavor for flavor in flavors if room.groups.get(flavor) and flavor not in asked]
+        if asked and others and room.is_sure(room.configuration.queues[name]):
+            stack.view_of(room.resource("ClusterQueue", name)).error(
+                "queues-provisioning", "spec.admissionChecksStrategy.admissionChecks",
+                f"ask for nodes by request of {', '.join(others)} too, whose nodes come otherwise: jobs of theirs wait "
+                "for ever", allowed=f"onFlavors: {', '.join(asked)}",
+            )  # fmt: skip
 
 
 def _flavors(room: Room, name: str | None) -> Iterator[tuple[str, str]]:

@@ -21,6 +21,8 @@ from trainyard.rehearsal.works.watching.dashboards import dashboards, expression
 from trainyard.rehearsal.works.watching.exporters import MONITORS, OF_TARGETS, RULES, Family, Metric, families, recorded
 from trainyard.rehearsal.works.watching.labels import check_alerts, check_words, recorded_labels
 from trainyard.rehearsal.works.watching.promql import Selector, selectors
+from trainyard.rehearsal.works.watching.syntax import check as check_syntax
+from trainyard.rehearsal.works.watching.units import compared
 
 _NEAR: Final = 0.86
 """How like a known metric one of an exporter has to be whose list is not whole."""
@@ -56,6 +58,7 @@ _UNITS: Final = {"s": 1, "m": 60, "h": 3600}
 def check(cluster: Cluster) -> None:
     """Notes what is asked for and not answered."""
     check_alerts(cluster)
+    check_syntax(cluster)
     asked = [*_of_rules(cluster), *_of_dashboards(cluster), *_of_controllers(cluster)]
     if not asked:
         return
@@ -66,6 +69,7 @@ def check(cluster: Cluster) -> None:
     check_constants(cluster)
     told: set[tuple[str, str]] = set()
     for view, path, expression in asked:
+        compared(view, path, expression)
         for selector in selectors(expression):
             if selector.metric not in own:
                 _judge(view, path, selector, known, told)

@@ -128,6 +128,8 @@ def _known(
         on_host = entry.get("hostNetwork", False)
         if on_host is True or (on_host and is_on(values, *str(on_host).split("."))):
             continue
+        if "when" in entry and value_at(values, *entry["when"].split("."), default=True, unknown=True) is False:
+            continue
         yield Workload(
             f"{entry.get('namespace', namespace)}/{entry['name']}",
             Pods(

@@ -6,6 +6,7 @@ Source: GKE documentation, "Access Cloud Storage buckets with the Cloud Storage 
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from trainyard.recorded.read import follow
@@ -30,6 +31,9 @@ def check(cluster: Cluster) -> None:
                 "programs-bucket-mount", "spec.csi.volumeHandle", f"the stack makes no bucket {show(name)}",
                 hint=f"did you mean {near}?",
             )  # fmt: skip
+    for view in cluster.of("PersistentVolume"):
+        if view.text("spec.csi.driver") == _DRIVER:
+            _stale(view)
     for pod in cluster.pods:
         path = f"{pod.path.removesuffix('spec')}metadata.annotations"
         if pod.view.is_unknown(path) or pod.view.is_unknown(path.rpartition(".")[0]):
@@ -39,6 +43,20 @@ def check(cluster: Cluster) -> None:
                 "programs-bucket-mount", path,
                 f"{pod.title} mounts {name}, and does not ask for the program that mounts it: no pod starts",
                 allowed=f'{_ANNOTATION}: "true"',
+            )  # fmt: skip
+
+
+def _stale(view: View) -> None:
+    """A volume that several write, and whose mount asks once for what is there and never again."""
+    told = [(f"spec.mountOptions[{n}]", one) for n, one in enumerate(view.texts("spec.mountOptions"))]
+    given = view.mapping("spec.csi.volumeAttributes").get("metadataCacheTTLSeconds")
+    for path, option in (*told, ("spec.csi.volumeAttributes", f"metadata-cache:ttl-secs:{given}")):
+        is_for_ever = re.fullmatch(r"(?:metadata-cache:|stat-cache-)ttl(?:-secs)?[:=]-1", option.strip())
+        if is_for_ever and "ReadWriteMany" in view.texts("spec.accessModes"):
+            view.error(
+                "programs-mount-option", path,
+                f"is {option}: what another node writes is not seen until a pod starts anew, and the volume is written "
+                "by many", allowed="metadata-cache:ttl-secs:0",
             )  # fmt: skip
 
 

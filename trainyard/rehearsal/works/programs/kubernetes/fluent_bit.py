@@ -149,6 +149,13 @@ def _read(view: View, path: str, text: str) -> None:
                         allowed=f"one of {', '.join(sorted(_MULTILINE))}, or a file of parsers",
                         hint=nearest(name, _MULTILINE),
                     )
+            written = [one.strip() for one in section.keys.get("multiline.parser", "").split(",") if one.strip()]
+            if "docker" in written and "cri" not in written and "/var/log/" in section.keys.get("path", ""):
+                view.error(
+                    "programs-fluent-bit", path,
+                    f"{where}multiline.parser is docker, and containerd writes the nodes' logs: no line is taken apart",
+                    allowed="cri, or docker, cri",
+                )  # fmt: skip
             parser = section.keys.get("parser")
             if parser and section.title == "INPUT" and parser not in parsers and not files_of_parsers:
                 view.error(

@@ -18,6 +18,8 @@ _PROGRAMS: Final = {
     "nginx": re.compile(r"^\s*listen\s+(?:[\w.\[\]:*]*:)?(\d+)\b", re.MULTILINE),
 }
 """What in a configuration says the port, by the program's name."""
+_NEAR_PORTS: Final = 100
+"""How far apart two ports are at most of which one is a slip for the other; a lone number may be a count as well."""
 
 
 def check(cluster: Cluster) -> None:
@@ -27,6 +29,7 @@ def check(cluster: Cluster) -> None:
             continue
         for container in pod.containers:
             _container(pod, container, cluster)
+            _argument(pod, container)
 
 
 def _container(pod: Pod, container: Container, cluster: Cluster) -> None:
@@ -42,6 +45,13 @@ def _container(pod: Pod, container: Container, cluster: Cluster) -> None:
             for view, path, text in configurations(pod, container, cluster)
         ]
         told = {number for _, _, numbers in found for number in numbers}
+        for probe, asked in _probed(container) if told else ():
+            if asked not in told | declared:
+                pod.view.error(
+                    "programs-port", probe,
+                    f"asks port {asked}, and {program} listens on {', '.join(map(str, sorted(told)))}: {pod.title} is "
+                    "never ready, or started anew without end", allowed=", ".join(map(str, sorted(told))),
+                )  # fmt: skip
         for view, path, numbers in found if told and declared.isdisjoint(told) else ():
             if numbers:
                 view.error(
@@ -51,6 +61,30 @@ def _container(pod: Pod, container: Container, cluster: Cluster) -> None:
                     f"{container.name!r} of {pod.title} is asked on {', '.join(map(str, sorted(declared)))}",
                     allowed=", ".join(map(str, sorted(declared))),
                 )
+
+
+def _probed(container: Container) -> Iterator[tuple[str, int]]:
+    """The ports that probes ask by number."""
+    for probe in ("startupProbe", "readinessProbe", "livenessProbe"):
+        for action in ("tcpSocket", "httpGet"):
+            number = as_number(follow(container.body, probe, action, "port"))
+            if number is not None:
+                yield f"{container.path}.{probe}.{action}.port", int(number)
+
+
+def _argument(pod: Pod, container: Container) -> None:
+    """A program whose only argument is a port, and that is asked on another one."""
+    words = [*listed(container.body.get("args"))]
+    probed = {number for _, number in _probed(container)}
+    declared = {int(number) for port in container.ports if (number := as_number(port.get("containerPort"))) is not None}
+    if len(words) != 1 or not re.fullmatch(r"\d{4,5}", str(words[0])) or not probed or not probed <= declared:
+        return
+    if int(words[0]) not in declared and abs(int(words[0]) - next(iter(probed))) < _NEAR_PORTS:
+        pod.view.error(
+            "programs-port", f"{container.path}.args[0]",
+            f"is {words[0]}, and container {container.name!r} of {pod.title} is asked on "
+            f"{', '.join(map(str, sorted(probed)))}", allowed=", ".join(map(str, sorted(probed))),
+        )  # fmt: skip
 
 
 def configurations(pod: Pod, container: Container, cluster: Cluster) -> Iterator[tuple[View, str, str]]:

@@ -91,6 +91,12 @@ def _counts(cluster: Cluster) -> None:
                 f"is {kept:g}: the job is gone as it ends, and whoever waits for it does not learn how",
                 allowed=f"{_READ_SECONDS} or more",
             )  # fmt: skip
+    for view in cluster.of("CronJob"):
+        if cluster.stack.context.ours and view.number("spec.failedJobsHistoryLimit") == 0:
+            view.warning(
+                "programs-never", "spec.failedJobsHistoryLimit",
+                "is 0: a job is gone as it fails, and nobody reads why", allowed="1 or more",
+            )  # fmt: skip
     for path, view, count in _sets(cluster):
         if count == 0:
             view.error("programs-never", path, "is 0: the job has no pod", allowed="1 or more")

@@ -17,6 +17,7 @@ from typing import Any, Final
 from trainyard.problems import count, nearest
 from trainyard.recorded.quantities import quantity
 from trainyard.recorded.read import as_number, follow, known_texts
+from trainyard.recorded.types import EKS_CLUSTER, GKE_CLUSTER
 from trainyard.rehearsal.context import Stack, listed, show
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster, Container, Pod
 
@@ -47,7 +48,30 @@ def check(stack: Stack, cluster: Cluster) -> None:
                 _fabric(pod, container)
                 for path, told in _told(container):
                     _compared(cluster, pod, container, path, told, ranks)
+    _clouds(stack, cluster)
     _regions(stack, cluster)
+
+
+_PLUGINS: Final = {
+    EKS_CLUSTER: ("AWS Libfabric", frozenset({"gIB", "FasTrak", "GPUDirectTCPX_v7"})),
+    GKE_CLUSTER: ("gIB, FasTrak or Socket", frozenset({"AWS Libfabric"})),
+}
+"""By cluster, NCCL's network of its cloud, and those of the other (their guides on fast networks, 2026-11)."""
+
+
+def _clouds(stack: Stack, cluster: Cluster) -> None:
+    """NCCL is told to take the network of another cloud alone: it finds none, and ends."""
+    made = [kind for kind in _PLUGINS if stack.of_type(kind)]
+    for pod in cluster.pods if len(made) == 1 else ():
+        own, others = _PLUGINS[made[0]]
+        for container in pod.containers:
+            for index, one in enumerate(listed(container.body.get("env"))):
+                if isinstance(one, Mapping) and one.get("name") == "NCCL_NET" and one.get("value") in others:
+                    pod.view.error(
+                        "programs-interface", f"{container.path}.env[{index}].value",
+                        f"NCCL_NET is {show(one['value'])}, which another cloud has: NCCL finds no such network, and "
+                        "ends", allowed=own,
+                    )  # fmt: skip
 
 
 def _ranks(pod: Pod) -> float | None:
@@ -156,10 +180,22 @@ _OTHER_PROVIDERS: Final = frozenset({"tcp", "sockets", "udp", "verbs", "psm3", "
 """Providers of libfabric that are no EFA adapter (its man page fi_provider)."""
 
 
+_PAST: Final = frozenset({("NCCL_NET", "Socket"), ("NCCL_NET_PLUGIN", "none")})
+"""What makes NCCL use sockets where there is a plug-in for a fabric (NCCL documentation, "Environment variables")."""
+
+
 def _provider(pod: Pod, container: Container) -> None:
-    """A container that asks for adapters has libfabric take something else."""
+    """A container that asks for adapters has NCCL or libfabric take something else."""
     for index, one in enumerate(listed(container.body.get("env"))):
-        if isinstance(one, Mapping) and one.get("name") == "FI_PROVIDER" and one.get("value") in _OTHER_PROVIDERS:
+        if not isinstance(one, Mapping):
+            continue
+        if (one.get("name"), one.get("value")) in _PAST:
+            pod.view.error(
+                "programs-interface", f"{container.path}.env[{index}].value",
+                f"{one['name']} is {one['value']}, and the container asks for {_EFA}: NCCL passes the adapters by",
+                allowed="NCCL_NET of AWS Libfabric, or none",
+            )  # fmt: skip
+        if one.get("name") == "FI_PROVIDER" and one.get("value") in _OTHER_PROVIDERS:
             pod.view.error(
                 "programs-interface", f"{container.path}.env[{index}].value",
                 f"FI_PROVIDER is {one['value']}, and the container asks for {_EFA}: libfabric passes the adapters by",

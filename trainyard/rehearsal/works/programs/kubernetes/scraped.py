@@ -26,6 +26,8 @@ _SERVED: Final[Mapping[str, tuple[frozenset[str], frozenset[str]]]] = {
     "cluster-autoscaler": (frozenset({"http"}), frozenset()),
 }
 """Ports by name of a chart's services, and those of them that answer with TLS alone."""
+_AUTHENTICATED: Final = ("bearerTokenFile", "bearerTokenSecret", "authorization", "basicAuth", "oauth2")
+"""By what a scrape says who asks; charts' metrics with TLS ask the API server who may."""
 _NAME: Final = "app.kubernetes.io/name"
 _ENDPOINTS: Final = (
     ("ServiceMonitor.monitoring.coreos.com", "spec.endpoints"),
@@ -54,6 +56,7 @@ def check(cluster: Cluster) -> None:
             _annotated(release, path, known, chart)
         if chart == "dcgm-exporter":
             _fields(release)
+            _list(release)
     for kind, endpoints in _ENDPOINTS:
         for view in cluster.of(kind):
             for path, entry in view.items(endpoints):
@@ -104,6 +107,18 @@ def _of_chart(view: View, endpoints: str, cluster: Cluster) -> None:
                 "reference-port", f"{path}.port", f"no service of chart {wanted[_NAME]} has a port {show(port)}",
                 allowed=" or ".join(sorted(names)), hint=nearest(port, names),
             )  # fmt: skip
+        elif port in secure and not has_unknown(entry) and not any(entry.get(key) for key in _AUTHENTICATED):
+            view.error(
+                "reference-monitor-path", f"{path}.bearerTokenFile",
+                f"is missing: chart {wanted[_NAME]} answers at {port} those alone who say who they are, and Prometheus "
+                "is refused each time", allowed="/var/run/secrets/kubernetes.io/serviceaccount/token",
+            )  # fmt: skip
+        elif port in secure and not has_unknown(entry) and not entry.get("tlsConfig"):
+            view.error(
+                "reference-monitor-path", f"{path}.tlsConfig",
+                f"is missing: chart {wanted[_NAME]} answers with a certificate of its own, which is not taken",
+                allowed="insecureSkipVerify, or the authority of its certificate",
+            )  # fmt: skip
         elif port in secure and entry.get("scheme") in (None, "http", "HTTP") and not has_unknown(entry):
             view.error(
                 "reference-monitor-path", f"{path}.scheme",
@@ -136,6 +151,22 @@ def _other_key(view: View, cluster: Cluster) -> None:
                 allowed=right,
             )  # fmt: skip
             return
+
+
+def _list(release: View) -> None:
+    """Arguments that have the exporter read a list of its image, beside a list of one's own."""
+    words = release.texts("values.arguments")
+    for index, word in enumerate(words):
+        flag, _, value = word.partition("=")
+        if flag in ("-f", "--collectors"):
+            file = value or (words[index + 1] if index + 1 < len(words) else "")
+            mounted = [one.get("mountPath") for _, one in release.items("values.extraVolumeMounts")]
+            if release.has("values.customMetrics") and file.startswith("/etc/dcgm-exporter/") and not mounted:
+                release.error(
+                    "programs-exporter", f"values.arguments[{index}]",
+                    f"has the exporter read {show(file)} of its image, and customMetrics is read by nobody",
+                    allowed="no such argument, or no customMetrics",
+                )  # fmt: skip
 
 
 def _fields(release: View) -> None:

@@ -8,12 +8,12 @@ of each driver does, its README, as generally known (2026-11).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
 
 from trainyard.problems import nearest
 from trainyard.recorded.read import as_number
-from trainyard.rehearsal.context import View, show
+from trainyard.rehearsal.context import View, listed, show
 from trainyard.rehearsal.works.references.kubernetes.classes import zones_of
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
 
@@ -61,6 +61,8 @@ def check(cluster: Cluster, groups: Sequence[View]) -> None:
         if driver in _TYPES:
             _parameters(view, driver)
             _binding(view, groups, cluster)
+        if driver == _PD:
+            _machines(view, cluster)
     for view in cluster.of("PersistentVolume"):
         driver = view.text("spec.csi.driver") or ""
         if view.text("spec.persistentVolumeReclaimPolicy") == "Delete" and driver in _SHARED:
@@ -69,6 +71,77 @@ def check(cluster: Cluster, groups: Sequence[View]) -> None:
                 f"is Delete: with its claim, {_SHARED[driver]}", allowed="Retain",
             )  # fmt: skip
         _writes(view)
+    for view, path, claim in _claims(cluster):
+        _shared(view, path, claim, cluster)
+
+
+_ONLY_PERSISTENT: Final = ("e2", "f1", "g1", "n1", "n2", "n2d", "t2a", "t2d", "c2", "c2d", "a2", "g2")
+_ONLY_HYPERDISK: Final = ("c4", "c4a", "c4d", "n4", "n4a", "n4d", "h4d", "x4", "m4", "a4", "a4x", "g4")
+"""Machine families that take no Hyperdisk Balanced, and that take no Persistent Disk (Compute Engine, "About Hyperdisk"
+and "About Persistent Disk", machine series support, as generally known, 2026-11)."""
+
+
+def _machines(view: View, cluster: Cluster) -> None:
+    """A class of disks that none of the cluster's machines without accelerators takes: there all claims are."""
+    pools = cluster.stack.of_type("gcp:container/nodePool:NodePool")
+    plain = [one for one in pools if not one.has("nodeConfig.guestAccelerators")]
+    names = [one.text("nodeConfig.machineType") for one in plain]
+    families = [name.partition("-")[0] for name in names if name is not None and not name.startswith("ct")]
+    kind = str(view.mapping("parameters").get("type") or "pd-standard")
+    refused = _ONLY_PERSISTENT if kind.startswith("hyperdisk-balanced") else _ONLY_HYPERDISK
+    is_told = kind.startswith(("hyperdisk-balanced", "pd-"))
+    if is_told and families and None not in names and all(one in refused for one in families):
+        view.error(
+            "programs-storage-class", "parameters.type",
+            f"is {kind}, and machines of {', '.join(sorted(set(families)))} take no such disk: no pod with one starts",
+            allowed="pd-balanced" if refused is _ONLY_PERSISTENT else "hyperdisk-balanced",
+        )  # fmt: skip
+
+
+_BLOCKS: Final = (_EBS, _PD)
+_MANY: Final = ("ReadWriteMany", "ReadOnlyMany")
+
+
+def _claims(cluster: Cluster) -> Iterator[tuple[View, str, Mapping[str, Any]]]:
+    """Claims of one's own, those of a set's pods, and those that a chart makes."""
+    for view in cluster.of("PersistentVolumeClaim"):
+        if not view.has("spec.volumeName"):
+            yield view, "spec", view.mapping("spec")
+    for view in cluster.of("StatefulSet"):
+        for path, one in view.items("spec.volumeClaimTemplates"):
+            if isinstance(one.get("spec"), Mapping):
+                yield view, f"{path}.spec", one["spec"]
+    for release in cluster.releases:
+        yield from ((release, path, one) for path, one in _told(release.mapping("values"), "values"))
+
+
+def _told(value: Any, path: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Where values say of a claim both its class and by whom it is written, in either spelling of charts."""
+    if isinstance(value, Mapping):
+        if "accessModes" in value and ("storageClassName" in value or "storageClass" in value):
+            yield path, value
+        elif "storageAccessModes" in value and "storageClass" in value:
+            yield path, {"accessModes": value["storageAccessModes"], "storageClassName": value["storageClass"]}
+        for key, one in value.items():
+            yield from _told(one, f"{path}.{key}")
+
+
+def _shared(view: View, path: str, claim: Mapping[str, Any], cluster: Cluster) -> None:
+    """A disk is of one node: a claim that many nodes may write is never bound."""
+    name, modes = claim.get("storageClassName", claim.get("storageClass")), listed(claim.get("accessModes"))
+    made = next((one for one in cluster.of("StorageClass") if one.text("metadata.name") == name), None)
+    found = [one for one in modes if one in _MANY]
+    is_raw = claim.get("volumeMode") == "Block"
+    is_ml = made is not None and "hyperdisk-ml" in str(made.mapping("parameters").get("type"))
+    if made is None or made.text("provisioner") not in _BLOCKS or not found or is_raw or is_ml:
+        return
+    if found[0] == "ReadOnlyMany" and (made.text("provisioner") == _PD or len(modes) > 1):
+        return
+    view.error(
+        "programs-claim", f"{path}.accessModes",
+        f"has {found[0]}, and {show(name)} makes disks of {made.text('provisioner')}, which one node has at a time: no "
+        "volume is made", allowed="ReadWriteOnce, or a class of shared files",
+    )  # fmt: skip
 
 
 def _parameters(view: View, driver: str) -> None:

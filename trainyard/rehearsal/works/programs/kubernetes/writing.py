@@ -7,7 +7,7 @@ its own documentation as named in `_WRITES`, as generally known (2026-11).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from typing import Any, Final
 
 from trainyard.recorded.model import UNKNOWN
@@ -55,12 +55,13 @@ def check(cluster: Cluster) -> None:
             if mounts is UNKNOWN or UNKNOWN in listed(mounts):
                 continue
             if follow(container.body, "securityContext", "readOnlyRootFilesystem") is True:
-                for path, directory, why in _written(container):
+                of_training = (pod.view.text("kind") or "").endswith("TrainingRuntime") and not container.is_init
+                for path, directory, why in _written(container, {"HOME"} if of_training else set()):
                     _writable(pod, container, path, directory, why, held)
 
 
-def _written(container: Container) -> Iterator[tuple[str, str, str]]:
-    """Input, directory, and who writes there."""
+def _written(container: Container, also: Set[str]) -> Iterator[tuple[str, str, str]]:
+    """Input, directory, and who writes there; `also` are variables besides: of training the home, for its caches."""
     words = " ".join(text for key in ("command", "args") for _, text in known_texts(container.body.get(key)))
     given = {
         str(entry.get("name")): (f"{container.path}.env[{index}].value", entry.get("value"))
@@ -74,7 +75,7 @@ def _written(container: Container) -> Iterator[tuple[str, str, str]]:
             yield path, moved, f"{found[0].strip(' /')} writes there"
     for directory in _FLAGS.findall(words):
         yield f"{container.path}.volumeMounts", directory, "the command says so"
-    for name in sorted(_VARIABLES & set(given)):
+    for name in sorted((_VARIABLES | also) & set(given)):
         path, value = given[name]
         if isinstance(value, str) and value.startswith("/") and "$" not in value:
             yield path, value, f"{name} says so"

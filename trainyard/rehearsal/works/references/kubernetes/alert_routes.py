@@ -128,6 +128,12 @@ def _routes(view: View, path: str, config: Any, default: Mapping[str, Any]) -> N
     named = {one.get("name") for one in intervals if isinstance(one, Mapping)}
     for here, route in _all(root, f"{path}.route"):
         _fields(view, here, route, _ROUTE)
+        for key in ("group_interval", "repeat_interval"):
+            if _span(route.get(key)) == 0:
+                view.error(
+                    "reference-alert-route", f"{here}.{key}", "cannot be zero: Alertmanager does not start",
+                    allowed="a time such as 5m",
+                )  # fmt: skip
         for key in ("mute_time_intervals", "active_time_intervals"):
             for name in listed(route.get(key)):
                 if isinstance(name, str) and name not in named and not has_unknown(intervals):

@@ -34,8 +34,23 @@ _COUNTED: Final = {
 _STANDARD: Final = ("cpu", "memory")
 
 
+def _devices(cluster: Cluster) -> None:
+    """What containers have that say nothing: with a GPU among it, each first container and helper has one."""
+    for view in cluster.of("LimitRange"):
+        for path, entry in view.items("spec.limits"):
+            given = {key for part in ("default", "defaultRequest") for key in view.mapping(f"{path}.{part}")}
+            devices = sorted(key for key in given if "/" in key)
+            if entry.get("type") == "Container" and devices:
+                view.error(
+                    "reference-limits", f"{path}.default",
+                    f"gives {', '.join(devices)} to every container that says nothing, helpers and first ones too: "
+                    "pods ask for more than a node has, or take what they do not use", allowed="cpu and memory",
+                )  # fmt: skip
+
+
 def check(cluster: Cluster) -> None:
     """Every limit range and quota of the stack against what it makes in the same namespace."""
+    _devices(cluster)
     ranges, quotas = _by_namespace(cluster, "LimitRange"), _by_namespace(cluster, "ResourceQuota")
     if not ranges and not quotas:
         return

@@ -35,6 +35,36 @@ def check(cluster: Cluster) -> None:
             _spawned(release, release.mapping("values.singleuser"), "values.singleuser")
             _sign_on(release, cluster)
             _disks(release, cluster)
+            _kept(release)
+            _devices(release)
+
+
+def _kept(release: View) -> None:
+    """A database in memory: the hub forgets its people and who has a notebook, each time that it starts."""
+    if release.text("values.hub.db.type") == "sqlite-memory":
+        release.error(
+            "reference-notebooks", "values.hub.db.type",
+            "is sqlite-memory: a hub that starts again knows nobody, and notebooks that run are nobody's",
+            allowed="sqlite-pvc, postgres or mysql",
+        )  # fmt: skip
+
+
+def _devices(release: View) -> None:
+    """What nodes offer beside cores and memory is asked for by a limit, and no pod may ask for more than its limit."""
+    places = [("values.singleuser", "extraResource.guarantees", "extraResource.limits")]
+    places += [
+        (f"{path}.kubespawner_override", "extra_resource_guarantees", "extra_resource_limits")
+        for path, _ in release.items("values.singleuser.profileList")
+    ]
+    for base, guaranteed, limited in places:
+        limits = release.mapping(f"{base}.{limited}")
+        for name, amount in release.mapping(f"{base}.{guaranteed}").items():
+            if "/" in name and quantity(amount) and quantity(limits.get(name)) != quantity(amount):
+                release.error(
+                    "reference-notebooks", f"{base}.{guaranteed}",
+                    f"{name} is {show(amount)}, its limit {show(limits[name]) if name in limits else 'is missing'}: "
+                    "the API server refuses every such notebook", allowed=f"{limited.rpartition('.')[2]} of the same",
+                )  # fmt: skip
 
 
 def _ends(release: View) -> None:
@@ -69,6 +99,7 @@ def _ends(release: View) -> None:
 
 
 _BYTES: Final = re.compile(r"\d+(\.\d+)?[KMGT]?")
+_PAIRS: Final = (("memory", "mem_guarantee", "mem_limit"), ("cores", "cpu_guarantee", "cpu_limit"))
 _SIZES: Final = ("mem_limit", "mem_guarantee")
 
 
@@ -78,6 +109,14 @@ def _spawned(release: View, value: Any, path: str) -> None:
         for index, one in enumerate(value):
             _spawned(release, one, f"{path}[{index}]")
         return
+    for kind, least, most in _PAIRS if isinstance(value, Mapping) else ():
+        low, high = quantity(value.get(least)), quantity(value.get(most))
+        if low is not None and high and high < low:
+            release.error(
+                "reference-notebooks", f"{path}.{most}",
+                f"is {show(value[most])}, and {show(value[least])} of {kind} are guaranteed: the API server refuses "
+                "each such notebook", allowed=f"{value[least]} or more",
+            )  # fmt: skip
     for key, one in value.items() if isinstance(value, Mapping) else ():
         is_memory = path == "values.singleuser.memory" and key in ("limit", "guarantee")
         if (key in _SIZES or is_memory) and isinstance(one, str) and not _BYTES.fullmatch(one):

@@ -11,6 +11,8 @@ from typing import Final
 
 from trainyard.problems import nearest
 from trainyard.recorded.model import UNKNOWN
+from trainyard.recorded.read import UnreadableInput
+from trainyard.recorded.selectors import selects
 from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.near import nearest_of
 from trainyard.rehearsal.works.references.kubernetes.api_resources import CUSTOM, RESOURCES, SUBRESOURCES, VERBS
@@ -21,8 +23,33 @@ _KNOWN: Final[Mapping[str, frozenset[str]]] = {**RESOURCES, **CUSTOM}
 _NAMED_VERBS: Final = ("create", "deletecollection")
 
 
+def _gathered(cluster: Cluster) -> None:
+    """A role that is gathered from others: its own rules are overwritten, with nothing where no other is meant."""
+    roles = cluster.of("ClusterRole", "ClusterRole.rbac.authorization.k8s.io")
+    for view in roles:
+        if view.lacks("aggregationRule") or view.is_unknown("aggregationRule"):
+            continue
+        if view.entries("rules"):
+            view.error(
+                "reference-aggregation", "rules",
+                "are overwritten: the controller writes there what it gathers by aggregationRule", allowed="none",
+            )  # fmt: skip
+        wanted = [one for _, one in view.items("aggregationRule.clusterRoleSelectors")]
+        keys = [key for one in wanted for key in (one.get("matchLabels") or {})]
+        try:
+            found = any(selects(one, other.mapping("metadata.labels")) for one in wanted for other in roles)
+        except UnreadableInput:
+            continue
+        if wanted and not found and cluster.makes_everything and not any("kubernetes.io" in key for key in keys):
+            view.error(
+                "reference-aggregation", "aggregationRule", "means no role of the stack: whoever has it may do nothing",
+                allowed="labels of ClusterRoles",
+            )  # fmt: skip
+
+
 def check(cluster: Cluster) -> None:
     """Every check of a role or a binding."""
+    _gathered(cluster)
     for view in cluster.of("Role", "ClusterRole"):
         for path, rule in view.items("rules"):
             _rule(view, path, rule)

@@ -44,6 +44,8 @@ def check(cluster: Cluster) -> None:
 def _service(view: View, cluster: Cluster) -> None:
     namespace = place(view)
     selector = view.value("spec.selector")
+    if (namespace is not None and view.lacks("spec.selector")) or selector == {}:
+        _unanswered(view, namespace or "", cluster)
     if namespace is None or not isinstance(selector, Mapping) or not selector:
         return
     if view.text("spec.type") == "ExternalName":
@@ -95,6 +97,22 @@ def tell_nothing(
             f"selects no pod: none in namespace {show(namespace)} has {said}",
             allowed="labels of pods in the same namespace",
         )
+
+
+def _unanswered(view: View, namespace: str, cluster: Cluster) -> None:
+    """A service without a selector leads to addresses that somebody writes down."""
+    name, written = view.text("metadata.name"), ("Endpoints", "EndpointSlice.discovery.k8s.io", "EndpointSlice")
+    if name is None or view.is_unknown("spec") or view.text("spec.type") == "ExternalName":
+        return
+    slices = [one.mapping("metadata.labels").get("kubernetes.io/service-name") for one in cluster.of(*written[1:])]
+    is_written = cluster.find("Endpoints", namespace, name) is not None or name in slices or UNKNOWN in slices
+    own = [pod for pod in cluster.pods_by_namespace.get(namespace, ()) if pod.labels]
+    if not is_written and own and all(cluster.is_made_here(namespace, kind) for kind in written):
+        view.error(
+            "reference-service-selects-nothing", "spec.selector",
+            "is missing, and nobody writes its endpoints: who calls it reaches nothing",
+            allowed=f"labels of pods, such as those of {own[0].title}",
+        )  # fmt: skip
 
 
 def _given_later(selector: Mapping[str, Any], candidates: Iterable[Pod | ChartPod]) -> bool:

@@ -38,13 +38,49 @@ def check(cluster: Cluster) -> None:
     """Every release that makes kube-state-metrics."""
     for release in cluster.releases:
         base = _BASES.get((release.text("chart") or "").rstrip("/").rpartition("/")[2])
-        if base is None or release.has("valueYamlFiles") or release.flag(f"{base}customResourceState.enabled") is False:
+        if base is None or release.has("valueYamlFiles"):
+            continue
+        _spaces(release, base, cluster)
+        if release.flag(f"{base}customResourceState.enabled") is False:
             continue
         path = f"{base}customResourceState.config.spec.resources"
         for index, resource in enumerate(release.entries(path)):
             if isinstance(resource, Mapping) and not has_unknown(resource):
                 _rights(release, base, f"{path}[{index}]", resource)
                 _fields(release, f"{path}[{index}]", resource)
+
+
+_QUEUE: Final = "LocalQueue.kueue.x-k8s.io"
+
+
+def _spaces(release: View, base: str, cluster: Cluster) -> None:
+    """It looks at some namespaces alone, and those where jobs are queued are none of them."""
+    given, denied = release.value(f"{base}namespaces"), release.value(f"{base}namespacesDenylist")
+    if not isinstance(given, (str, list)) and not isinstance(denied, (str, list)):
+        return
+    seen, unseen = _names(given), _names(denied)
+    lost = sorted(
+        name
+        for view in cluster.of("Namespace")
+        if (name := view.text("metadata.name")) is not None and cluster.names(_QUEUE, name)
+        if (seen and name not in seen) or name in unseen
+    )
+    asked = [
+        view.text("metadata.name")
+        for view in cluster.of("PrometheusRule.monitoring.coreos.com")
+        if "kube_" in str(view.value("spec.groups"))
+    ]
+    if lost and asked:
+        release.error(
+            "reference-state-metrics", f"{base}{'namespaces' if seen else 'namespacesDenylist'}",
+            f"leave out {', '.join(lost[:4])}, where jobs are queued: rules of {asked[0]} hear nothing of them",
+            allowed="no such list, or one with them",
+        )  # fmt: skip
+
+
+def _names(value: Any) -> set[str]:
+    found = value.split(",") if isinstance(value, str) else listed(value)
+    return {str(one).strip() for one in found if str(one).strip()}
 
 
 def _rights(release: View, base: str, path: str, resource: Mapping[str, Any]) -> None:

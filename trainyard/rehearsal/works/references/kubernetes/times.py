@@ -49,6 +49,12 @@ def check(cluster: Cluster) -> None:
 def _schedule(view: View) -> None:
     """A day that no month of the schedule has. With a day of the week besides, that one comes."""
     fields = (view.text("spec.schedule") or "").split()
+    if len(fields) == 5 and fields[0] in ("*", "*/1") and fields[1].isdigit():
+        view.warning(
+            "reference-schedule", "spec.schedule",
+            f"got {show(view.text('spec.schedule'))}: a job starts in each minute of hour {fields[1]}, sixty of them",
+            allowed=f"a minute, such as '0 {' '.join(fields[1:])}'",
+        )  # fmt: skip
     if len(fields) != 5 or fields[4] not in ("*", "?"):
         return
     days, months = _numbers(fields[2], 1, 31), _numbers(fields[3], 1, 12)

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from trainyard.problems import nearest
 from trainyard.recorded.model import UNKNOWN
-from trainyard.recorded.read import follow
+from trainyard.recorded.read import follow, known_texts
 from trainyard.rehearsal.context import View, listed, show
 from trainyard.rehearsal.near import nearest_of
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster, Pod, place
@@ -39,6 +39,7 @@ def check(cluster: Cluster) -> None:
     for kind, path in SETS.items():
         for view in cluster.of(kind):
             _set(view, path)
+            _host_names(view, path)
             if _TRAINER in kind:
                 _framework(view)
                 _runtime(view, path)
@@ -101,6 +102,23 @@ def _set(view: View, path: str) -> None:
                 allowed=f"one of {', '.join(known)}",
                 hint=nearest(name, known),
             )
+
+
+def _host_names(view: View, path: str) -> None:
+    """A set that gives its pods no names, and a program in it that is told one."""
+    name = view.text("metadata.name")
+    if view.flag(f"{path}.network.enableDNSHostnames") is not False or name is None:
+        return
+    for job, entry in view.items(f"{path}.replicatedJobs"):
+        told = f"{name}-{entry.get('name')}-0-0."
+        for _, text in known_texts(view.value(f"{job}.template.spec.template.spec")):
+            if told in text:
+                view.error(
+                    "reference-host-names", f"{path}.network.enableDNSHostnames",
+                    f"is false, and a container looks for {told}...: its pods have no names, no rank finds the first",
+                    allowed="true",
+                )  # fmt: skip
+                return
 
 
 def _named_jobs(view: View, path: str) -> Iterator[tuple[str, str]]:
