@@ -69,7 +69,8 @@ def _value_context(config: StackConfig, plan: Mapping[str, Any], resources: Iter
     Where no cluster of the stack names a version either, it is the one that a new environment gets.
     """
     version = next((cluster.get("kubernetes_version") for cluster in plan.get("clusters") or ()), None)
-    region = (plan.get("ground") or {}).get("region")
+    ground = plan.get("ground") or {}
+    region, network = ground.get("region"), ground.get("network") or {}
     for resource in resources:
         if resource.type == "aws:eks/cluster:Cluster":
             version = version or resource.inputs.get("version")
@@ -81,6 +82,7 @@ def _value_context(config: StackConfig, plan: Mapping[str, Any], resources: Iter
         region=region if isinstance(region, str) else "",
         ours=bool(plan),
         chart_mirror=(plan.get("core") or {}).get("chart_mirror"),
+        private_services=(network.get("private_services_cidr") or "") if network.get("shared") else "",
     )
 
 
