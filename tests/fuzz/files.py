@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import datetime
 import json
-from collections.abc import Callable
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from random import Random
 from typing import Any, Literal
 
@@ -64,6 +66,34 @@ def case(seed: str, style: Style | None = None) -> Case:
         return Case(seed, style, values, text)
     stack = rng.choice(("dev", "dev", "production", "Prod_1", "9", "a" * 60, "ünï", "-"))
     return Case(seed, style, values, garbled(text, rng) if rng.random() < 0.2 else text, stack)
+
+
+def without(drawn: Case, keys: Iterable[str]) -> Case | None:
+    """A file without the settings that a refusal names, as its author mends it; a person's team is counted where nobody
+    is. None where nothing is left to take back.
+    """
+    values = copy.deepcopy(drawn.values)
+    for key in keys:
+        _cut(values, tuple(re.split(r"[.\[]", key.replace("]", ""))))
+    if values.get("cloud") == "gcp":
+        values.setdefault("gcp", {})
+        values["gcp"] |= {"project": "acme-ml", "projectNumber": "123456789012"} | values["gcp"]
+    if not {"teamSize", "profile", "teams"} & values.keys():
+        values["teamSize"] = 12
+    return None if values == drawn.values else replace(drawn, values=values, text=file_text(values))
+
+
+def _cut(values: Any, path: tuple[str, ...]) -> None:
+    """Takes away what is at a path, or the nearest around it that is there."""
+    holder, last = None, None
+    for step in path:
+        key = int(step) if isinstance(values, list) and step.isdigit() else step
+        inside = isinstance(values, dict) and key in values
+        if not inside and not (isinstance(values, list) and isinstance(key, int) and key < len(values)):
+            break
+        holder, last, values = values, key, values[key]
+    if holder is not None and last not in ("client", "cloud", "region"):
+        del holder[last]
 
 
 def file_text(values: Values) -> str:
