@@ -203,8 +203,11 @@ def check_queues(plan):
     machines = [machine(pools[flavor.pool].node.instance_type) for flavor in flavors]
     prices = [found.usd_per_hour / found.gpus if found.usd_per_hour else float("inf") for found in machines]
     assert prices == sorted(prices), "cheapest pool first"
+    notebooks = cluster.notebooks.profiles if cluster.notebooks is not None else ()
+    kept = {profile.node_group: profile.most for profile in notebooks if profile.gpu}
     for flavor in flavors:
-        assert flavor.gpus == groups[flavor.name].max_nodes * pools[flavor.pool].node.gpus
+        offered = groups[flavor.name].max_nodes * pools[flavor.pool].node.gpus_offered
+        assert flavor.gpus == offered - kept.get(flavor.name, 0), "all that pods are told of, but notebooks'"
         quotas = [quota for team in cluster.teams for quota in team.quotas if quota.flavor == flavor.name]
         assert sum(quota.gpus for quota in quotas) == flavor.gpus
         node = pools[flavor.pool].node
