@@ -105,3 +105,19 @@ def test_no_team_is_called_as_what_nobody_has_alone():
     teams = [{"name": "vision", "members": 3}, {"name": "shared", "members": 3}]
     assert set(refused(teams=teams)) == {"teams[1].name"}
     assert refused(teams=[{"name": "vision", "members": 3}, {"name": "shared-ml", "members": 3}]) == {}
+
+
+@pytest.mark.parametrize(("idle", "hours", "told"), [(720, 12, False), (1440, 12, True), (61, 1, True), (60, 1, False)])
+def test_a_notebook_can_be_idle_before_it_ends(idle, hours, told):
+    hub = {"hub": True, "signOn": SIGN_ON, "idleMinutes": idle, "longestHours": hours}
+    assert set(refused(notebooks=hub)) == ({"notebooks.idleMinutes"} if told else set())
+
+
+def test_where_every_team_is_exempt_nobody_is_held():
+    """Else a keeper would run that may do nothing."""
+    every = ["vision", "language", "platform"]
+    assert set(refused(teamBudgets={"hold": True, "exempt": every})) == {"teamBudgets.exempt"}
+    assert refused(teamBudgets={"hold": True, "exempt": every[:2]}) == {}
+    values = as_configuration({**BASE, "monthlyBudgetUsd": 70_000, "teamBudgets": {"exempt": every}})
+    assert not resolve(values, "dev").plan.clusters[0].ledger.hold
+    assert refused(teamBudgets={"exempt": every, "drainAfterHours": 3}).keys() == {"teamBudgets.drainAfterHours"}
