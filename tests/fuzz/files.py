@@ -14,6 +14,7 @@ from typing import Any, Literal
 import yaml
 from pydantic.alias_generators import to_camel
 
+from tests.fuzz.extras import add_some
 from tests.fuzz.fields import POOLS, World, draw_model, existing_zones, machine, world
 from trainyard import catalog
 from trainyard.catalog import gcp
@@ -58,6 +59,7 @@ def case(seed: str, style: Style | None = None) -> Case:
     values = draw_model(Settings, rng, place)
     if style == "plausible":
         _settle(values, rng, place)
+        add_some(values, rng, place)
     if style == "hostile":
         for _ in range(rng.choice((1, 1, 2, 4))):
             rng.choice(ATTACKS)(values, rng)
