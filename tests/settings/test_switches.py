@@ -121,3 +121,22 @@ def test_where_every_team_is_exempt_nobody_is_held():
     values = as_configuration({**BASE, "monthlyBudgetUsd": 70_000, "teamBudgets": {"exempt": every}})
     assert not resolve(values, "dev").plan.clusters[0].ledger.hold
     assert refused(teamBudgets={"exempt": every, "drainAfterHours": 3}).keys() == {"teamBudgets.drainAfterHours"}
+
+
+GCP = {"cloud": "gcp", "region": "us-central1", "gcp": {"project": "acme-ml", "projectNumber": "123456789012"}}
+
+
+@pytest.mark.parametrize(
+    ("pool", "smoke", "told"),
+    [
+        ({"rootDiskGib": 65}, True, True),
+        ({"rootDiskGib": 66}, True, False),
+        ({"rootDiskGib": 51}, False, False),
+        ({"rootDiskGib": 51, "localSsds": 1}, True, False),  # scratch files are there
+    ],
+)
+def test_a_boot_disk_of_google_has_room_for_the_smoke_job(pool, smoke, told):
+    pools = {"extra": {"instanceType": "g2-standard-8", "onDemand": {"maxNodes": 1}, **pool}}
+    found = refused(**GCP, gpuPools=pools, smoke={"enabled": smoke})
+    assert set(found) == ({"gpuPools.extra.rootDiskGib"} if told else set())
+    assert all("must be at least 66" in text for text in found.values())
