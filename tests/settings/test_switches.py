@@ -140,3 +140,12 @@ def test_a_boot_disk_of_google_has_room_for_the_smoke_job(pool, smoke, told):
     found = refused(**GCP, gpuPools=pools, smoke={"enabled": smoke})
     assert set(found) == ({"gpuPools.extra.rootDiskGib"} if told else set())
     assert all("must be at least 66" in text for text in found.values())
+
+
+@pytest.mark.parametrize("cloud", [{}, GCP])
+@pytest.mark.parametrize(("nodes", "memory", "told"), [(4, "512Mi", False), (60, "512Mi", True), (60, "2Gi", False)])
+def test_prometheus_holds_the_series_of_the_nodes(cloud, nodes, memory, told):
+    item = "g2-standard-8" if cloud else "g5.2xlarge"
+    pools = {"extra": {"instanceType": item, "onDemand": {"maxNodes": nodes}}}
+    found = refused(**cloud, gpuPools=pools, monitoring={"memory": memory})
+    assert set(found) == ({"monitoring.memory"} if told else set()), found
