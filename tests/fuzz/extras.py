@@ -86,7 +86,7 @@ def _tpus(values: Values, rng: Random, place: World) -> None:
     for number, item in enumerate(rng.sample(sold, min(len(sold), 2))):
         zone = rng.choice(gcp.offered_zones(item.type, place.region))
         capacity = rng.choice(("spot", "onDemand", "flexStart"))
-        pool = {"instanceType": item.type, "topology": rng.choice(item.topologies[:4]), "zone": zone}
+        pool: Values = {"instanceType": item.type, "topology": rng.choice(item.topologies[:4]), "zone": zone}
         pool |= {"image": f"registry.example/jax:1@sha256:{'a' * 64}", capacity: {"maxSlices": rng.choice((1, 2))}}
         values.setdefault("gcp", {}).setdefault("tpuPools", {})[f"slices-{number}"] = pool
 

@@ -100,10 +100,6 @@ FABRIC_INTERFACES: Final[Mapping[str, int]] = {
 }
 """Fast interfaces of a machine besides its first one, or two (cluster-toolkit, 2026-06-25)."""
 
-FUSE_DISK_GIB: Final = 5
-"""Local storage (GiB) that the sidecar of Cloud Storage FUSE requests in each pod, where nothing else is said (GKE,
-"Configure the Cloud Storage FUSE CSI driver sidecar container", as generally known in 2026-11)."""
-
 LOCAL_SSD_GIB: Final = 375
 """Size of one local SSD (Compute Engine, as generally known)."""
 

@@ -13,7 +13,6 @@ from trainyard.catalog.gcp import GcpInstance
 from trainyard.catalog.gke_nodes import usable_disk_gib
 from trainyard.conventions import Capacity, gpudirect
 from trainyard.conventions.gcp import (
-    FUSE_DISK_GIB,
     GIB_TUNERS,
     LOCAL_SSD_GIB,
     LOCAL_SSDS,
@@ -21,6 +20,7 @@ from trainyard.conventions.gcp import (
     gib_environment,
     local_ssd_choices,
 )
+from trainyard.conventions.gcp_files import FUSE_DISK_GIB
 from trainyard.conventions.pod_networks import GVNIC_NETWORK, pod_networks, rdma_networks
 from trainyard.plan.context import LOCKED, Context
 from trainyard.plan.gcp.market import usd_per_hour

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from trainyard.conventions.gcp import FUSE_DISK_GIB
+from trainyard.conventions.gcp_files import FUSE_DISK_GIB
 from trainyard.recorded.model import bare
 from trainyard.recorded.quantities import quantity
 from trainyard.recorded.read import follow
