@@ -30,7 +30,8 @@ text of its form in its place and says so. What decides what is made, or stands 
 
 Keys of other namespaces (`aws:`, `pulumi:`) are other packages' and pass; an unknown key of this one is refused, and so
 is one under a namespace that is nearly this one (`trainyrd:residency`). A stack file is read as the Pulumi engine reads
-it: `no` and `on` are texts. It has at most 2 MB, 200,000 values and 32 levels.
+it: `no` and `on` are texts, and a number that begins with 0, which it reads by eight, is refused. It has at most 2 MB,
+200,000 values and 32 levels.
 """
 
 MOVED_HEAD = """\

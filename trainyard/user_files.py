@@ -44,6 +44,8 @@ _CONSTANTS: dict[str, Any] = {
 _DATE = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})")
 _TIME = re.compile(r"\d{4}-\d{1,2}-\d{1,2}(?:[Tt]\d{1,2}:\d{1,2}:\d{1,2}(?:\.\d+)?(?:Z|[-+]\d\d:\d\d)| +\d{1,2}:\d{1,2}:\d{1,2}(?:\.\d+)?)")  # fmt: skip # noqa: E501
 _OCTAL = re.compile(r"([-+]?)0o?([0-7]+)")
+_OLD_OCTAL = re.compile(r"[-+]?0[0-9_]*[0-9]")
+_MAY_BE_OCTAL = re.compile(r"[\s,\[{][-+]?0[0-9_]")
 _PREFIXED = re.compile(r"[-+]?0(x[0-9a-fA-F]+|b[01]+)")
 _WHOLE = re.compile(r"[-+]?(0|[1-9][0-9]*)")
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
@@ -122,6 +124,25 @@ def compose_yaml(text: str, shown: str) -> yaml.Node | None:
     parse_yaml(text, shown)
     found: yaml.Node | None = yaml.compose(text, Loader=_LOADER)
     return found
+
+
+def old_octals(text: str) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """Numbers that the engine reads by eight because they begin with 0, and people by ten: the place of each and how it
+    is written. The text is one that `parse_yaml` takes.
+    """
+    if _MAY_BE_OCTAL.search(text):
+        yield from _octals_in(yaml.compose(text, Loader=_LOADER), ())
+
+
+def _octals_in(node: yaml.Node | None, path: tuple[str | int, ...]) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    if isinstance(node, yaml.MappingNode):
+        for key, value in node.value:
+            yield from _octals_in(value, (*path, str(key.value)))
+    elif isinstance(node, yaml.SequenceNode):
+        for index, value in enumerate(node.value):
+            yield from _octals_in(value, (*path, index))
+    elif isinstance(node, yaml.ScalarNode) and not node.style and _OLD_OCTAL.fullmatch(node.value):
+        yield path, node.value
 
 
 class _TwiceError(Exception):

@@ -33,6 +33,10 @@ TEAMS = ("vision", "language", "speech", "tabular", "robotics", "search")
 
 SELLING = tuple(name for name in catalog.regions() if any(usable(item, name) for item in catalog.instances()))
 """The regions that sell a GPU."""
+SELLING_ON_GCP = tuple(
+    name for name in gcp.regions() if any(gcp.offered_zones(item.type, name) for item in gcp.instances())
+)
+"""Those of Google Cloud."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +53,9 @@ class World:
 
 def world(rng: Random) -> World:
     """A region with what it sells, and how much its author wrote."""
-    if rng.random() < 0.12:
-        region = rng.choice(gcp.regions())
+    if rng.random() < 0.3:
+        # One region in three sells no GPU: some files ask for one of them, most do not.
+        region = rng.choice(SELLING_ON_GCP if rng.random() < 0.9 else gcp.regions())
         machines = [item.type for item in gcp.instances() if gcp.offered_zones(item.type, region)]
         return World(
             cloud="gcp",
@@ -58,7 +63,7 @@ def world(rng: Random) -> World:
             zones=gcp.zones(region),
             sold=tuple(machines) or ("g2-standard-8",),
             cpu=tuple(item.type for item in gcp.cpu_instances()),
-            density=rng.choice((0.03, 0.1, 0.2)),
+            density=rng.choice((0.03, 0.1, 0.2, 0.35, 0.6)),
         )
     # Two regions have no GPU to sell: some files ask for one of them, most do not.
     region = rng.choice(SELLING if rng.random() < 0.95 else catalog.regions())

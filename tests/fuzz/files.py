@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import copy
 import datetime
 import json
-from collections.abc import Callable
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from random import Random
 from typing import Any, Literal
 
 import yaml
 from pydantic.alias_generators import to_camel
 
+from tests.fuzz.extras import add_some
 from tests.fuzz.fields import POOLS, World, draw_model, existing_zones, machine, world
 from trainyard import catalog
 from trainyard.catalog import gcp
@@ -56,6 +59,7 @@ def case(seed: str, style: Style | None = None) -> Case:
     values = draw_model(Settings, rng, place)
     if style == "plausible":
         _settle(values, rng, place)
+        add_some(values, rng, place)
     if style == "hostile":
         for _ in range(rng.choice((1, 1, 2, 4))):
             rng.choice(ATTACKS)(values, rng)
@@ -64,6 +68,34 @@ def case(seed: str, style: Style | None = None) -> Case:
         return Case(seed, style, values, text)
     stack = rng.choice(("dev", "dev", "production", "Prod_1", "9", "a" * 60, "ünï", "-"))
     return Case(seed, style, values, garbled(text, rng) if rng.random() < 0.2 else text, stack)
+
+
+def without(drawn: Case, keys: Iterable[str]) -> Case | None:
+    """A file without the settings that a refusal names, as its author mends it; a person's team is counted where nobody
+    is. None where nothing is left to take back.
+    """
+    values = copy.deepcopy(drawn.values)
+    for key in keys:
+        _cut(values, tuple(re.split(r"[.\[]", key.replace("]", ""))))
+    if values.get("cloud") == "gcp":
+        values.setdefault("gcp", {})
+        values["gcp"] |= {"project": "acme-ml", "projectNumber": "123456789012"} | values["gcp"]
+    if not {"teamSize", "profile", "teams"} & values.keys():
+        values["teamSize"] = 12
+    return None if values == drawn.values else replace(drawn, values=values, text=file_text(values))
+
+
+def _cut(values: Any, path: tuple[str, ...]) -> None:
+    """Takes away what is at a path, or the nearest around it that is there."""
+    holder, last = None, None
+    for step in path:
+        key = int(step) if isinstance(values, list) and step.isdigit() else step
+        inside = isinstance(values, dict) and key in values
+        if not inside and not (isinstance(values, list) and isinstance(key, int) and key < len(values)):
+            break
+        holder, last, values = values, key, values[key]
+    if holder is not None and last not in ("client", "cloud", "region"):
+        del holder[last]
 
 
 def file_text(values: Values) -> str:

@@ -43,6 +43,7 @@ class Outcome:
 
     kind: Literal["accepted", "refused", "unsound", "traceback"]
     why: str = ""
+    keys: tuple[str, ...] = ()  # of a refusal: the settings that it names
 
     @property
     def ours(self) -> bool:
@@ -82,7 +83,8 @@ def _judged(case: Case, folder: Path, check: Any) -> Outcome:
             faults = list(check(file))
     except SettingsError as error:
         faults = list(_check_words(error))
-        return Outcome("unsound", "; ".join(faults)) if faults else Outcome("refused", str(error))
+        keys = tuple(dict.fromkeys(problem.key for problem in error.problems))
+        return Outcome("unsound", "; ".join(faults)) if faults else Outcome("refused", str(error), keys)
     except Exception as error:  # whatever it is, it would have reached a user
         return Outcome("traceback", f"{type(error).__name__}: {error}")
     return Outcome("unsound", "; ".join(faults)) if faults else Outcome("accepted")

@@ -23,7 +23,7 @@ ROLE = "arn:aws:iam::123456789012:role"
         {"mlflow": keys(memory="256Mi", workers=1)},
         {"mlflow": keys(cpu="3", replicas=5)},
         {"mlflow": keys(cpu="15", memory="48Gi"), "systemNodes": keys(instance_types=["m7i.4xlarge"])},
-        {"mlflow": keys(enabled=False, cpu="100"), "teams": (people("admin", 5),)},
+        {"mlflow": keys(enabled=False), "teams": (people("admin", 5),)},
         {"systemNodes": keys(instance_types=["m7i.large"], min_nodes=2, max_nodes=5)},
         *(
             {"network": keys(cidr=cidr)}

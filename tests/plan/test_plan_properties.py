@@ -200,11 +200,18 @@ def check_queues(plan):
     assert {flavor.name for flavor in flavors} == {group.name for group in cluster.node_groups}
     pools = {pool.name: pool for pool in cluster.pools}
     groups = {group.name: group for group in cluster.node_groups}
-    machines = [machine(pools[flavor.pool].node.instance_type) for flavor in flavors]
-    prices = [found.usd_per_hour / found.gpus if found.usd_per_hour else float("inf") for found in machines]
-    assert prices == sorted(prices), "cheapest pool first"
+    machines = [(machine(pools[flavor.pool].node.instance_type), pools[flavor.pool].node) for flavor in flavors]
+    prices = [
+        found.usd_per_hour / found.gpus / node.pods_per_gpu if found.usd_per_hour else float("inf")
+        for found, node in machines
+    ]
+    # The plan has a machine's price to six places: who is dearer by less is as cheap.
+    assert all(first <= second + 1e-5 for first, second in itertools.pairwise(prices)), "cheapest pool first"
+    notebooks = cluster.notebooks.profiles if cluster.notebooks is not None else ()
+    kept = {profile.node_group: profile.most for profile in notebooks if profile.gpu}
     for flavor in flavors:
-        assert flavor.gpus == groups[flavor.name].max_nodes * pools[flavor.pool].node.gpus
+        offered = groups[flavor.name].max_nodes * pools[flavor.pool].node.gpus_offered
+        assert flavor.gpus == offered - kept.get(flavor.name, 0), "all that pods are told of, but notebooks'"
         quotas = [quota for team in cluster.teams for quota in team.quotas if quota.flavor == flavor.name]
         assert sum(quota.gpus for quota in quotas) == flavor.gpus
         node = pools[flavor.pool].node

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,13 +11,18 @@ import yaml
 
 from tests.rehearsal.works.mistakes import DROP, edit, put
 from tests.shared import ROOT, as_configuration
+from trainyard.conventions.gcp import GOOGLE_APIS_CIDR
 from trainyard.plan.lock import Lock, lock_of
 from trainyard.plan.resolve import resolve
 from trainyard.problems import SettingsError
-from trainyard.recorded.types import GKE_CLUSTER
-from trainyard.rehearsal.context import ValueContext
+from trainyard.recorded.resources import Resources
+from trainyard.recorded.types import GKE_CLUSTER, NETWORK_POLICY
+from trainyard.rehearsal.context import Stack, ValueContext
 from trainyard.rehearsal.refusals import check_values
 from trainyard.rehearsal.rehearse import Rehearsal
+from trainyard.rehearsal.works.flows.addresses import Addresses
+from trainyard.rehearsal.works.flows.check import check as check_flows
+from trainyard.rehearsal.works.flows.gcp.places import google_addresses
 from trainyard.review.review import Review, review
 
 HOST = "acme-network"
@@ -98,7 +104,7 @@ def of(rehearsal: Rehearsal, type_: str) -> list[Any]:
 
 
 def test_nothing_of_the_network_is_made_and_nothing_is_accused(joined: Review, rehearsed: Any) -> None:
-    assert [str(each) for each in joined.rehearsal.findings if each.level == "error"] == []
+    assert [str(each) for each in joined.rehearsal.findings] == []
     assert [str(each) for each in joined.policies.violations] == []
     for type_ in OF_A_NETWORK:
         assert of(joined.rehearsal, type_) == [], type_
@@ -160,6 +166,8 @@ def test_rights_in_the_host_project_are_listed_or_given_before_the_cluster(joine
 def test_the_zone_of_googles_names_is_a_duty_of_the_hosts(joined: Review) -> None:
     told = {each["key"]: each for each in joined.rehearsal.plan["core"]["decisions"]}["network.host_duties"]
     assert "a private zone for googleapis.com on network production" in str(told)
+    believed = google_addresses(Resources(joined.rehearsal.known.resources))
+    assert believed == Addresses.of(GOOGLE_APIS_CIDR), "else walls are asked about addresses that nobody goes to"
 
 
 def test_the_way_out_is_on_the_hosts_bill() -> None:
@@ -214,6 +222,31 @@ def test_nothing_that_lives_moves_to_another_network() -> None:
     assert SUBNET in refused(kept, gcp=other)["gcp.sharedNetwork.subnetwork"]
     own = {"networkProject": None, "sharedNetwork": None}
     assert "a network that somebody else made" in refused(kept, gcp=own)["gcp.sharedNetwork"]
+
+
+@pytest.mark.parametrize("believed", [SHARED["privateServicesCidr"], ""])
+@pytest.mark.parametrize(
+    ("cidr", "level", "knows"),
+    [
+        (SHARED["privateServicesCidr"], None, "anybody"),
+        ("10.24.0.0/16", None, "anybody"),
+        ("10.24.8.0/21", "warning", "plan"),  # half of the range
+        (SHARED["podCidr"], "error", "plan"),
+        (SHARED["controlPlaneCidr"], "error", "anybody"),
+        ("203.0.113.0/24", "error", "anybody"),
+        ("34.1.0.0/16", "error", "anybody"),
+    ],
+)
+def test_the_way_to_the_database_is_judged_by_what_is_known_of_its_range(
+    joined: Review, cidr: str, level: str | None, knows: str, believed: str
+) -> None:
+    """By the stack file's range; without a plan, as one of the private addresses that nothing recorded has."""
+    to = [{"ipBlock": {"cidr": block}} for block in (cidr, "203.0.113.9/32")]
+    change = edit(NETWORK_POLICY, "mlflow-server-egress", put("spec.egress[1].to", to))
+    stack = Stack(change(joined.rehearsal.known.resources), replace(CONTEXT, private_services=believed))
+    check_flows(stack)
+    told_ = [(finding.rule, finding.level) for finding in stack.findings]
+    assert told_ == ([("flows-database", level)] if level and (believed or knows == "anybody") else []), told_
 
 
 BLOCKS = {"clusterIpv4CidrBlock": "/14", "servicesIpv4CidrBlock": "/20"}

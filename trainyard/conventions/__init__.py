@@ -38,6 +38,9 @@ CHANGING_TAGS: Final = ("cost-centre", "owner")
 """Tags whose value may change while an environment lives. They are in nothing that a new value of them would replace or
 start anew, as a launch template is."""
 
+NOBODYS: Final = "shared"
+"""Value of the tag `team` on what no team has alone, and where costs by team tell of it."""
+
 # Labels and annotations
 
 LABEL_PREFIX: Final = "ml.platform/"

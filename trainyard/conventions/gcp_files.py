@@ -98,3 +98,7 @@ FILESTORE_TIERS: Final[Mapping[str, FilestoreTier]] = {
     "ENTERPRISE": FilestoreTier(1024, 10_240, regional=True, step=256),
 }
 """By tier. Below 1,024 GiB a zonal or regional share is sold in some regions only."""
+
+FUSE_DISK_GIB: Final = 5
+"""Local storage (GiB) that the sidecar of Cloud Storage FUSE requests in each pod, where nothing else is said (GKE,
+"Configure the Cloud Storage FUSE CSI driver sidecar container", as generally known in 2026-11)."""

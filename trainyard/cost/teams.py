@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from trainyard.conventions import NOBODYS
 from trainyard.cost.context import PriceContext, core_of
 from trainyard.cost.model import NOTHING, Amounts, LineItem, Share
 from trainyard.recorded.queues import CLUSTER_QUEUE, RESOURCE_FLAVOR, accelerator_quotas, nodes_of_flavor
 from trainyard.recorded.read import value_at
 
-SHARED = "shared"
+SHARED = NOBODYS
 """Network, storage, nodes without GPUs, and GPU nodes that no queue has a quota of."""
 
 

@@ -14,6 +14,7 @@ from typing import cast
 from trainyard import catalog
 from trainyard.catalog import gcp
 from trainyard.catalog.versions import Pins
+from trainyard.conventions import NOBODYS
 from trainyard.plan.aws.image_cache import cached
 from trainyard.plan.aws.make import plan_aws
 from trainyard.plan.aws.managed import plan_managed_aws
@@ -229,7 +230,7 @@ def _tag_values(settings: Settings, environment: str) -> tuple[tuple[str, str], 
     return (
         ("client", settings.client),
         ("environment", environment),
-        ("team", "shared"),
+        ("team", NOBODYS),
         ("cost-centre", settings.cost_centre or settings.client),
         ("owner", settings.owner or settings.client),
         ("managed-by", "trainyard"),

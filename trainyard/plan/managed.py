@@ -17,6 +17,7 @@ from trainyard.settings.types import Model
 
 OF_A_CLUSTER: Final = (
     "gpuPools", "idleJobs", "systemNodes", "cpuPool", "kubernetesVersion", "apiAccess", "scheduler",
+    "teamBudgets", "offPeak", "notebooks", "charts",
     "images.allowedRegistries", "images.cache", "images.cacheLogins",
     "storage.lustre", "storage.sharedFileSystem",
     "mlflow.replicas", "mlflow.workers", "mlflow.cpu", "mlflow.memory", "mlflow.image", "mlflow.database",
@@ -89,7 +90,7 @@ def refuse_cluster_settings(also: Collection[str], context: Context, read: Colle
     """
     keys = {*OF_A_CLUSTER, *also} - {*read}
     for key, value in given_settings(context.settings):
-        if key in keys or key.rpartition(".")[0] in keys:
+        if any(key == each or key.startswith(f"{each}.") for each in keys):
             allowed = "is of a cluster, and the small profile has none: managed training instead"
             context.ledger.problem(key, value, allowed, "leave it out, or set profile: medium")
     if context.settings.stage == "account":

@@ -75,6 +75,9 @@ def plan_notebooks(
     if sign_on is None:
         return None
     people = sum(team.members for team in teams)
+    if own.idle_minutes > own.longest_hours * 60:
+        allowed = f"must be at most {own.longest_hours * 60}: after notebooks.longestHours every notebook ends"
+        ledger.problem("notebooks.idleMinutes", own.idle_minutes, allowed)
 
     def chosen(name: str, source: str) -> int:
         given = name in own.model_fields_set

@@ -50,13 +50,19 @@ def plan_ledger(
     for team in own.exempt:
         if team not in names:
             ledger.problem("teamBudgets.exempt", team, f"must be one of {', '.join(names)}")
+    nobody = set(names) <= set(own.exempt)
     if own.hold is not None:
         hold, source = own.hold, "setting teamBudgets.hold"
         if hold and unpriced:
             hint = f"set {missing[unpriced[0]]}"
             ledger.problem("teamBudgets.hold", hold, f"the catalogue has no price of {', '.join(unpriced)}", hint)
+        if hold and nobody:
+            allowed = "must leave out a team where teamBudgets.hold is true: nobody is left to be held"
+            ledger.problem("teamBudgets.exempt", list(own.exempt), allowed)
     elif unpriced:
         hold, source = False, f"no price of {', '.join(unpriced)}: what is spent is not known"
+    elif nobody:
+        hold, source = False, "setting teamBudgets.exempt: every team is"
     elif context.settings.monthly_budget_usd is not None:
         hold, source = True, "setting monthlyBudgetUsd: where the budget is the client's word it is kept"
     else:

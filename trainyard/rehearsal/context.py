@@ -29,6 +29,7 @@ class ValueContext:
     region: str  # "us-east-1"; empty where the stack is on no AWS region
     ours: bool = False  # the program publishes a plan: it is Trainyard's, whose charts and add-ons are all pinned
     chart_mirror: str | None = None  # where its charts are pulled from, if not where each is published
+    private_services: str = ""  # range that the plan has of private services access in a host's network; empty: none
     assumed_service_accounts: frozenset[tuple[str, str]] = frozenset()  # (namespace, name) that a chart makes
     assumed_objects: frozenset[tuple[str, str, str]] = frozenset()  # (kind, namespace, name) that a chart makes
 

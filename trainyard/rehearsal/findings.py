@@ -69,7 +69,8 @@ def _value_context(config: StackConfig, plan: Mapping[str, Any], resources: Sequ
     Where no cluster of the stack names a version either, it is the one that a new environment gets.
     """
     version = next((cluster.get("kubernetes_version") for cluster in plan.get("clusters") or ()), None)
-    region = (plan.get("ground") or {}).get("region")
+    ground = plan.get("ground") or {}
+    region, network = ground.get("region"), ground.get("network") or {}
     by_default = any(resource.type.startswith("aws:") and not resource.provider for resource in resources)
     if (
         by_default
@@ -86,6 +87,7 @@ def _value_context(config: StackConfig, plan: Mapping[str, Any], resources: Sequ
         region=region if isinstance(region, str) else "",
         ours=bool(plan),
         chart_mirror=(plan.get("core") or {}).get("chart_mirror"),
+        private_services=(network.get("private_services_cidr") or "") if network.get("shared") else "",
     )
 
 

@@ -19,7 +19,7 @@ from pydantic import Field
 from pydantic.alias_generators import to_camel
 
 from trainyard.catalog.versions import image_pins
-from trainyard.conventions import CPU_POOL, SYSTEM_POOL
+from trainyard.conventions import CPU_POOL, NOBODYS, SYSTEM_POOL
 from trainyard.problems import Problem
 from trainyard.settings.api_access import ApiAccess, api_access_checks
 from trainyard.settings.audit import Audit
@@ -46,9 +46,9 @@ from trainyard.settings.operations import (
 from trainyard.settings.people import Team
 from trainyard.settings.pools import CpuPool, GpuPool, SystemNodes
 from trainyard.settings.principals import principal_checks
-from trainyard.settings.shared_network import shared_network_checks
+from trainyard.settings.shared_network import shared_network_advice, shared_network_checks
+from trainyard.settings.switches import switch_checks
 from trainyard.settings.types import (
-    PRIVATE,
     Cidr,
     DomainName,
     Email,
@@ -57,7 +57,9 @@ from trainyard.settings.types import (
     Name,
     StateBackend,
     TextLikeNumber,
+    is_private,
     matching,
+    not_private,
 )
 from trainyard.settings.way_out import way_out_checks
 
@@ -213,6 +215,7 @@ def cross_checks(settings: Settings) -> Iterator[Problem]:
     yield from _team_checks(settings)
     yield from principal_checks(settings)
     yield from _audit_checks(settings)
+    yield from switch_checks(settings)
     if settings.cloud == "aws":  # elsewhere it is not read, and says so
         yield from api_access_checks(settings.api_access)
     yield from existing_network_checks(settings)
@@ -228,6 +231,7 @@ def cross_checks(settings: Settings) -> Iterator[Problem]:
 def advice(settings: Settings) -> Iterator[str]:
     """What works and is seldom meant, a line each."""
     yield from cloud_advice(settings)
+    yield from shared_network_advice(settings)
     unread = any(pin.name == "mlflow" and pin.read is None for pin in image_pins())
     own = settings.mlflow
     if settings.assurance == "high" and own.enabled is not False and own.image is None and unread:
@@ -238,9 +242,8 @@ def advice(settings: Settings) -> Iterator[str]:
     if settings.network.cidr is None:
         return
     network = ipaddress.IPv4Network(settings.network.cidr)
-    shared = ipaddress.IPv4Network("100.64.0.0/10")
-    if not any(network.subnet_of(private) for private in (*PRIVATE, shared)):
-        yield f"network.cidr {network} is not private: whoever has these addresses on the internet cannot be reached"
+    if not is_private(network):
+        yield f"network.cidr {not_private(network)}"
     elif network.overlaps(ipaddress.IPv4Network("172.17.0.0/16")):
         yield f"network.cidr {network} overlaps 172.17.0.0/16, which Docker and some services of AWS use inside a host"
 
@@ -259,6 +262,9 @@ def _team_checks(settings: Settings) -> Iterator[Problem]:
     for name, times in Counter(team.name for team in teams).items():
         if times > 1:
             yield Problem("teams", f"{times} teams of the name {name}", "every team needs a name of its own")
+    for index, team in enumerate(teams):
+        if team.name == NOBODYS:
+            yield Problem(f"teams[{index}].name", team.name, "is how tags and costs name what no team has alone")
     members = sum(team.members for team in teams)
     if settings.team_size is not None and members > settings.team_size:
         yield Problem(

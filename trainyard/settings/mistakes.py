@@ -65,7 +65,8 @@ def problem_of(detail: ErrorDetails, root: type[BaseModel] = Settings) -> Proble
     if kind in _KINDS:
         if kind in _CONTAINERS:
             got = kind_of(detail["input"])
-        return Problem(key, got, f"must be {_KINDS[kind]}")
+        quoted = ", in quotes" if kind == "string_type" and isinstance(detail["input"], (int, float)) else ""
+        return Problem(key, got, f"must be {_KINDS[kind]}{quoted}")
     if kind in _BOUNDS:
         word, bound = _BOUNDS[kind]
         return Problem(key, got, f"must be {word} {context[bound]:g}")

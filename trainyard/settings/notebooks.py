@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from trainyard.settings.sign_on import Claim, Group, KeysUrl
+from trainyard.settings.sign_on import HTTPS_URL, Claim, Group
 from trainyard.settings.types import Cores, Image, Memory, Model, Name, matching
 
 ClientId = Annotated[str, matching(r"[!-~]{1,200}", "must be the client's id as the identity provider spells it")]
@@ -30,6 +30,16 @@ GroupsClaim = Annotated[
 Scope = Annotated[str, matching(r"[!#-\[\]-~]{1,200}", "must be a scope as the provider spells it, like groups")]
 
 
+ProviderUrl = Annotated[
+    str,
+    matching(
+        HTTPS_URL,
+        "must be an address of the identity provider, like https://login.example.com/tenant/token: https, a host in "
+        "lower case, no port",
+    ),
+]
+
+
 class NotebookSignOn(Model):
     """Who may use the notebooks: people that an identity provider knows. There is no way in without one."""
 
@@ -44,11 +54,11 @@ class NotebookSignOn(Model):
         description="whose members may come in: organisations of GitHub, or teams of one as ORGANISATION:TEAM; of "
         "oidc, groups as the claim spells them",
     )
-    authorize_url: KeysUrl | None = Field(
+    authorize_url: ProviderUrl | None = Field(
         default=None, description="of oidc: authorization_endpoint of its /.well-known/openid-configuration"
     )
-    token_url: KeysUrl | None = Field(default=None, description="of oidc: token_endpoint of it")
-    userdata_url: KeysUrl | None = Field(default=None, description="of oidc: userinfo_endpoint of it")
+    token_url: ProviderUrl | None = Field(default=None, description="of oidc: token_endpoint of it")
+    userdata_url: ProviderUrl | None = Field(default=None, description="of oidc: userinfo_endpoint of it")
     person_claim: Claim = Field(default="email", description="of oidc: the claim by which the hub names a person")
     claim: GroupsClaim = Field(
         default="groups", description="of oidc: the claim that holds a person's groups, without dots in its name"

@@ -61,6 +61,16 @@ def _on_aws(settings: Settings, of_teams: list[tuple[int, str, str]]) -> Iterato
         elif found[1] != partition:
             allowed = f"must be of the partition {partition}, as {settings.region} is: arn:{partition}:iam::…"
             yield Problem(key, shown(principal), allowed)
+    yield from _of_the_account(settings)
+
+
+def _of_the_account(settings: Settings) -> Iterator[Problem]:
+    """No other account is deployed to: neither by the role that is taken, nor by roles with another's boundary."""
+    own, aws = settings.aws.account_id, settings.aws
+    for key, arn in (("aws.assumeRole", aws.assume_role), ("aws.permissionsBoundary", aws.permissions_boundary)):
+        account = arn.split(":")[4] if arn else ""
+        if own is not None and account.isdigit() and account != own:
+            yield Problem(key, shown(arn), f"must be of the account {own}, which is aws.accountId")
 
 
 def _of_one_team(of_teams: list[tuple[int, str, str]]) -> Iterator[Problem]:

@@ -11,7 +11,7 @@ from pydantic import Field
 from pydantic.alias_generators import to_camel
 
 from trainyard.problems import Problem
-from trainyard.settings.types import SPECIAL, Cidr, Model, matching
+from trainyard.settings.types import SPECIAL, Cidr, Model, is_private, matching, not_private
 
 if TYPE_CHECKING:
     from trainyard.settings.common import Settings
@@ -85,6 +85,15 @@ def shared_network_checks(settings: Settings) -> Iterator[Problem]:
         allowed = f"makes networks in this project, and {KEY} has the nodes in another's"
         yield Problem("gcp.fastNetwork", how, allowed, "take dranet" if how == "networks" else "leave it out")
     yield from _ranges(own)
+
+
+def shared_network_advice(settings: Settings) -> Iterator[str]:
+    """Ranges that somebody has on the internet: a host may use them, and seldom means to."""
+    own = settings.gcp.shared_network
+    for name in _RANGES if own is not None and settings.cloud == "gcp" else ():
+        network = ipaddress.IPv4Network(getattr(own, name))
+        if not is_private(network):
+            yield f"{KEY}.{to_camel(name)} {not_private(network)}"
 
 
 def _ranges(own: SharedNetwork) -> Iterator[Problem]:

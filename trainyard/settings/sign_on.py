@@ -17,10 +17,11 @@ Issuer = Annotated[
         "must be the issuer as its tokens spell it, like https://login.example.com/tenant: https, a host in lower case",
     ),
 ]
+HTTPS_URL = rf"https://{_HOST}/[A-Za-z0-9._~%/-]{{1,300}}(\?[A-Za-z0-9._~%=&-]{{1,300}})?"
 KeysUrl = Annotated[
     str,
     matching(
-        rf"https://{_HOST}/[A-Za-z0-9._~%/-]{{1,300}}(\?[A-Za-z0-9._~%=&-]{{1,300}})?",
+        HTTPS_URL,
         "must be the address of the issuer's keys (jwks_uri), like https://login.example.com/tenant/keys: https, a "
         "host in lower case, no port",
     ),

@@ -43,6 +43,16 @@ NOT_PUBLIC = (
 (RFC 2544), special. Those of documentation (RFC 5737) are left to examples."""
 
 
+def is_private(network: ipaddress.IPv4Network) -> bool:
+    """Whether nobody has these addresses on the internet: private ones, or those shared by carriers (RFC 6598)."""
+    return any(network.subnet_of(other) for other in (*PRIVATE, ipaddress.IPv4Network("100.64.0.0/10")))
+
+
+def not_private(network: ipaddress.IPv4Network) -> str:
+    """What a person has to know of a range that somebody has on the internet."""
+    return f"{network} is not private: whoever has these addresses on the internet cannot be reached"
+
+
 class Model(BaseModel):
     """A part of the settings: plain frozen data, camelCase in a stack file, no key that is not declared."""
 

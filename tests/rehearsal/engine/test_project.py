@@ -148,3 +148,45 @@ def test_what_stands_in_the_place_of_a_mapping_or_a_list_is_not_told(folder: Pat
     (told,) = map(str, read_stack(folder, "test").problems)
     assert "hunter2" not in told
     assert f"must be of type {wanted}" in told
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ("  trainyard:teamSize: 012\n", ["teamSize: got 012"]),
+        ("  teamSize: -017\n", ["teamSize: got -017"]),
+        ("  trainyard:mlflow:\n    database: {storageGib: 0_50}\n", ["mlflow.database.storageGib: got 0_50"]),
+        ("  trainyard:aws: {accountId: 012345678901}\n", ["aws.accountId: got 012345678901"]),
+        ("  trainyard:teams: [{members: 5}, {members: 05}]\n", ["teams[1].members: got 05"]),
+        ('  trainyard:aws: {accountId: "012345678901"}\n', []),
+        ("  trainyard:teamSize: 0o14\n  trainyard:x: [0, 0.5, -0.1, 0x1F]\n", []),  # nobody reads these by ten
+        ("  trainyard:at: 2026-01-02\n  trainyard:to: 07:00\n  trainyard:id: 012345-6789AB-CDEF01\n", []),
+        ("  other:code: 0123\n", []),  # whoever reads it may mean it
+        ("  trainyard:text: |\n    012\n", []),
+    ],
+)
+def test_a_number_that_people_and_the_engine_read_otherwise_is_told(
+    folder: Path, content: str, told: list[str]
+) -> None:
+    (folder / "stacks" / "Pulumi.test.yaml").write_text(f"salt: 0123\nconfig:\n{content}")
+    problems = read_stack(folder, "test").problems
+    assert [f"{one.key}: got {one.got}" for one in problems] == told
+    assert all("must be without it, or in quotes" in one.allowed for one in problems)
+
+
+def test_a_key_without_a_namespace_is_the_projects_own(folder: Path) -> None:
+    """Also where the project declares it: it is not missing."""
+    (folder / "Pulumi.yaml").write_text(
+        f"{PROJECT}config:\n  client:\n    type: string\n  teamSize:\n    type: integer\n"
+    )
+    file = folder / "stacks" / "Pulumi.test.yaml"
+    file.write_text("config:\n  client: acme\n  trainyard:teamSize: 12\n")
+    found = read_stack(folder, "test")
+    assert (found.values, found.problems) == ({"trainyard:client": "acme", "trainyard:teamSize": "12"}, ())
+    file.write_text("config:\n  client: acme\n  trainyard:client: other\n  teamSize: many\n")
+    assert {one.key for one in read_stack(folder, "test").problems} == {"trainyard:client", "teamSize"}
+
+
+def test_a_number_that_is_none_is_not_called_encrypted(folder: Path) -> None:
+    (folder / "stacks" / "Pulumi.test.yaml").write_text("config:\n  trainyard:monthlyBudgetUsd: .nan\n")
+    assert read_stack(folder, "test").secret_keys == frozenset()

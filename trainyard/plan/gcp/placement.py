@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from trainyard.catalog import gcp as catalog
 from trainyard.catalog.gcp import GcpInstance
+from trainyard.catalog.gke_nodes import usable_disk_gib
 from trainyard.conventions import Capacity, gpudirect
 from trainyard.conventions.gcp import (
     GIB_TUNERS,
@@ -19,6 +20,7 @@ from trainyard.conventions.gcp import (
     gib_environment,
     local_ssd_choices,
 )
+from trainyard.conventions.gcp_files import FUSE_DISK_GIB
 from trainyard.conventions.pod_networks import GVNIC_NETWORK, pod_networks, rdma_networks
 from trainyard.plan.context import LOCKED, Context
 from trainyard.plan.gcp.market import usd_per_hour
@@ -26,6 +28,7 @@ from trainyard.plan.parts import FabricPlan, NodeGroupPlan, NodePlan, PoolPlan, 
 from trainyard.plan.pools import Nodes, PoolDraft, switched_nvlinks
 from trainyard.problems import nearest
 from trainyard.settings.pools import GpuPool
+from trainyard.smoke_jobs.launch.pod import LOGS_GIB, SCRATCH_GIB
 
 
 def choose_zones(drafts: Sequence[PoolDraft[GcpInstance]], context: Context) -> tuple[str, ...]:
@@ -82,6 +85,7 @@ def place(draft: PoolDraft[GcpInstance], zones: Sequence[str], context: Context)
     for key, zone in pinned.items():
         if zone in zones and zone not in sold:
             ledger.regional(key, zone, f"does not sell {item.type}; {', '.join(sold)} do")
+    _check_disk(draft, context)
     own = draft.pinned_zone if draft.pinned_zone in sold else None
     if draft.fabric:
         own = _fabric_zone(draft, own, sold, context)
@@ -176,6 +180,19 @@ def run_hours(drafts: Sequence[PoolDraft[GcpInstance]], context: Context) -> tup
             )
             found.append((name, hours))
     return tuple(found)
+
+
+def _check_disk(draft: PoolDraft[GcpInstance], context: Context) -> None:
+    """Notes a boot disk that leaves no room for the smoke job, where pods have their scratch files on it."""
+    needed = SCRATCH_GIB + LOGS_GIB + FUSE_DISK_GIB
+    if _ssds(draft, context) or not context.settings.smoke.enabled:
+        return
+    if usable_disk_gib(draft.root_disk_gib) < needed:
+        enough = next(size for size in range(draft.root_disk_gib, 16_384) if usable_disk_gib(size) >= needed)
+        allowed = (
+            f"must be at least {enough}: GKE keeps a part of a disk, and the smoke job takes {needed} GiB of the rest"
+        )
+        context.ledger.problem(f"{draft.key}.rootDiskGib", draft.root_disk_gib, allowed)
 
 
 def local_ssds(drafts: Sequence[PoolDraft[GcpInstance]], context: Context) -> tuple[tuple[str, int], ...]:

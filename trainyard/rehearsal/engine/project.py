@@ -17,7 +17,7 @@ from typing import Any
 
 from trainyard.conventions import state
 from trainyard.problems import Problem, SettingsError, kind_of, shown, spell_path
-from trainyard.user_files import read_yaml
+from trainyard.user_files import old_octals, read_text, read_yaml
 
 ValuePath = tuple[str | int, ...]
 StandIn = Callable[[ValuePath, int], str | Problem | None]
@@ -81,11 +81,11 @@ def read_stack(
             there = sorted(stack_of(found) for found in stack_files(folder))
             raise SettingsError([Problem("stack", str(stack), f"must be one of {', '.join(there) or 'none yet'}")])
     content = _load(path, path.name)
-    given = dict(_mapping(content, "config", path.name))
+    given, problems = _given(_mapping(content, "config", path.name), name, path)
     for key, value in (config_overrides or {}).items():
         given[_full_key(key, name)] = value
     read = _Reading(name, stand_in).read(project, path, project_directory, main, given)
-    return replace(read, state=_state(project, content))
+    return replace(read, state=_state(project, content), problems=(*problems, *read.problems))
 
 
 def _state(project: Mapping[str, Any], stack: Mapping[str, Any]) -> dict[str, str]:
@@ -156,6 +156,23 @@ def _full_key(key: str, project: str) -> str:
     return key if ":" in key else f"{project}:{key}"
 
 
+def _given(config: Mapping[str, Any], project: str, file: Path) -> tuple[dict[str, Any], list[Problem]]:
+    """A stack file's values by their full keys, and what is there twice or is not the number that its author reads."""
+    given: dict[str, Any] = {}
+    problems = []
+    for key, value in config.items():
+        full = _full_key(str(key), project)
+        if full in given:
+            problems.append(Problem(str(key), "a value", f"must be there once; {full} is the same key"))
+        given[full] = value
+    for (top, *place), written in old_octals(read_text(file, file.name)) if config else ():
+        full = _full_key(str(place[0]), project) if place else ""
+        if top == "config" and full.startswith(f"{project}:"):
+            allowed = "begins with 0, by which YAML counts in eights: must be without it, or in quotes"
+            problems.append(Problem(spell_path((full.removeprefix(f"{project}:"), *place[1:])), written, allowed))
+    return given, problems
+
+
 class _Reading:
     """One pass over declarations and values."""
 
@@ -186,10 +203,10 @@ class _Reading:
                 self._problems.append(Problem(str(key), "nothing", "must be set: it has no default in Pulumi.yaml"))
         for key, value in given.items():
             full = _full_key(str(key), self._project)
-            plain = self._opened((full,), value)
-            values[full] = _text(plain)
+            before = len(self._unseen)
+            values[full] = _text(self._opened((full,), value))
             declaration = declared.get(key) or declared.get(str(key).removeprefix(f"{self._project}:"))
-            if plain != value or (isinstance(declaration, Mapping) and declaration.get("secret") is True):
+            if len(self._unseen) > before or (isinstance(declaration, Mapping) and declaration.get("secret") is True):
                 secrets.add(full)
         return StackConfig(
             project=self._project,

@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from tests.policies.truth import made
+from tests.rehearsal.works.mistakes import DROP, edit, put
 from tests.rehearsal.works.mistakes_flows_gcp import MISTAKES, STACK
 from trainyard.recorded.resources import Resources
+from trainyard.recorded.types import NETWORK_POLICY
 from trainyard.rehearsal.context import Stack, ValueContext
 from trainyard.rehearsal.works.flows.addresses import Addresses
 from trainyard.rehearsal.works.flows.check import check
@@ -157,3 +159,21 @@ def test_places_of_the_demo_stack(rehearsed):
     assert by_name["database acme-demo-gcp-mlflow"].ports == (Port(5432),)
     assert by_name["nodes"].addresses == Addresses.of("10.0.0.0/20")
     assert "Kubernetes API, public endpoint" not in by_name
+
+
+@pytest.mark.parametrize(
+    ("cidr", "told"),
+    [
+        ("10.0.16.0/20", False),
+        ("192.168.7.0/24", False),  # nobody knows which Google took
+        ("10.0.0.0/20", True),  # the nodes'
+        ("198.51.100.0/24", True),  # no private addresses
+    ],
+)
+def test_a_range_that_google_picks_is_none_that_the_cluster_has(rehearsed, cidr, told):
+    """What is let out to is believed, where it can be the database's."""
+    picked = edit("gcp:compute/globalAddress:GlobalAddress", "network-private-services", put("address", DROP))
+    to = [{"ipBlock": {"cidr": block}} for block in (cidr, "203.0.113.9/32")]
+    let_out = edit(NETWORK_POLICY, "mlflow-server-egress", put("spec.egress[1].to", to))
+    found = findings(let_out(picked(rehearsed(STACK).known.resources)))
+    assert [(one.rule, one.level) for one in found] == ([("flows-database", "error")] if told else [])

@@ -31,7 +31,8 @@ def check(stack: Stack) -> None:
     A wall that is not known yet, or that somebody else may have opened further, shuts nothing here.
     """
     try:
-        asked = [(need, verdict) for need, verdict in judged(stack.resources) if not _met(need, verdict)]
+        found = judged(stack.resources, stack.context.private_services)
+        asked = [(need, verdict) for need, verdict in found if not _met(need, verdict)]
     except (UnreadableInput, ValueError):  # not known; or no text, or no address, which the check of values tells
         return
     views = {view.resource.urn: view for view in stack.views}
@@ -53,9 +54,11 @@ class Asked:
     without_policies: bool
 
 
-def judged(resources: Resources) -> list[tuple[Need, Verdict]]:
-    """Every needed flow with what the walls say. Raises UnreadableInput, and ValueError for what is no address."""
-    flows = Flows.recorded(resources)
+def judged(resources: Resources, believed: str = "") -> list[tuple[Need, Verdict]]:
+    """Every needed flow with what the walls say; `believed` as in `ValueContext.private_services`. Raises
+    UnreadableInput, and ValueError for what is no address.
+    """
+    flows = Flows.recorded(resources, believed)
     walls = _walls(resources, flows)
     return [(need, _verdict(walls, need)) for need in needs_of(scene_of(resources, flows), walls.policies)]
 

@@ -53,6 +53,7 @@ class Place:
     subnets: frozenset[str] = frozenset()  # ids
     public_to: Addresses = field(default_factory=Addresses)  # who on the internet finds a public address of it
     ports: tuple[Port, ...] = ()  # that it listens on, as far as it is known
+    guessed: bool = False  # which of the addresses it has is not recorded: that some are reached is all one can ask
 
     def __str__(self) -> str:
         return self.name

@@ -45,8 +45,8 @@ class Flows:
     walls: Sequence[Wall]
 
     @classmethod
-    def recorded(cls, resources: Resources) -> Flows:
-        """The network of a recording.
+    def recorded(cls, resources: Resources, believed: str = "") -> Flows:
+        """The network of a recording; `believed` as in `ValueContext.private_services`.
 
         Raises:
             UnknownInput: a part of it is not known yet.
@@ -55,7 +55,8 @@ class Flows:
         interfaces = gcp.node_interfaces(resources) if on_google else node_interfaces(resources)
         by_team = {team: of_pods(found, interfaces) for team, found in teams(resources).items()}
         of_platform = [of_pods(found, interfaces) for found in platform(resources)]
-        found = [*by_team.values(), *of_platform, *(gcp.places(resources) if on_google else places_of_aws(resources))]
+        of_cloud = gcp.places(resources, believed) if on_google else places_of_aws(resources)
+        found = [*by_team.values(), *of_platform, *of_cloud]
         walls = _walls_of_google(resources) if on_google else _walls_of_aws(resources)
         return cls({place.name: place for place in found}, by_team, walls)
 

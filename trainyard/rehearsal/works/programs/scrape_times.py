@@ -3,8 +3,7 @@
 Sources: Prometheus documentation, "Querying basics" (an answer takes the newest sample of the last five minutes,
 `--query.lookback-delta`), "Configuration" (`scrape_timeout` may not be above `scrape_interval`: it does not load) and
 "Storage" (1 to 2 bytes a sample); prometheus-operator, `Prometheus` (a monitor whose times cannot be is left out).
-A node tells 2,500 series and more (node_exporter 1,000, cAdvisor 50 a container, rounded down), and
-100,000 series take about 1 GiB (the profiles' own figure), here halved: nothing which runs is told of (2026-11).
+What series take of memory, `trainyard/conventions/series.py` says.
 """
 
 from __future__ import annotations
@@ -13,6 +12,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from trainyard.conventions.series import SERIES_A_NODE, least_mib
 from trainyard.recorded.node_groups import NODE_GROUP_TYPES, NodeGroup, node_group
 from trainyard.recorded.quantities import quantity
 from trainyard.recorded.read import UnreadableInput
@@ -34,8 +34,6 @@ _LOOKS_BACK_S: Final = 300
 _SPEC: Final = "values.prometheus.prometheusSpec"
 _INTERVAL_S: Final = 30.0
 """What the chart takes where nothing is said."""
-_SERIES: Final = 2500
-_SERIES_PER_GIB: Final = 200_000
 _SIZES: Final = {"B": 1, "KB": 2**10, "MB": 2**20, "GB": 2**30, "TB": 2**40, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30,
                  "TIB": 2**40}  # fmt: skip
 
@@ -125,10 +123,10 @@ def _holds(stack: Stack, release: View, interval: float) -> None:
     except UnreadableInput:
         return  # how many nodes there are is not known yet; the room's other checks go on
     nodes = sum(group.max_nodes for group in groups)
-    series = nodes * _SERIES
+    series = nodes * SERIES_A_NODE
     given = release.value(f"{_SPEC}.resources.limits.memory")
     limit = quantity(given) if isinstance(given, (str, int, float)) else None
-    least = series / _SERIES_PER_GIB * 2**30
+    least = least_mib(nodes) * 2**20
     if limit is not None and limit < least:
         release.warning(
             "programs-prometheus-memory", f"{_SPEC}.resources.limits.memory",
@@ -139,7 +137,7 @@ def _holds(stack: Stack, release: View, interval: float) -> None:
     storage = f"{_SPEC}.storageSpec.volumeClaimTemplate.spec.resources.requests.storage"
     disk = quantity(release.text(storage) or "")
     size = _bytes(release.text(f"{_SPEC}.retentionSize"))
-    smallest = sum(group.min_nodes for group in groups) * _SERIES
+    smallest = sum(group.min_nodes for group in groups) * SERIES_A_NODE
     takes = (kept or 0) / interval * smallest
     if disk is not None and disk < takes:
         release.warning(

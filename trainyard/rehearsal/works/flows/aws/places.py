@@ -224,7 +224,11 @@ def _object_store(resources: Resources) -> Place:
 
 def _service(resources: Resources, name: str, subnets: Iterable[str], groups: Iterable[str]) -> Place:
     ids = frozenset(subnets)
-    return Place(name, "service", _addresses(resources, ids), security_groups=frozenset(groups), subnets=ids)
+    known = {found.id for found in resources.of(SUBNET)}
+    return Place(
+        name, "service", _addresses(resources, ids), security_groups=frozenset(groups), subnets=ids,
+        guessed=not ids <= known,
+    )  # fmt: skip
 
 
 def _addresses(resources: Resources, subnets: Iterable[str]) -> Addresses:

@@ -19,6 +19,7 @@ from trainyard.rehearsal.works.flows.gcp.network import (
     control_plane,
     node_addresses,
     pod_addresses,
+    service_addresses,
 )
 from trainyard.rehearsal.works.flows.model import HTTPS, KUBELET, Interfaces, Place, Port
 
@@ -59,8 +60,10 @@ def places_of_nodes(resources: Resources) -> Iterator[tuple[RecordedResource, Pl
         yield pool, Place(f"nodes of {pool.name}", "node", node_addresses(resources), ports=(KUBELET,))
 
 
-def places(resources: Resources) -> Iterator[Place]:
-    """Every place of a recording that is of Google Cloud, in the order in which they are told. Raises UnknownInput."""
+def places(resources: Resources, believed: str = "") -> Iterator[Place]:
+    """Every place of a recording that is of Google Cloud, in the order in which they are told; `believed` as in
+    `ValueContext.private_services`. Raises UnknownInput.
+    """
     if resources.of(GKE_NODE_POOL):
         nodes = node_addresses(resources)
         yield Place("nodes", "node", nodes, ports=(KUBELET,))
@@ -70,10 +73,7 @@ def places(resources: Resources) -> Iterator[Place]:
         yield Place(API, "service", addresses, ports=(HTTPS,))
         if value_at(cluster.inputs, "privateClusterConfig", "enablePrivateEndpoint") is not True:
             yield Place(f"{API}, public endpoint", "service", INTERNET, public_to=INTERNET, ports=(HTTPS,))
-    yield from _databases(resources)
-    inside = private_services(resources)
-    for found in resources.of(GCP_LUSTRE):
-        yield Place(f"Lustre {found.name}", "service", inside or PRIVATE, ports=(LUSTRE_PORT,))
+    yield from _inside(resources, believed)
     yield Place(METADATA, "link-local", Addresses.of(METADATA_CIDR), ports=(Port(80),))
     google = google_addresses(resources)
     yield Place(GOOGLE, "object store", google, ports=(HTTPS,))
@@ -81,15 +81,32 @@ def places(resources: Resources) -> Iterator[Place]:
     yield Place("internet", "internet", rest - google if google != INTERNET else rest, ports=(HTTPS,))
 
 
-def _databases(resources: Resources) -> Iterator[Place]:
-    inside = private_services(resources) or PRIVATE
+def _inside(resources: Resources, believed: str) -> Iterator[Place]:
+    """What Google has within the network by private services access: databases and Managed Lustre. Where its range is
+    not recorded, it is as a plan has it of a host's network, else somewhere that nothing recorded is.
+    """
+    inside = private_services(resources) or Addresses.of(*([believed] if believed and _is_hosts(resources) else []))
+    guessed = not inside
+    inside = inside or PRIVATE - _taken(resources)
     for found in resources.of(CLOUD_SQL):
         version = str(value_at(found.inputs, "databaseVersion", default="")).partition("_")[0]
         public = value_at(found.inputs, "settings", "ipConfiguration", "ipv4Enabled") is not False
         port = Port(_DATABASE_PORTS.get(version, _DATABASE_PORTS["POSTGRES"]))
         yield Place(
-            f"database {found.name}", "service", inside, ports=(port,), public_to=INTERNET if public else Addresses()
-        )
+            f"database {found.name}", "service", inside, guessed=guessed, ports=(port,),
+            public_to=INTERNET if public else Addresses(),
+        )  # fmt: skip
+    for found in resources.of(GCP_LUSTRE):
+        yield Place(f"Lustre {found.name}", "service", inside, guessed=guessed, ports=(LUSTRE_PORT,))
+
+
+def _taken(resources: Resources) -> Addresses:
+    """Recorded ranges of clusters: no peered network has addresses of the same (VPC Network Peering, "Subnet IP ranges
+    in peered networks can't overlap", as generally known in 2026-11).
+    """
+    ranges = (pod_addresses(resources), node_addresses(resources), service_addresses(resources))
+    planes = map(control_plane, resources.of(GKE_CLUSTER))
+    return Addresses.union((*(one for one in ranges if one != PRIVATE), *planes))
 
 
 def private_services(resources: Resources) -> Addresses:
@@ -126,11 +143,19 @@ def _is_hosts(resources: Resources) -> bool:
     """Whether all clusters are in networks of other projects: names are answered as their administrators have it, and
     that private access is asked of them is believed, as their ranges are (`docs/decisions/0075-what-a-host-keeps.md`).
     """
-    pairs = [
-        (_PROJECT.match(str(value_at(cluster.inputs, "network", default=""))), value_at(cluster.inputs, "project"))
-        for cluster in resources.of(GKE_CLUSTER)
-    ]
-    return bool(pairs) and all(found and own and found[1] != own for found, own in pairs)
+    clusters = resources.of(GKE_CLUSTER)
+    return bool(clusters) and all(_is_joined(resources, cluster) for cluster in clusters)
+
+
+def _is_joined(resources: Resources, cluster: RecordedResource) -> bool:
+    """Whether a cluster's network is not recorded, and of another project than its own: the one that it is told to be
+    in, else the one whose identities its pods have.
+    """
+    pool = str(value_at(cluster.inputs, "workloadIdentityConfig", "workloadPool", default=""))
+    own = value_at(cluster.inputs, "project") or pool.removesuffix(".svc.id.goog")
+    network = _PROJECT.match(str(value_at(cluster.inputs, "network", default="")))
+    recorded = resources.referred(cluster, "network", GCP_NETWORK)
+    return bool(network is not None and own and network[1] != own and not recorded)
 
 
 def _is_seen(resources: Resources, zone: RecordedResource) -> bool:

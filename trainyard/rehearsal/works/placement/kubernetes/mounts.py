@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from trainyard.conventions.gcp_files import FUSE_DISK_GIB
 from trainyard.recorded.model import bare
 from trainyard.recorded.quantities import quantity
 from trainyard.recorded.read import follow
@@ -32,7 +33,7 @@ _FUSE_CONTAINER: Final = "gke-gcsfuse-sidecar"
 _FUSE_REQUESTS: Final = {
     "cpu": ("gke-gcsfuse/cpu-request", "250m"),
     "memory": ("gke-gcsfuse/memory-request", "256Mi"),
-    "ephemeral-storage": ("gke-gcsfuse/ephemeral-storage-request", "5Gi"),
+    "ephemeral-storage": ("gke-gcsfuse/ephemeral-storage-request", f"{FUSE_DISK_GIB}Gi"),
 }
 
 

@@ -133,7 +133,7 @@ def databases(scene: Scene) -> Iterator[Need]:
             place = scene.places.get(f"database {found.name}")
             if place is not None and any(address in text for text in actor.texts):
                 for port in place.ports:
-                    yield Need("database", actor.place, place, port, actor.resource, whole=True)
+                    yield Need("database", actor.place, place, port, actor.resource, whole=not place.guessed)
 
 
 def mounts(scene: Scene) -> Iterator[Need]:

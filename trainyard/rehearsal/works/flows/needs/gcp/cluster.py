@@ -141,5 +141,6 @@ def databases(scene: Scene) -> Iterator[Need]:
             told = isinstance(address, str) and any(address in text for text in actor.texts)
             if told and place is not None:
                 yield from (
-                    Need("database", actor.place, place, port, actor.resource, whole=True) for port in place.ports
+                    Need("database", actor.place, place, port, actor.resource, whole=not place.guessed)
+                    for port in place.ports
                 )
