@@ -42,7 +42,8 @@ def vcpus(type_: str) -> int | None:
 def at_most(resource: RecordedResource, resources: Resources) -> float | None:
     """USD an hour that a machine, or a group of nodes at its largest, does not pass; None where that is not known."""
     if resource.type == EC2_INSTANCE:
-        types, count = (text_at(resource.inputs, "instanceType") or "",), 1
+        types: tuple[str, ...] = (text_at(resource.inputs, "instanceType") or "",)
+        count = 1
     elif resource.type in (EKS_NODE_GROUP, GKE_NODE_POOL) and not is_set(
         resource.inputs, "nodeConfig", "guestAccelerators"
     ):
