@@ -51,7 +51,7 @@ fuzz: .venv/dev  ## 10,000 random settings files, 200 whole rehearsals, and ever
 matrix: .venv/dev  ## every one-line change of every example stack: what `--from` says; the suite has demo's and a share
 	@MATRIX=1 $(BIN)/pytest -n $(WORKERS) --dist worksteal tests/rehearsal/change/test_matrix.py
 
-bench: .venv/dev  ## cold and warm rehearsal, resources a second, policies over all stacks
+bench: .venv/dev  ## cold and warm rehearsal, terraform plan beside it, resources a second, policies over all stacks
 	$(BIN)/python -m trainyard.rehearsal.bench
 	$(BIN)/python -m trainyard.review.bench
 	$(BIN)/python -m trainyard.advice.bench

@@ -13,6 +13,7 @@ import pulumi
 from pulumi.provider import ConstructResult
 from pulumi.provider.experimental.component import ComponentProvider
 
+from trainyard.components.aws.backup_alerts import BackupAlerts
 from trainyard.components.aws.bastion import Bastion
 from trainyard.components.aws.break_glass import BreakGlass
 from trainyard.components.aws.buckets import Bucket
@@ -45,6 +46,7 @@ from trainyard.components.aws.threat_detection import ThreatDetection
 from trainyard.components.aws.trail import AuditTrail
 from trainyard.components.aws.watchdog import Watchdog
 from trainyard.components.gcp.alerts import AlertMetrics, AlertPolicies
+from trainyard.components.gcp.backup_alarms import BackupAlarms
 from trainyard.components.gcp.buckets import GcsBucket
 from trainyard.components.gcp.budget import ProjectBudget
 from trainyard.components.gcp.cluster import GkeCluster
@@ -96,6 +98,8 @@ COMPONENTS: tuple[type[pulumi.ComponentResource], ...] = (
     AlertMetrics,
     AlertPolicies,
     AuditTrail,
+    BackupAlarms,
+    BackupAlerts,
     Bastion,
     BlockStorage,
     BreakGlass,

@@ -8,6 +8,7 @@ from pulumi_policy import Severity
 
 from trainyard import cards
 from trainyard.policies.rules import Config, StackViolation, resource_rule, stack_rule
+from trainyard.problems import count
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.read import is_on, is_set, list_at, number_at, texts_at, value_at
 from trainyard.recorded.replicas import is_replica
@@ -80,14 +81,20 @@ def artifact_versions_kept_too_short(resource: RecordedResource, config: Config)
             if value_at(rule, "action", "type") == "Delete" and age is not None:
                 kept = number_at(rule, "condition", "daysSinceNoncurrentTime")
                 if kept < config["minDays"]:
-                    yield f"superseded versions go after {kept:.0f} days; at least {config['minDays']:.0f} are required"
+                    yield (
+                        f"superseded versions go after {count(round(kept), 'day')}; at least "
+                        f"{config['minDays']:.0f} are required"
+                    )
         return
     for rule in list_at(resource.inputs, "rules"):
         if not is_set(rule, "noncurrentVersionExpiration", "noncurrentDays"):
             continue
         days = number_at(rule, "noncurrentVersionExpiration", "noncurrentDays")
         if value_at(rule, "status") == "Enabled" and days < config["minDays"]:
-            yield f"superseded versions go after {days:.0f} days; at least {config['minDays']:.0f} are required"
+            yield (
+                f"superseded versions go after {count(round(days), 'day')}; at least "
+                f"{config['minDays']:.0f} are required"
+            )
 
 
 @resource_rule(
@@ -133,7 +140,7 @@ def database_without_backups(resource: RecordedResource, config: Config) -> Iter
         return
     days = number_at(resource.inputs, "backupRetentionPeriod", default=0)
     if days < config["minDays"]:
-        yield f"backups are kept {days:.0f} days; at least {config['minDays']:.0f} are required"
+        yield f"backups are kept {count(round(days), 'day')}; at least {config['minDays']:.0f} are required"
     if is_on(resource.inputs, "skipFinalSnapshot"):
         yield "skipFinalSnapshot: nothing is left of it after a destroy"
 

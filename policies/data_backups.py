@@ -10,6 +10,7 @@ from pulumi_policy import Severity
 from trainyard import cards
 from trainyard.policies.analyzed import retained_urns
 from trainyard.policies.rules import Config, NotApplicable, StackViolation, stack_rule
+from trainyard.problems import count
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.read import is_on, is_set, list_at, number_at, value_at
 from trainyard.recorded.resources import Resources
@@ -68,7 +69,7 @@ def file_system_without_backups(resources: Resources, config: Config) -> Iterato
     for system in resources.of(*OTHER_FSX):
         days = number_at(system.inputs, "automaticBackupRetentionDays", default=30)  # what AWS takes
         if days < config["minDays"]:
-            yield system, f"backups are kept {days:.0f} days; at least {config['minDays']:.0f} are required"
+            yield system, f"backups are kept {count(round(days), 'day')}; at least {config['minDays']:.0f} are required"
     for system in resources.of(FILESTORE):
         plans = [
             plan
@@ -81,7 +82,7 @@ def file_system_without_backups(resources: Resources, config: Config) -> Iterato
         if not kept:
             yield system, "no plan of Backup and DR backs it up every day"
         elif days < config["minDays"]:
-            yield system, f"backups are kept {days:.0f} days; at least {config['minDays']:.0f} are required"
+            yield system, f"backups are kept {count(round(days), 'day')}; at least {config['minDays']:.0f} are required"
 
 
 def _is_daily(rule: Any) -> bool:

@@ -40,15 +40,22 @@ class Guards:
         """What lets an attack on a wall by in a team's namespace, and why; None where nothing does."""
         looking = [guard for guard in self._guards if guard.looks_at(wall)]
         denying = [guard for guard in looking if not guard.why_not_in(team, wall)]
+        knowing: Guard | None = None
         for attack in wall.attacks:
-            knowing = next((guard for guard in denying if guard.knows(attack, wall, team)), None)
+            knowing = next((guard for guard in _first(knowing, denying) if guard.knows(attack, wall, team)), None)
             if knowing is None:
                 return _nearest(wall, team, attack, looking, denying)
             if attack is wall.attacks[0] and any(
-                all(guard.says(other, team) is False for guard in denying) for other in knowing.otherwise(attack)
+                all(guard.says(other, team) is False for guard in _first(knowing, denying))
+                for other in knowing.otherwise(attack)
             ):
                 return knowing.policy, f"{knowing.name} lets by what has the right name or label, or whoever runs there"
         return None
+
+
+def _first(knowing: Guard | None, guards: list[Guard]) -> list[Guard]:
+    """Guards in the order in which they are asked: what knows one attack on a wall mostly refuses the next as well."""
+    return guards if knowing is None else [knowing, *(guard for guard in guards if guard is not knowing)]
 
 
 def _nearest(wall: Wall, team: RecordedResource, attack: Request, looking: list[Guard], denying: list[Guard]) -> Hole:

@@ -11,6 +11,7 @@ from typing import Final
 from pulumi_policy import Severity
 
 from trainyard.policies.rules import Config, StackViolation, resource_rule, stack_rule
+from trainyard.problems import count
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.read import as_number, is_set, number_at, text_at, value_at
 from trainyard.recorded.resources import Resources
@@ -62,7 +63,7 @@ def editor_never_stops(resource: RecordedResource, config: Config) -> Iterator[s
     if not seconds:
         yield "is never shut down"
     elif seconds > most * 60:
-        yield f"is shut down after {seconds / 60:.0f} minutes; at most {most:.0f} are allowed"
+        yield f"is shut down after {count(round(seconds / 60), 'minute')}; at most {most:.0f} are allowed"
 
 
 def _studio(resource: RecordedResource, most: float) -> Iterator[str]:
@@ -79,7 +80,7 @@ def _studio(resource: RecordedResource, most: float) -> Iterator[str]:
             number_at(idle, "idleTimeoutInMinutes", default=0), number_at(idle, "maxIdleTimeoutInMinutes", default=0)
         )
         if longest > most:
-            yield f"{name} may run {longest:.0f} minutes without work; at most {most:.0f} are allowed"
+            yield f"{name} may run {count(round(longest), 'minute')} without work; at most {most:.0f} are allowed"
     starts = (settings, "jupyterLabAppSettings", "defaultResourceSpec", "lifecycleConfigArn")
     if resource.type == DOMAIN and not is_set(resource.inputs, *starts):
         yield "no script ends idle kernels and terminals of JupyterLab, and an open one counts as work"
@@ -121,7 +122,7 @@ def _keeps(script: RecordedResource, most: float) -> Iterator[str]:
         if not seconds:
             yield f"ends no idle {what} ({word})"
         elif seconds > most * 60:
-            yield f"ends idle {what} after {seconds // 60} minutes; at most {most:.0f} are allowed"
+            yield f"ends idle {what} after {count(seconds // 60, 'minute')}; at most {most:.0f} are allowed"
     if re.search(r"cull_connected\W{1,4}false", text, re.IGNORECASE):
         yield "keeps a kernel for as long as somebody's tab is open (cull_connected)"
 

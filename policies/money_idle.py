@@ -9,6 +9,7 @@ from typing import Final
 from pulumi_policy import Severity
 
 from trainyard.policies.rules import Config, NotApplicable, StackViolation, stack_rule
+from trainyard.problems import count
 from trainyard.recorded.node_groups import EKS_NODE_GROUP, NODE_GROUP_PARTS, gpu_node_groups
 from trainyard.recorded.read import value_at
 from trainyard.recorded.resources import Resources
@@ -31,7 +32,7 @@ def gpu_pool_never_scales_down(resources: Resources, config: Config) -> Iterator
             continue
         if group.min_nodes > config["maxIdleNodes"]:
             gpus = group.min_nodes * group.gpus_per_node
-            yield group.resource, f"keeps {group.min_nodes} nodes ({gpus} GPUs) when nobody uses them"
+            yield group.resource, f"keeps {count(group.min_nodes, 'node')} ({count(gpus, 'GPU')}) when nobody uses them"
         if group.resource.type == EKS_NODE_GROUP and "scalingConfig.desiredSize" not in group.resource.ignore_changes:
             what = "does not ignore changes of scalingConfig.desiredSize"
             yield group.resource, f"{what}: every update resets what the autoscaler decided"
@@ -66,7 +67,8 @@ def idle_gpus_keep_running(resources: Resources, config: Config) -> Iterator[Sta
         if minutes > config["maxIdleMinutes"]:
             yield (
                 release,
-                f"an idle node stays {minutes:.0f} minutes; at most {config['maxIdleMinutes']:.0f} are allowed",
+                f"an idle node stays {count(round(minutes), 'minute')}; at most "
+                f"{config['maxIdleMinutes']:.0f} are allowed",
             )
         if value_at(flags, "skip-nodes-with-local-storage", default="true") not in ("false", False):
             yield (

@@ -10,6 +10,7 @@ from pulumi_policy import EnforcementLevel, Severity
 
 from trainyard.policies.rules import Config, NotApplicable, StackViolation, stack_rule
 from trainyard.policies.stack_settings import setting
+from trainyard.problems import count
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.monitoring import prometheus_stacks
 from trainyard.recorded.node_groups import NODE_GROUP_PARTS, gpu_node_groups
@@ -71,7 +72,7 @@ def budget_holds_nobody(resources: Resources, config: Config) -> Iterator[StackV
     if len(unheld) > len(exempt):
         yield (
             there[0][0],
-            f"does not hold the queues of {', '.join(sorted(unheld))}, and exempt are {len(exempt)} teams",
+            f"does not hold the queues of {', '.join(sorted(unheld))}, and exempt are {count(len(exempt), 'team')}",
         )
     for namespace, own_queues in queues.items():
         missing = sorted(own_queues - held[namespace]) if namespace in held else []

@@ -10,6 +10,7 @@ import yaml
 from pulumi_policy import EnforcementLevel, Severity
 
 from trainyard.policies.rules import Config, NotApplicable, StackViolation, stack_rule
+from trainyard.problems import count
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.monitoring import SPEC, prometheus_stacks
 from trainyard.recorded.read import is_set, number_at, value_at
@@ -148,7 +149,7 @@ def figures_shorter_than_a_month(resources: Resources, config: Config) -> Iterat
             judged = True
             kept = number_at(told.inputs, "retentionPeriodInDays", default=WORKSPACE_DAYS)
             if kept < config["minDays"]:
-                yield told, f"keeps figures for {kept:g} days; a month takes {config['minDays']:g} days"
+                yield told, f"keeps figures for {count(kept, 'day')}; a month takes {config['minDays']:g} days"
     for release in prometheus_stacks(resources):
         spec = value_at(release.inputs, *SPEC, default={})
         if any(is_set(spec, key) for key in _KEPT_ELSEWHERE):

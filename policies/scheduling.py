@@ -10,6 +10,7 @@ from itertools import pairwise
 from pulumi_policy import Severity
 
 from trainyard.policies.rules import Config, NotApplicable, StackViolation, resource_rule, stack_rule
+from trainyard.problems import count
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.node_groups import (
     GKE_NODE_POOL,
@@ -47,7 +48,10 @@ def quota_exceeds_pool(resources: Resources, _: Config) -> Iterator[StackViolati
             promised[name] += gpus
     for name, gpus in sorted(promised.items()):
         if gpus > held.get(name, 0):
-            yield None, f"flavor {name}: quotas of {gpus:.0f} GPUs in all, its nodes hold {held.get(name, 0)}"
+            yield (
+                None,
+                f"flavor {name}: quotas of {count(round(gpus), 'GPU')} in all, its nodes hold {held.get(name, 0)}",
+            )
 
 
 def _value(priority: RecordedResource) -> float:

@@ -10,6 +10,7 @@ from pulumi_policy import Severity
 from trainyard.conventions import GPU_RESOURCE, OFF_PEAK_LOCAL_QUEUE, SMOKE_LOCAL_QUEUE, TEAM_LABEL
 from trainyard.conventions.monitoring import OFF_PEAK_KEEPER
 from trainyard.policies.rules import Config, NotApplicable, StackViolation, resource_rule, stack_rule
+from trainyard.problems import count
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.queues import CLUSTER_QUEUE, LOCAL_QUEUE, gpu_quotas
 from trainyard.recorded.read import UnreadableInput, is_set, list_at, mapping_at, mappings_at, text_at, value_at
@@ -104,7 +105,10 @@ def off_peak_work_does_not_wait(resources: Resources, _: Config) -> Iterator[Sta
             continue
         owned = sum(gpus for _, gpus in gpu_quotas(queue))
         if owned:
-            yield queue, f"it owns {owned:g} GPUs: by day these are lent, and taken back from whoever has them at night"
+            yield (
+                queue,
+                f"it owns {count(owned, 'GPU')}: by day these are lent, and taken back from whoever has them at night",
+            )
         reclaim = value_at(queue.inputs, "spec", "preemption", "reclaimWithinCohort", default="Never")
         if reclaim != "Never":
             yield queue, f"spec.preemption.reclaimWithinCohort is {reclaim}: it takes what others have"

@@ -8,6 +8,7 @@ from pulumi_policy import Severity
 
 from trainyard.conventions.gcp import ROCE_NETWORK
 from trainyard.policies.rules import Config, StackViolation, resource_rule, stack_rule
+from trainyard.problems import count
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.read import is_set, list_at, number_at, value_at
 from trainyard.recorded.resources import Resources
@@ -110,4 +111,4 @@ def logs_kept_too_short(resource: RecordedResource, config: Config) -> Iterator[
     else:
         days = number_at(resource.inputs, "retentionInDays", default=0)
     if 0 < days < config["minDays"]:
-        yield f"kept {days:.0f} days; at least {config['minDays']:.0f} are required"
+        yield f"kept {count(round(days), 'day')}; at least {config['minDays']:.0f} are required"

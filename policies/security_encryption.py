@@ -9,6 +9,7 @@ from pulumi_policy import Severity
 from trainyard import cards
 from trainyard.policies.gcs import receives_logs
 from trainyard.policies.rules import Config, StackViolation, resource_rule, stack_rule
+from trainyard.problems import count
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.node_groups import GKE_NODE_POOL, LAUNCH_TEMPLATE
 from trainyard.recorded.read import as_number, is_on, is_set, known_texts, list_at, number_at, text_at, value_at
@@ -141,7 +142,10 @@ def key_without_rotation(resource: RecordedResource, config: Config) -> Iterator
         yield "enableKeyRotation is off"
     days = number_at(resource.inputs, "deletionWindowInDays", default=30)
     if days < config["minDeletionDays"]:
-        yield f"is gone {days:.0f} days after its deletion; at least {config['minDeletionDays']:.0f} are required"
+        yield (
+            f"is gone {count(round(days), 'day')} after its deletion; at least "
+            f"{config['minDeletionDays']:.0f} are required"
+        )
 
 
 _YEAR_SECONDS, _DAY_SECONDS = 365 * 86_400, 86_400
@@ -151,11 +155,18 @@ def _key_on_google_cloud(resource: RecordedResource, config: Config) -> Iterator
     if value_at(resource.inputs, "purpose", default="ENCRYPT_DECRYPT") == "ENCRYPT_DECRYPT":
         period = _seconds(resource, "rotationPeriod")
         if period is None or period > _YEAR_SECONDS:
-            yield "rotationPeriod is not set" if period is None else f"rotates every {period / _DAY_SECONDS:.0f} days"
+            yield (
+                "rotationPeriod is not set"
+                if period is None
+                else f"rotates every {count(round(period / _DAY_SECONDS), 'day')}"
+            )
     waits = _seconds(resource, "destroyScheduledDuration")
     days = 30.0 if waits is None else waits / _DAY_SECONDS
     if days < config["minDeletionDays"]:
-        yield f"is gone {days:.0f} days after its deletion; at least {config['minDeletionDays']:.0f} are required"
+        yield (
+            f"is gone {count(round(days), 'day')} after its deletion; at least "
+            f"{config['minDeletionDays']:.0f} are required"
+        )
 
 
 def _seconds(resource: RecordedResource, key: str) -> float | None:

@@ -11,6 +11,7 @@ from pulumi_policy import Severity
 from trainyard.policies.access import everybody
 from trainyard.policies.gcs import receives_logs
 from trainyard.policies.rules import Config, StackViolation, stack_rule
+from trainyard.problems import count
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.policy_documents import statements
 from trainyard.recorded.read import is_on, is_set, list_at, number_at, value_at
@@ -47,7 +48,10 @@ def record_can_be_changed(resources: Resources, config: Config) -> Iterator[Stac
                 yield bucket, "cmekSettings is not set: whoever may read the bucket reads the record"
             days = number_at(bucket.inputs, "retentionDays", default=30)
             if days < config["minLockDays"]:
-                yield bucket, f"entries are kept {days:.0f} days; at least {config['minLockDays']:.0f} are required"
+                yield (
+                    bucket,
+                    f"entries are kept {count(round(days), 'day')}; at least {config['minLockDays']:.0f} are required",
+                )
     for trail in resources.of(TRAIL):
         if not is_on(trail.inputs, "enableLogFileValidation"):
             yield trail, "enableLogFileValidation is off: a changed file looks like any other"
@@ -57,7 +61,11 @@ def record_can_be_changed(resources: Resources, config: Config) -> Iterator[Stac
             if refers(trail, "s3BucketName", bucket):
                 days = _locked_days(bucket, resources)
                 if days < config["minLockDays"]:
-                    yield bucket, f"files are locked {days:.0f} days; at least {config['minLockDays']:.0f} are required"
+                    yield (
+                        bucket,
+                        f"files are locked {count(round(days), 'day')}; at least "
+                        f"{config['minLockDays']:.0f} are required",
+                    )
 
 
 def _named(sink: RecordedResource, resources: Resources) -> list[RecordedResource]:

@@ -53,10 +53,16 @@ def _printable(text: str) -> str:
     return "".join(letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in text)
 
 
-def some_of(names: Sequence[str]) -> str:
+def some_of(names: Sequence[str], most: int = MOST_NAMES) -> str:
     """Names in a row for a message: the first of many, and how many more there are."""
-    rest = len(names) - MOST_NAMES
-    return ", ".join(names) if rest <= 0 else f"{', '.join(names[:MOST_NAMES])} and {rest} more"
+    rest = len(names) - most
+    return ", ".join(names) if rest <= 0 else f"{', '.join(names[:most])} and {rest} more"
+
+
+def count(number: float, noun: str, nouns: str = "") -> str:
+    """`1 error`, `2 errors`, `1,024 nodes`, `0.5 hours`; `nouns` where its plural is not the noun and an `s`."""
+    said = f"{number:,.0f}" if number % 1 == 0 else f"{number:,g}"
+    return f"{said} {noun if number == 1 else nouns or f'{noun}s'}"
 
 
 def in_one_line(error: BaseException) -> str:

@@ -71,6 +71,8 @@ class Database(pulumi.ComponentResource):
     instance leaves a final snapshot.
     """
 
+    identifier: pulumi.Output[str]
+    """Identifier of the instance."""
     address: pulumi.Output[str]
     """DNS name of the instance."""
     port: pulumi.Output[int]
@@ -181,6 +183,7 @@ class Database(pulumi.ComponentResource):
                 depends_on=[monitoring_policy, *log_groups],
             ),
         )
+        self.identifier = instance.identifier
         self.address = instance.address
         self.port = instance.port
         self.database_name = instance.db_name

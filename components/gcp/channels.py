@@ -46,7 +46,8 @@ def log_alarms(name: str, args: LogAlarmsArgs, alarms: Mapping[str, LogAlarm], o
             severity="WARNING",
             conditions=[{"display_name": alarm.what, "condition_matched_log": {"filter": alarm.filter}}],
             documentation={
-                "content": f"In project ${{resource.label.project_id}}, {alarm.what}. {alarm.then}",
+                # Not every kind of log has the project among its labels.
+                "content": pulumi.Output.concat("In project ", args["project"], f", {alarm.what}. {alarm.then}"),
                 "mime_type": "text/markdown",
             },
             alert_strategy={"auto_close": "1800s", "notification_rate_limit": {"period": f"{QUIET_SECONDS}s"}},

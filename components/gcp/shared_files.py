@@ -59,6 +59,8 @@ class FilestoreShare(pulumi.ComponentResource):
     """REGION/INSTANCE, as the storage driver names it."""
     address: pulumi.Output[str]
     """Address that nodes mount from."""
+    backup_plan_id: pulumi.Output[str]
+    """Id of the plan of Backup and DR that backs it up."""
 
     def __init__(self, name: str, args: FilestoreShareArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         """Raises ValueError for a size that the tier is not sold in, impossible days of backups, and without nodes."""
@@ -106,7 +108,7 @@ class FilestoreShare(pulumi.ComponentResource):
                 custom_timeouts=pulumi.CustomTimeouts(create="1h", update="1h", delete="1h"),
             ),
         )
-        _back_up(name, made, days, args, pulumi.ResourceOptions(parent=self))
+        self.backup_plan_id = _back_up(name, made, days, args, pulumi.ResourceOptions(parent=self))
         self.instance = pulumi.Output.concat(args["region"], "/", made.name)
         self.address = made.networks.apply(lambda networks: _address(networks))
         register(self)
@@ -114,8 +116,8 @@ class FilestoreShare(pulumi.ComponentResource):
 
 def _back_up(
     name: str, share: filestore.Instance, days: int, args: FilestoreShareArgs, opts: pulumi.ResourceOptions
-) -> None:
-    """A backup a day, kept in a vault of the share's region.
+) -> pulumi.Output[str]:
+    """A backup a day, kept in a vault of the share's region; the id of its plan.
 
     A vault with backups in it cannot be deleted, and they only go with their days: a destroy leaves it, so that who
     deleted the share by mistake has them still. Its name ends as the share's does, as no later one's will.
@@ -163,6 +165,7 @@ def _back_up(
         backup_plan=daily.id,
         opts=opts,
     )
+    return daily.backup_plan_id
 
 
 def _address(networks: Sequence[filestore.outputs.InstanceNetwork] | None) -> str:

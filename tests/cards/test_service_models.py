@@ -6,6 +6,7 @@ import collections.abc
 import importlib
 import typing
 from collections.abc import Iterator
+from keyword import iskeyword
 from typing import Any
 
 import pytest
@@ -36,7 +37,8 @@ def nested(annotation: Any) -> type | None:
 def arguments(token: str) -> type:
     """The SDK's class of a resource type's inputs."""
     _, module, name = token.split(":")
-    package = importlib.import_module(f"pulumi_aws.{module.split('/')[0]}")
+    part = module.split("/")[0]
+    package = importlib.import_module(f"pulumi_aws.{part}{'_' * iskeyword(part)}")
     return getattr(package, f"{name}InitArgs", None) or getattr(package, f"{name}Args")
 
 

@@ -74,6 +74,11 @@ def test_a_client_is_one_command(agency: Path) -> None:
         (("--alert-email", "ml@globex.example"), 1, "another's address: ml@globex.example"),
         (("--owner", "ann@globex.example"), 1, "is another's: ann@globex.example"),
         (("--state-backend", "s3://agency-globex?region=us-east-1"), 1, "two clients' state is in one place"),
+        (
+            ("--state-backend", "s3://agency-globex?region=us-east-1"),
+            1,
+            ": --state-backend 's3://BUCKET/acme?region=REGION'",
+        ),
         (("--monthly-budget", "100"), 2, "--monthly-budget: got 100; must be at least"),
         (("--region", "mars"), 2, "--region: got mars"),
         (("--called", ""), 2, "--called: got 0 characters; must have 1 to 80"),

@@ -10,8 +10,13 @@ from typing import Any
 import pytest
 
 from tests.fleet.fleets import clients, project, settings
-from trainyard.cli.fleet_releases import _change
-from trainyard.cli.fleet_tables import print_changes
+from tests.shared import ROOT
+from trainyard.cli.fleet_changes import FEW, as_markdown, compared, print_changes
+from trainyard.cli.fleet_live import _spend
+from trainyard.cli.fleet_releases import _change, _not_deployable
+from trainyard.cli.fleet_tables import print_stacks
+from trainyard.fleet.clients import Entry, read_client
+from trainyard.fleet.live import UnknownError
 from trainyard.review.formats.names import Format
 from trainyard.review.verdict import State
 
@@ -30,7 +35,7 @@ def told(expected: float | None, before: Any, violations: list[dict[str, str]]) 
 
 def printed(folder: Path, one: Any, capsys: pytest.CaptureFixture[str]) -> str:
     found = clients(project(folder, {"globex": settings("globex")}))
-    print_changes(found, {"globex": one}, {"globex": _change(one)})
+    print_changes(compared(found, {"globex": one}, {"globex": _change(one)}))
     return " ".join(capsys.readouterr().out.split())
 
 
@@ -73,10 +78,103 @@ def test_what_stops_many_clients_is_said_once_with_the_resource_and_what_to_do(
             findings.append({**lost, "level": "warning", "rule": "change-slow", "name": "", "message": "takes long"})
         changes[name] = {"counts": {}, "findings": findings}
     changes["c0"] = None
-    print_changes(found, told_each, changes)
+    print_changes(compared(found, told_each, changes))
     text = " ".join(capsys.readouterr().out.split())
     assert text.count("is protected and would be replaced") == 1
     assert "change-protected c1, c2, c3" in text
-    assert "rds.Instance c1-mlflow is protected and would be replaced; take the change back" in text
+    assert "rds.Instance c1-mlflow and 4 like it is protected and would be replaced; take the change back" in text
     assert "change-slow c5: takes long" in text
-    assert "The wave stops at 5 of 6 stacks." in text
+    assert "The wave stops at 5 of 6 stacks: change-protected of rds.Instance in 5." in text
+
+
+def a_hundred(folder: Path, changes: dict[str, Any]) -> Any:
+    """What a release changes in a hundred stacks; `changes` of those that are not as the others."""
+    names = [f"c{number:03d}" for number in range(100)]
+    found = clients(project(folder, {name: settings(name) for name in names}))
+    return compared(found, dict.fromkeys(names, told(None, None, [])), {name: lost(name) for name in names} | changes)
+
+
+def lost(name: str, **more: Any) -> dict[str, Any]:
+    what = f"is protected, and {name}-{name}-data with it"
+    finding = {"level": "error", "rule": "change-protected", "type": "aws:rds/instance:Instance", "message": what}
+    counts = {"made": 2, "changed": 3, "replaced": 2, "deleted": 0}
+    return {"counts": counts, "findings": [{**finding, "name": f"{name}-mlflow", **more}]}
+
+
+def test_a_hundred_clients_are_a_screen_and_whoever_is_not_as_the_others_is_seen(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = {"c042": {"counts": {"made": 1, "changed": 0, "replaced": 0, "deleted": 0}, "findings": []}}
+    print_changes(a_hundred(tmp_path, other))
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 5, "a heading, two kinds of stacks, why, and that the wave stops"
+    assert lines[1].split()[:7] == ["c000,", "c001,", "c002", "and", "96", "more", "rest"]
+    assert lines[2].split()[:6] == ["c042", "rest", "1", "0", "0", "0"]
+    assert "c042" not in lines[3] and "rds.Instance c000-mlflow and 98 like it" in lines[3]
+    assert lines[4] == "The wave stops at 99 of 100 stacks: change-protected of rds.Instance in 99."
+
+
+def test_causes_are_told_apart_and_the_most_frequent_comes_first(tmp_path: Path) -> None:
+    bucket = {
+        f"c00{number}": lost(f"c00{number}", type="aws:s3/bucket:Bucket", rule="change-data") for number in range(3)
+    }
+    found = a_hundred(tmp_path, bucket)
+    assert found.stops.endswith(": change-protected of rds.Instance in 97, change-data of s3.Bucket in 3.")
+    text = as_markdown(found)
+    assert text.startswith("## The wave stops at 100 of 100 stacks: ")
+    assert text.count("**change-") == 2 and "c000, c001, c002:" in text
+    assert text.count("\n| ") == 3, "two lines of the heading, and one for all: the same happens to them"
+
+
+def test_a_few_stacks_have_a_line_each(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    names = [f"c{number:02d}" for number in range(FEW)]
+    found = clients(project(tmp_path, {name: settings(name) for name in names}))
+    print_changes(compared(found, dict.fromkeys(names, told(None, None, [])), {name: lost(name) for name in names}))
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()[1 : FEW + 1]] == names
+
+
+def test_an_upgrade_says_once_what_keeps_a_hundred_stacks_from_it() -> None:
+    def one(stack: str, why: str, *, deployable: bool = False) -> Any:
+        state = SimpleNamespace(deployable=deployable)
+        return SimpleNamespace(verdict=SimpleNamespace(state=state, headline=f"{stack} {why}"))
+
+    told_each = {
+        f"c{number:03d}": one(f"c{number:03d}", "must not be changed like this: 1 error") for number in range(99)
+    }
+    told_each["globex"] = one("globex", "has wrong settings: 1 problem")
+    told_each["well"] = one("well", "can be deployed", deployable=True)
+    many, other = _not_deployable(told_each)
+    assert many.startswith("c000, c001") and many.endswith("and 79 more must not be changed like this: 1 error")
+    assert other == "globex has wrong settings: 1 problem"
+
+
+def test_the_list_ends_with_what_all_are_and_says_why_one_is_left_alone(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = ["acme", "globex", "hooli"]
+    folder = project(tmp_path, {name: settings(name) for name in names})
+    (folder / "fleet.yaml").write_text(
+        "stacks:\n  hooli: {frozen: change freeze until 12 December}\n", encoding="utf-8"
+    )
+    found = clients(folder)
+
+    def verdict(state: State, expected: float | None) -> Any:
+        money = None if expected is None else SimpleNamespace(expected=expected, budget=None)
+        return SimpleNamespace(verdict=SimpleNamespace(state=state, money=money, as_json=dict))
+
+    told_each = {"acme": verdict(State.SOUND, 1200), "globex": verdict(State.SOUND, 800.4)}
+    print_stacks(found, told_each | {"hooli": verdict(State.REFUSED, None)})
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[-2] == "hooli is left alone: change freeze until 12 December"
+    assert lines[-1] == (
+        f"3 stacks: 2 sound, 1 {State.REFUSED.value}; 2,000 USD a month expected, without 1 that have no price."
+    )
+
+
+@pytest.mark.parametrize(("stack", "said"), [("demo-gcp", True), ("small-gcp", False)])
+def test_who_tells_what_a_month_cost_on_google_cloud(stack: str, said: bool) -> None:
+    """Its budgets do not; the ledger of a cluster tells its GPUs, and where there is none nobody is sent to it."""
+    client = read_client(ROOT, ROOT / "stacks" / f"Pulumi.{stack}.yaml", Entry())
+    with pytest.raises(UnknownError, match="the billing console all of it") as found:
+        _spend(client)
+    assert (f"`trainyard chargeback {stack}` tells what its GPUs cost" in str(found.value)) is said

@@ -13,9 +13,10 @@ from tests.account.answers import aws
 from tests.account.demo import subject
 from tests.shared import ROOT
 from trainyard.cli.main import app
+from trainyard.cli.preflight import _alike, _print
 from trainyard.preflight import tools
 from trainyard.preflight.aws import endpoint
-from trainyard.preflight.model import Answer, Subject
+from trainyard.preflight.model import Answer, Line, Preflight, Subject
 
 __all__ = ["subject"]  # the fixture
 
@@ -105,3 +106,32 @@ def test_plugins_that_are_there_are_fine(programs: Path, subject: Subject) -> No
     wanted = tools._installed("pulumi_aws")
     program(programs, "pulumi", f"""echo '[{{"name": "aws", "version": "{wanted}"}}]'""")
     assert {line.what: line.answer for line in tools.check(subject)}["plugin aws"] is Answer.FINE
+
+
+def test_what_is_told_alike_is_told_once() -> None:
+    """Without credentials most of it is; what has figures or a command of its own keeps its line."""
+    nobody = "there are no AWS credentials"
+    job = (nobody, "look it up in the console")
+    lines = [
+        *(Line("quotas", f"ml.g{number}.xlarge", Answer.UNKNOWN, *job) for number in range(7)),
+        Line("quotas", "P instances", Answer.UNKNOWN, f"192 vCPUs; {nobody}", "look it up", "aws service-quotas"),
+        Line("offerings", "whether the zones sell them", Answer.UNKNOWN, nobody),
+        Line("rights", "whether it may", Answer.UNKNOWN, nobody),
+        Line("identity", "who asks", Answer.FAILS, nobody, "set AWS_PROFILE"),
+    ]
+    assert [len(same) for same in _alike(lines)] == [7, 1, 2, 1]
+
+
+def test_a_hundred_quotas_are_a_line(capsys: pytest.CaptureFixture[str]) -> None:
+    told = ("1 for a job; there are no AWS credentials", "look it up in the console")
+    lines = tuple(Line("quotas", f"ml.g{number}.xlarge", Answer.UNKNOWN, *told) for number in range(100))
+    more = tuple(
+        Line(check, "whether", Answer.UNKNOWN, "there are no AWS credentials") for check in ("rights", "versions")
+    )
+    _print(Preflight("acme", (*lines, *more), has_credentials=False), every=False)
+    text = capsys.readouterr().out
+    assert (
+        "cannot know quotas: ml.g0.xlarge, ml.g1.xlarge, ml.g2.xlarge, ml.g3.xlarge, ml.g4.xlarge and 95 more" in text
+    )
+    assert "cannot know rights, versions\n" in text and text.count("\n") == 6
+    assert "102 cannot know" in text, "each is counted"

@@ -145,6 +145,7 @@ def test_a_proposal_without_answers_says_how_to_get_them(project, tmp_path):
     shutil.copy(ROOT / "stacks" / "Pulumi.small-aws.yaml", tmp_path / "Pulumi.fresh.yaml")
     done = run(tmp_path / "Pulumi.fresh.yaml", "--proposal", "-o", tmp_path / "x.html", project=project)
     assert done.exit_code == 2 and "there are no answers" in done.output
+    assert "Pulumi.fresh.answers.yaml" in done.output.replace("\n", ""), "the file that they belong into"
 
 
 def test_the_help_names_every_option():

@@ -319,6 +319,19 @@ INPUTS: dict[str, dict[str, Any]] = {
         "locked": False,
         "protect": True,
     },
+    "BackupAlarms": {
+        "project": "acme-ml",
+        "subject": "acme-demo",
+        "emails": ["ops@example.com"],
+        "labels": {"client": "acme"},
+        "backupPlanId": "acme-demo-shared-1a2b3c4",
+        "database": "acme-demo-mlflow-1a2b3c4",
+    },
+    "BackupAlerts": {
+        "topicArn": f"arn:aws:sns:us-east-1:{ACCOUNT}:alerts",
+        "fileSystemArn": f"arn:aws:elasticfilesystem:us-east-1:{ACCOUNT}:file-system/fs-0a1b2c3d",
+        "databaseIdentifier": "acme-demo-mlflow",
+    },
     "RecordAlarms": {
         "project": "acme-ml",
         "subject": "acme-demo",

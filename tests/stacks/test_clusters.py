@@ -20,6 +20,7 @@ SHARED = {
     f"trainyard:index:{name}"
     for name in (
         "AuditTrail",
+        "BackupAlerts",
         "BreakGlass",
         "BudgetAlerts",
         "Database",

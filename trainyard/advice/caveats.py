@@ -11,6 +11,7 @@ from trainyard.advice.ranges import Range
 from trainyard.advice.request import Request
 from trainyard.advice.spot import Interruptions
 from trainyard.advice.throughput import CALIBRATED_GPUS
+from trainyard.problems import count
 
 FEW_TOKENS = 2048
 """A GPU of the calibration holds at least so many tokens at once. What happens with fewer is from the tables of
@@ -77,7 +78,7 @@ def buying(offer: Price, nodes: int, hours: Range) -> Iterator[str]:
     if offer.capacity == "capacity-block":
         yield "capacity-block: bought ahead for whole days, where and when one is free; the price is of its date"
     elif offer.block is not None:
-        ends = f", ends after {offer.block.longest_days:g} days at most" if offer.block.longest_days else ""
+        ends = f", ends after {count(offer.block.longest_days, 'day')} at most" if offer.block.longest_days else ""
         yield f"{offer.capacity}: starts when the machines are free{ends}"
     if offer.block is not None and not offer.block.holds(nodes, hours.high):
         yield f"{offer.capacity}: at the high end the run outlasts it"

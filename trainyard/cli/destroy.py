@@ -24,7 +24,7 @@ from trainyard.cli.project import (
     read_plan,
     settings_of,
 )
-from trainyard.problems import Problem, SettingsError, nearest
+from trainyard.problems import Problem, SettingsError, count, nearest
 from trainyard.review.exit_codes import EXIT_SETTINGS, EXIT_STOPPED
 
 if TYPE_CHECKING:
@@ -249,11 +249,11 @@ def _tell(state: State, end: Ending, stack: str) -> None:
             if each.get("id") not in kept:
                 word = each["type"].rpartition(":")[2]
                 kinds[word] = kinds.get(word, 0) + 1
-        told = ", ".join(f"{count} {word}" if count > 1 else word for word, count in sorted(kinds.items()))
+        told = ", ".join(f"{many} {word}" if many > 1 else word for word, many in sorted(kinds.items()))
         if told:
             order.append(f"{number}. {told}")
     block("deleted, in this order", order)
-    out.print(f"{stack}: {len(state.made)} resources, {len(end.kept)} stay", markup=False)
+    out.print(f"{stack}: {count(len(state.made), 'resource')}, {len(end.kept)} stay", markup=False)
 
 
 def _print(proof: Proof, stack: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -9,12 +10,13 @@ from contextlib import contextmanager
 from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from trainyard.cli.fleet_changes import FEW
 from trainyard.cli.project import debugging, fail, progress, settings_of, stack_files
-from trainyard.problems import SettingsError
+from trainyard.problems import SettingsError, count
 from trainyard.review.formats.names import Format
 
 if TYPE_CHECKING:
@@ -28,6 +30,10 @@ JobsOption = Annotated[
     int | None,
     typer.Option("--jobs", "-j", min=1, metavar="N", help="Processes at once; as many as cores, by default."),
 ]
+
+
+TOLD_EVERY_S: Final = 60
+"""How often standard error hears of many stacks where nobody watches, seconds."""
 
 
 def need_pulumi(pulumi: str) -> None:
@@ -128,7 +134,8 @@ def judged(
         if client.python is None:
             together.setdefault(sources.get(client.stack), []).append(client.file)
     pinned = [client for client in clients if client.python is not None]
-    with progress(f"checking {len(clients)} stacks") as say:
+    many = len(clients) > FEW
+    with progress(f"checking {count(len(clients), 'stack')}", told_every_s=TOLD_EVERY_S if many else None) as say:
         for source, files in together.items():
             formats, project, workers = (
                 (Format.JSON,) if source else (),
@@ -138,7 +145,7 @@ def judged(
             with _made_by(source, project, files, jobs or workers, say) as since:
                 asked = Asked(project=project, formats=formats, debug=debugging(), since=since)
                 for told in tell_all(asked, files, {}, workers=jobs or workers):
-                    found[told.verdict.stack] = told
+                    found[told.verdict.stack] = _change_alone(told) if source else told
                     say(f"checked {len(found)} of {len(clients)} stacks")
         with ThreadPoolExecutor(jobs or workers_for(max(1, len(pinned)))) as pool:
             asking = [
@@ -150,6 +157,13 @@ def judged(
                 found[each.result().verdict.stack] = each.result()
                 say(f"checked {len(found)} of {len(clients)} stacks")
     return found
+
+
+def _change_alone(told: Told) -> Told:
+    """What a comparison of releases takes of a stack: the rest of its JSON is the most of it, and there are many."""
+    whole = json.loads(told.parts[Format.JSON])
+    kept = {key: whole[key] for key in ("change", "violations") if key in whole}
+    return replace(told, parts={Format.JSON: json.dumps(kept)})
 
 
 @contextmanager

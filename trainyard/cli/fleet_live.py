@@ -63,8 +63,10 @@ def _spend(client: Client) -> Spend:
     plan = resolve_stack(client.config.root, client.file).plan
     ground = plan.ground
     if ground.kind != "aws":
+        gpus = f"`trainyard chargeback {client.stack}` tells what its GPUs cost, and " if plan.clusters else ""
         raise UnknownError(
-            f"nothing on {ground.kind} tells it by itself: its budgets alert and tell no spend; see the billing console"
+            f"nothing on {ground.kind} tells it by itself: its budgets alert and tell no spend; {gpus}the billing "
+            "console all of it"
         )
     return spend_of(account_of(ground.region, ground.login.assume_role, ground.login.profile), plan.core.name)
 

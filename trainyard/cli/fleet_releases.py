@@ -15,21 +15,23 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from trainyard.cli import fleet_judging
-from trainyard.cli.files import check_outputs, note_stack, write_json
+from trainyard.cli.files import check_outputs, note_stack, write_json, write_whole
+from trainyard.cli.fleet_changes import as_markdown, compared, print_changes
 from trainyard.cli.fleet_judging import JobsOption, PulumiOption
 from trainyard.cli.fleet_live import ask_smoke
-from trainyard.cli.fleet_tables import print_changes, row
+from trainyard.cli.fleet_tables import row
 from trainyard.cli.project import (
     JsonOption,
     ProjectOption,
     error_line,
     fail,
+    file_option,
     find_project,
     progress,
     wave_given,
 )
 from trainyard.fleet.known import HOMES
-from trainyard.problems import SettingsError
+from trainyard.problems import SettingsError, count, some_of
 from trainyard.review.formats.names import Format
 
 if TYPE_CHECKING:
@@ -67,6 +69,9 @@ def diff(
     before: BeforeOption = None,
     wave: Annotated[str, typer.Option(help="Up to this wave.")] = "rest",
     json_file: JsonOption = None,
+    markdown_file: Annotated[
+        Path | None, file_option("--markdown", help="Also as Markdown, for a pull request; '-' is standard output.")
+    ] = None,
     jobs: JobsOption = None,
     project: ProjectOption = None,
 ) -> None:
@@ -75,11 +80,12 @@ def diff(
     Each stack is rehearsed by both, and compared as the engine would: what is made, changed, replaced, deleted. What
     would lose data, or be refused, is told, and stops an upgrade. Nothing is deployed. A version is the wheel of it in
     wheels/, or in the index that fleet.yaml names; it is installed with pip into an environment of its own, which is
-    kept. A stack that is pinned to another release is left out: no upgrade touches it.
+    kept. A stack that is pinned to another release is left out: no upgrade touches it. Of more than twenty stacks those
+    to which the same happens share a line; --json has each.
     Exit codes: 0; 1 a mandatory policy is violated; 2 settings are wrong; 3 a change loses what holds data, or would be
     refused.
     """
-    check_outputs({"--json": json_file})
+    check_outputs({"--json": json_file, "--markdown": markdown_file})
     chosen = wave_given(wave)
     if (to is None) == (before is None):
         fail("name one release to compare the installed one with: --to a newer one, or --before an older one")
@@ -87,7 +93,8 @@ def diff(
     if to is not None:
         python = _python_of(to, "--to", folder)
         try:
-            raise typer.Exit(_asked_of(python, chosen, json_file, jobs, folder))
+            outputs = {"--json": json_file, "--markdown": markdown_file}
+            raise typer.Exit(_asked_of(python, chosen, outputs, jobs, folder))
         except SettingsError as error:
             fail(str(error))
     pinned, clients = _pinned_elsewhere(_up_to(fleet_judging.clients_of(folder), chosen))
@@ -97,8 +104,11 @@ def diff(
     if json_file is not None:
         rows = [{**row(client, told[client.stack]), "change": changes[client.stack]} for client in clients]
         write_json(json_file, {"stacks": rows})
-    if str(json_file) != "-":
-        print_changes(clients, told, changes)
+    found = compared(clients, told, changes)
+    if markdown_file is not None:
+        write_whole(markdown_file, as_markdown(found))
+    if "-" not in (str(json_file), str(markdown_file)):
+        print_changes(found)
         for client in pinned:
             typer.echo(f"{client.stack} is pinned to {client.entry.pin}: no other release touches it.")
     code = fleet_judging.worst_of(told)
@@ -153,7 +163,7 @@ def upgrade(
     fleet_judging.need_ways(waiting)
     with _what_stands(folder, waiting, before, pulumi) as sources:
         told = fleet_judging.judged(waiting, None, sources)
-    bad = [each.verdict.headline for each in told.values() if not each.verdict.state.deployable]
+    bad = _not_deployable(told)
     bad += [str(each) for each in shared_between(list(clients.values()))]
     if bad:
         fail(f"no stack is touched: {'; '.join(bad)}", code=EXIT_FAILED)
@@ -195,10 +205,21 @@ def upgrade(
             f"{'; '.join(failed_since)}; {done} of {len(ledger.turns)} stacks are done, and the same command goes on",
             code=EXIT_FAILED,
         )
-    frozen = [client.stack for client in clients.values() if client.entry.frozen is not None]
+    frozen = [
+        f"{client.stack} ({client.entry.frozen})" for client in clients.values() if client.entry.frozen is not None
+    ]
     left = f"; {len(ledger.left)} in later waves" if ledger.left else ""
     alone = f"; left alone: {', '.join(frozen)}" if frozen else ""
     typer.echo(f"{done} of {len(ledger.turns)} stacks were brought to {ledger.release}{left}{alone}.")
+
+
+def _not_deployable(told: Mapping[str, Told]) -> list[str]:
+    """Why stacks must not be deployed, once for all of which the same is said: `globex must not be deployed: …`."""
+    alike: dict[str, list[str]] = {}
+    for stack, each in told.items():
+        if not each.verdict.state.deployable:
+            alike.setdefault(each.verdict.headline.removeprefix(stack), []).append(stack)
+    return [f"{some_of(stacks)}{why}" for why, stacks in alike.items()]
 
 
 def _note(folder: Path, stack: str, release: str) -> None:
@@ -221,7 +242,8 @@ def _ledger(folder: Path, clients: Sequence[Client], *, again: bool) -> Ledger:
         return Ledger(path, release, turns(clients, release, again=again), begun)
     if found.release != release:
         fail(
-            f"{LEDGER}: the upgrade to {found.release} is not done ({len(found.left)} stacks left); {release} is "
+            f"{LEDGER}: the upgrade to {found.release} is not done ({count(len(found.left), 'stack')} "
+            f"left); {release} is "
             "installed: finish it with that release, or take the ledger away"
         )
     gone = [turn.stack for turn in found.left if turn.stack not in {client.stack for client in clients}]
@@ -338,12 +360,13 @@ def _state_of(folder: Path, client: Client, pulumi: str) -> Iterator[Source | No
         copy.unlink(missing_ok=True)
 
 
-def _asked_of(python: Path, wave: Wave, json_file: Path | None, jobs: int | None, folder: Path) -> int:
+def _asked_of(python: Path, wave: Wave, files: Mapping[str, Path | None], jobs: int | None, folder: Path) -> int:
     """What a newer release says of itself after the installed one: its rules judge what it makes. Its exit code."""
     from trainyard.fleet.releases import ask
 
     options = ["--before", sys.executable, "--wave", wave, "--project", str(folder)]
-    options += ["--json", str(json_file)] if json_file is not None else []
+    for option, file in files.items():
+        options += [option, str(file)] if file is not None else []
     options += ["--jobs", str(jobs)] if jobs is not None else []
     return ask(python, "fleet", "diff", *options)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,7 @@ from rich.text import Text
 
 from trainyard.fleet.known import now
 from trainyard.output import console
-from trainyard.problems import some_of
+from trainyard.problems import count
 from trainyard.review.verdict import State, Verdict, dollars
 
 if TYPE_CHECKING:
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from trainyard.fleet.drift import Drift
     from trainyard.fleet.known import Known, Smoke, Spend
     from trainyard.review.told import Told
-
-_CHANGED = ("made", "changed", "replaced", "deleted")
 
 
 def row(client: Client, told: Told) -> dict[str, Any]:
@@ -68,7 +66,25 @@ def print_stacks(clients: Sequence[Client], told: Mapping[str, Told]) -> None:
             dollars(money.expected) if money else "",
             dollars(money.budget) if money and money.budget is not None else "",
         )
-    console().print(table)
+    out = console()
+    out.print(table)
+    for client in clients:
+        if client.entry.frozen is not None:
+            out.print(f"{client.stack} is left alone: {client.entry.frozen}", markup=False, soft_wrap=True)
+    if len(clients) > 1:
+        out.print(_together([told[client.stack].verdict for client in clients]), markup=False, soft_wrap=True)
+
+
+def _together(verdicts: Sequence[Verdict]) -> str:
+    """`100 stacks: 98 sound, 2 over-budget; 2,783,900 USD a month expected.`"""
+    states = Counter(verdict.state.value for verdict in verdicts)
+    told = ", ".join(f"{many} {state}" for state, many in states.most_common())
+    expected = [verdict.money.expected for verdict in verdicts if verdict.money is not None]
+    without = len(verdicts) - len(expected)
+    price = f"; {dollars(sum(expected))} USD a month expected" if expected else ""
+    return (
+        f"{count(len(verdicts), 'stack')}: {told}{price}{f', without {without} that have no price' if without else ''}."
+    )
 
 
 def print_known(
@@ -90,8 +106,13 @@ def print_known(
             _drift(drifts[client.stack]),
             _spend(kept.spend, now()[:7]),
         )
-    console().print()
-    console().print(table)
+    out = console()
+    out.print()
+    out.print(table)
+    if any(each.smoke is None or each.spend is None for each in known.values()):
+        out.print("Unknown is what nobody asked: `trainyard fleet list --live` asks states and accounts.", markup=False)
+    if None in drifts.values():
+        out.print("`trainyard fleet drift` asks for drift.", markup=False)
 
 
 def _policy_state(verdict: Verdict) -> Text:
@@ -131,74 +152,6 @@ def _drift(drift: Drift | None) -> Text:
     if drift.drifted:
         return Text(f"yes, or not asked: {drift.asked:%Y-%m-%d}", style="bold red")
     return Text(f"none on {drift.asked:%Y-%m-%d}", style="green")
-
-
-def print_changes(
-    clients: Sequence[Client], told: Mapping[str, Told], changes: Mapping[str, dict[str, Any] | None]
-) -> None:
-    """What a release changes in each stack, and what speaks against it, once for all of whom it is said."""
-    from trainyard.review.reports.rehearsal import short_type
-
-    out = console()
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("stack", no_wrap=True)
-    table.add_column("wave", no_wrap=True)
-    for name in _CHANGED:
-        table.add_column(name, justify="right", no_wrap=True)
-    for name in ("USD a month", "policies"):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("verdict", overflow="fold")
-    for client in clients:
-        change = changes[client.stack] or {}
-        counts = [str(change.get("counts", {}).get(name, "?")) for name in _CHANGED]
-        state = told[client.stack].verdict.state.value
-        table.add_row(client.stack, client.entry.wave, *counts, _price(change), _policies(change), state)
-    out.print(table)
-    new: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
-    alike: defaultdict[tuple[str, ...], list[tuple[str, str]]] = defaultdict(list)
-    for client in clients:
-        change = changes[client.stack] or {}
-        for each in change.get("policies", {}).get("new", ()):
-            new[each["policy"], each["name"]].append(client.stack)
-        for found in change.get("findings", ()):
-            what = tuple(str(found.get(key, "")) for key in ("level", "rule", "type", "path", "message", "hint"))
-            alike[what].append((client.stack, str(found.get("name", ""))))
-    for (policy, name), stacks in new.items():
-        out.print(f"[yellow]{escape(policy)}[/] {escape(_in(stacks))}: new of {escape(name)}", soft_wrap=True)
-    for (level, rule, kind, _, message, hint), places in alike.items():
-        style = "bold red" if level == "error" else "yellow"
-        which = f"{short_type(kind)} {places[0][1]} " if places[0][1] else ""
-        said = f"{_in([stack for stack, _ in places])}: {which}{message}{f'; {hint}' if hint else ''}"
-        out.print(f"[{style}]{rule}[/] {escape(said)}", soft_wrap=True)
-    stopped = {stack for (level, *_), places in alike.items() for stack, _ in places if level == "error"}
-    if stopped:
-        out.print(f"[bold red]The wave stops at {len(stopped)} of {len(clients)} stacks.[/]")
-
-
-def _in(stacks: Sequence[str]) -> str:
-    """The stacks of which something is said alike: `c000`, or `c000, c001, c002 and 97 more`."""
-    return some_of(list(dict.fromkeys(stacks)))
-
-
-def _price(change: Mapping[str, Any]) -> str:
-    """`+120`: how many dollars a month more are expected; `?` where one of both has no price."""
-    price = change.get("price", {})
-    before, after = price.get("before"), price.get("after")
-    if before is None or after is None:
-        return "?"
-    return (
-        "as it is"
-        if round(after - before, 2) == 0
-        else f"{'+' if after > before else '-'}{dollars(abs(after - before))}"
-    )
-
-
-def _policies(change: Mapping[str, Any]) -> str:
-    """`+1 -2`: violations that are new, and that are gone."""
-    if "policies" not in change:
-        return "?"
-    new, gone = (len(change["policies"][key]) for key in ("new", "gone"))
-    return f"+{new} -{gone}" if new or gone else "as they are"
 
 
 def print_shared(shared: Sequence[Shared]) -> None:

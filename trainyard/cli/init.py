@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Iterable
 from dataclasses import replace
 from importlib.metadata import version
 from importlib.resources import files
@@ -17,7 +18,7 @@ from trainyard.cli.files import as_json, write_new
 from trainyard.cli.project import fail, fail_options, file_option
 from trainyard.cli.schema import SCHEMA_FILE, schema_document
 from trainyard.cli.stack_text import stack_text
-from trainyard.problems import Problem, SettingsError, nearest
+from trainyard.problems import Problem, SettingsError, count, nearest
 
 POLICY_PACK = "policy-pack"
 """Where the project's policy pack lies: a name that stands apart from a client's own policies."""
@@ -173,7 +174,18 @@ def _write(folder: Path, content: dict[str, str]) -> None:
     if there:
         fail(f"{folder}: {', '.join(there)} {'are' if len(there) > 1 else 'is'} there already; nothing is written")
     write_new(folder, content)
-    typer.echo(f"Wrote {', '.join(content)} in {folder}.")
+    typer.echo(f"Wrote {_in_words(content)} in {folder}.")
+
+
+def _in_words(names: Iterable[str]) -> str:
+    """The files by name, those of a folder together: `Pulumi.yaml, fleet.yaml, ci/ (9 files)`."""
+    folders: dict[str, list[str]] = {}
+    for name in names:
+        top, slash, _ = name.partition("/")
+        folders.setdefault(top + slash, []).append(name)
+    return ", ".join(
+        same[0] if len(same) == 1 else f"{top} ({count(len(same), 'file')})" for top, same in folders.items()
+    )
 
 
 def _common() -> dict[str, str]:

@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -33,10 +33,17 @@ from trainyard.review.exit_codes import EXIT_VIOLATED
 
 if TYPE_CHECKING:
     from trainyard.advice.assessment import Assessment
-    from trainyard.fleet.clients import Entry, Wave
+    from trainyard.fleet.clients import Client, Entry, Wave
 
 WHO, WHERE, OWN = "Who and how large", "Where", "Its own"
 """Panels of `--help`."""
+
+
+STATE_AND_KEY: Final = {
+    "aws": ("s3://BUCKET/CLIENT?region=REGION", "awskms://alias/CLIENT?region=REGION"),
+    "gcp": ("gs://BUCKET/CLIENT", "gcpkms://projects/PROJECT/locations/REGION/keyRings/RING/cryptoKeys/CLIENT"),
+}
+"""Where a client's state may be and what may encrypt its secrets, by cloud, as Pulumi spells them."""
 
 
 def new(
@@ -211,9 +218,10 @@ def _accepted(folder: Path, draft: Path, files: Sequence[Path], answered: bool) 
         fail_options(SettingsError(of_options(error.problems, answered)))
     with settings_of("of the fleet"):
         clients = [*read_clients(folder, files), added]
-    found = [str(shared) for shared in shared_between(clients) if added.stack in shared.stacks]
+    found = [shared for shared in shared_between(clients) if added.stack in shared.stacks]
     if found:
-        fail(f"{added.stack} is not written: {'; '.join(found)}", code=EXIT_VIOLATED)
+        why = "".join(f"\n  {shared}{_option_for(shared.key, added)}" for shared in found)
+        fail(f"{added.stack} is not written: what is one client's is another's{why}", code=EXIT_VIOLATED)
     with progress(f"rehearsing {added.stack}"):
         verdict = judge(folder, draft).verdict
     if not verdict.state.deployable:
@@ -224,6 +232,13 @@ def _accepted(folder: Path, draft: Path, files: Sequence[Path], answered: bool) 
         idle, expected = dollars(verdict.money.idle), dollars(verdict.money.expected)
         typer.echo(f"USD a month: {idle} idle, {expected} expected; {verdict.money.sentence}.")
     return lock_text(lock_of(resolved.plan), added.stack)
+
+
+def _option_for(key: str, added: Client) -> str:
+    """The option that gives a client what no two may share, for whoever has not heard of the key."""
+    place, opened = STATE_AND_KEY.get(added.settings.cloud, STATE_AND_KEY["aws"])
+    options = {"stateBackend": f"--state-backend '{place}'", "secretsprovider": f"--secrets-provider '{opened}'"}
+    return f": {options[key].replace('CLIENT', added.name)}" if key in options else ""
 
 
 def _entry(wave: Wave, called: str | None) -> Entry:
@@ -254,7 +269,8 @@ def _write(folder: Path, file: Path, text: str, lock: str, stack: str, entry: En
         for name in content:
             (file.parent / name).unlink(missing_ok=True)
         raise
-    typer.echo(f"Wrote {', '.join(content)} and its line in {FILE}.")
+    there = file.parent.relative_to(folder) if file.parent.is_relative_to(folder) else file.parent
+    typer.echo(f"Wrote {', '.join(str(there / name) for name in content)} and its line in {FILE}.")
     typer.echo(f"Next: trainyard rehearse {stack}")
 
 

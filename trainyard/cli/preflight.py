@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -19,14 +19,19 @@ from trainyard.cli.project import (
     read_plan,
     settings_of,
 )
+from trainyard.problems import some_of
 from trainyard.review.exit_codes import EXIT_SETTINGS
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
-    from trainyard.preflight.model import Preflight, Subject
+    from trainyard.preflight.model import Line, Preflight, Subject
 
 EXIT_FAILS = 1
+
+_NAMED: Final = 5
+"""So many of the things of which the same is told are named."""
 
 
 def preflight(
@@ -90,9 +95,13 @@ def _print(found: Preflight, every: bool) -> None:
         lines = found.of(answer)
         if answer is Answer.FINE and not every:
             continue
-        for line in lines:
+        for same in _alike(lines):
+            line, checks = same[0], list(dict.fromkeys(each.check for each in same))
+            what = f"{line.check}: {some_of([each.what for each in same], _NAMED)}"
             out.print(
-                Text.assemble((f"{answer.value:<11} ", styles[answer]), (f"{line.check}: {line.what}", "bold")),
+                Text.assemble(
+                    (f"{answer.value:<11} ", styles[answer]), (what if len(checks) == 1 else ", ".join(checks), "bold")
+                ),
                 soft_wrap=True,
             )
             out.print(Text(f"            {line.told}"), soft_wrap=True)
@@ -102,3 +111,15 @@ def _print(found: Preflight, every: bool) -> None:
                 out.print(Text(f"            {line.command}", style="cyan"), soft_wrap=True)
     counts = ", ".join(f"{len(found.of(answer))} {answer.value}" for answer in Answer)
     out.print(Text(f"{found.stack}: {counts}", style="bold"))
+
+
+def _alike(lines: Sequence[Line]) -> list[list[Line]]:
+    """The lines, those of which the same is told together: without credentials that is most of them."""
+    from trainyard.preflight.model import Answer
+
+    together: dict[tuple[str, ...], list[Line]] = {}
+    for line in lines:
+        there_is_nothing_to_do = line.answer is Answer.UNKNOWN and not line.remedy and not line.command
+        check = "" if there_is_nothing_to_do else line.check
+        together.setdefault((check, line.told, line.remedy, line.command), []).append(line)
+    return list(together.values())

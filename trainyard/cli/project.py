@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -156,13 +157,26 @@ def fail_problems(where: str, error: SettingsError) -> NoReturn:
 
 
 @contextmanager
-def progress(text: str) -> Iterator[Callable[[str], None]]:
-    """A spinner on standard error while the block runs, whose text it may change; nothing where nobody watches."""
+def progress(text: str, *, told_every_s: float | None = None) -> Iterator[Callable[[str], None]]:
+    """A spinner on standard error while the block runs, whose text it may change; nothing where nobody watches, or,
+    with `told_every_s`, a line after so many seconds at the soonest: a CI ends a job that is silent for long."""
     if not sys.stderr.isatty():
-        yield lambda _: None
+        yield _now_and_then(told_every_s) if told_every_s is not None else lambda _: None
         return
     with Console(stderr=True).status(text) as status:
         yield status.update
+
+
+def _now_and_then(every_s: float) -> Callable[[str], None]:
+    last = time.monotonic()
+
+    def say(text: str) -> None:
+        nonlocal last
+        if time.monotonic() - last >= every_s:
+            last = time.monotonic()
+            print(text, file=sys.stderr, flush=True)
+
+    return say
 
 
 def find_project(given: Path | None) -> Path:

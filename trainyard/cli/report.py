@@ -96,7 +96,10 @@ def report(
     file = find_stack(folder, stack) if stack is not None else None
     given = _answers(file, answers, today)
     if proposal and given is None:
-        fail(f"there are no answers of {name}: `trainyard new CLIENT --ask` asks for them, --answers FILE names them")
+        fail(
+            f"there are no answers of {name}: `trainyard assess {_answers_file(file, folder)}` asks for them and "
+            "writes that file; --answers FILE names another"
+        )
     results = _results(smoke or [], file)
     found = _judged(folder, file, name) if file is not None else _drafted(folder, name, given)
     from trainyard.review.handover.page import as_html
@@ -141,6 +144,14 @@ def _judged(folder: Path, file: Path, name: str) -> Review:
             fail(found.verdict.headline, code=found.verdict.exit_code)
         fail_settings(name, SettingsError(mistake.problem for mistake in found.mistakes))
     return found
+
+
+def _answers_file(file: Path | None, folder: Path) -> str:
+    """Where a stack's answers belong, as it is typed in the project's folder."""
+    from trainyard.advice.assessment import assessment_path
+
+    path = assessment_path(file) if file is not None else Path("answers.yaml")
+    return str(path.relative_to(folder)) if path.is_relative_to(folder) else str(path)
 
 
 def _drafted(folder: Path, name: str, given: Assessment | None) -> Review:

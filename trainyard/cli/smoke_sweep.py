@@ -9,6 +9,7 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from trainyard.conventions import POOL_LABEL, gpu_node_labels
+from trainyard.problems import count
 from trainyard.smoke_jobs.ddp.result import EXIT, size_text
 from trainyard.smoke_jobs.launch.job import LaunchError, SmokeSpec
 from trainyard.smoke_jobs.sweep import Nodes, Ran, Verdict, isolate, medians, rounds, table
@@ -128,7 +129,7 @@ def told(results: Sequence[Ran]) -> tuple[str, dict[str, Any], int]:
     if verdict.passed:
         compared = sorted({name for size in (1, 2) for name in medians(results, size)})
         lines.append(
-            f"{sum(len(ran.nodes) == 1 for ran in results)} nodes passed, alone and with their peers; "
+            f"{count(sum(len(ran.nodes) == 1 for ran in results), 'node')} passed, alone and with their peers; "
             + (f"compared by {', '.join(compared)}" if compared else f"not compared: {_WHY_NOT}")
         )
     wrong = bool(verdict.bad_nodes or verdict.bad_links)

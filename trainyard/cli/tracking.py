@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from trainyard.cli.project import ProjectOption, StackArgument, fail, read_plan
+from trainyard.problems import count
 
 if TYPE_CHECKING:
     from trainyard.account.aws import Account
@@ -75,7 +76,7 @@ def drill(
             found = carry_out_drill(account, database, name, scratch, tags, _say)
     for line in found.differences:
         typer.echo(f"differs: {line}", err=True)
-    typer.echo(f"{name} came back in {found.seconds / 60:.0f} minutes, and {scratch} is deleted")
+    typer.echo(f"{name} came back in {count(round(found.seconds / 60), 'minute')}, and {scratch} is deleted")
     if found.differences:
         raise typer.Exit(EXIT_FAILED)
 

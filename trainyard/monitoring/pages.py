@@ -11,6 +11,7 @@ from trainyard.monitoring.model import Alert, page_name
 from trainyard.monitoring.recordings import CHIPS, COUNTS, SUCCESS, USAGE, Target
 from trainyard.monitoring.resource_costs import IDLE_CHIPS, RESOURCES
 from trainyard.monitoring.thresholds import SOURCES, Thresholds
+from trainyard.problems import count
 
 ROOMS = {"gpu": "GPUs", "jobs": "Jobs", "checkpoints": "Checkpoints", "money": "Money", "platform": "The platform"}
 """What the alerts of each room are about."""
@@ -82,6 +83,10 @@ def monitoring_page() -> str:
         ]
         parts += [f"### {ROOMS[room]}", _table(("alert", "severity", "what", "setting and default"), rows)]
     parts += [
+        "### Backups",
+        "That a backup of home directories or of the tracking database was not made, the cloud itself tells: rules of "
+        "EventBridge and alerts of Cloud Monitoring on what AWS Backup, RDS, Backup and DR and Cloud SQL say. "
+        "[A runbook](runbooks/backup-failed.md) says what to do.",
         "## Where the defaults are from",
         _table(
             ("setting below `monitoring.alerts`", "default", "source"),
@@ -113,7 +118,7 @@ def target_text(target: Target) -> str:
     sign = "at least" if target.at_least is not None else "at most"
     if target.unit == "percentunit":
         return f"{sign} {target.value * 100:g} %"
-    return f"{sign} {target.value / 60:g} minutes"
+    return f"{sign} {count(target.value / 60, 'minute')}"
 
 
 def _value(value: object) -> str:

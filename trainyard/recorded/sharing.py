@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from trainyard.conventions import CPU_ONLY_PRIORITY, FAIR_SHARING_STRATEGIES, taken_whole
+from trainyard.problems import count
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.node_groups import NODE_GROUP_TYPES, node_group
 from trainyard.recorded.node_labels import have_labels
@@ -109,7 +110,8 @@ def queue_flaws(queue: RecordedResource, sharing: Sharing) -> Iterator[Flaw]:
         if node and gpus % node:
             yield Flaw(
                 path,
-                f"{gpus:g} GPUs of flavor {flavor}, whose nodes have {node} and are taken whole: a part of a node "
+                f"{count(gpus, 'GPU')} of flavor {flavor}, whose nodes have {node} and are taken "
+                "whole: a part of a node "
                 "gives no whole-node job anything back",
                 f"a multiple of {node}",
             )

@@ -19,6 +19,9 @@ ADD_ON: Final = "aws:eks/addon:Addon"
 AUTOSCALING_TAG: Final = "aws:autoscaling/tag:Tag"
 AWS_BUDGET: Final = "aws:budgets/budget:Budget"
 BACKUP_SELECTION: Final = "aws:backup/selection:Selection"
+BATCH_DEFINITION: Final = "aws:batch/jobDefinition:JobDefinition"
+BATCH_ENVIRONMENT: Final = "aws:batch/computeEnvironment:ComputeEnvironment"
+BATCH_QUEUE: Final = "aws:batch/jobQueue:JobQueue"
 BUDGET_ACTION: Final = "aws:budgets/budgetAction:BudgetAction"
 BUCKET: Final = "aws:s3/bucket:Bucket"
 BUCKET_ACL: Final = "aws:s3/bucketAcl:BucketAcl"
@@ -195,6 +198,8 @@ GCP_FIREWALL_RULES: Final = (
     "gcp:compute/firewallPolicyRule:FirewallPolicyRule",
 )
 GCP_HMAC_KEY: Final = "gcp:storage/hmacKey:HmacKey"
+FUNCTION: Final = "aws:lambda/function:Function"
+EVENT_SOURCE_MAPPING: Final = "aws:lambda/eventSourceMapping:EventSourceMapping"
 FUNCTION_URL: Final = "aws:lambda/functionUrl:FunctionUrl"
 FUNCTION_PERMISSION: Final = "aws:lambda/permission:Permission"
 GCP_PEERING: Final = "gcp:compute/networkPeering:NetworkPeering"

@@ -1,8 +1,8 @@
 """What a rehearsal costs: cold and warm time, memory, and whether the cost of a resource grows with their number.
 
 Run by `make bench`: `python -m trainyard.rehearsal.bench [PROJECT] [STACK]`. Cold figures are of fresh processes of the
-command, policies and price included; warm ones of a rehearsal in the same process again. Linearity is measured on a
-synthetic program.
+command, policies and price included, and stand beside a first `terraform plan` of as many resources, where Terraform is
+there; warm ones are of a rehearsal in the same process again. Linearity is measured on a synthetic program.
 """
 
 from __future__ import annotations
@@ -16,10 +16,13 @@ import sys
 import tempfile
 import textwrap
 import time
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from trainyard.recorded.model import RecordedResource
+from trainyard.rehearsal import bench_terraform
 from trainyard.rehearsal.rehearse import Rehearsal, rehearse
 
 SIZES = (1_000, 5_000, 10_000)
@@ -91,14 +94,20 @@ class Cost:
 
 
 def fresh(*command: str) -> Cost:
-    """One Python process. `RuntimeError` where it fails; 1 says that a policy is violated, which is no failure."""
+    """One Python process, with the bytecode that the first leaves. 1 says that a policy is violated: no failure."""
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    return process_cost([sys.executable, *command], kept, accepted=(0, 1))
+
+
+def process_cost(command: Sequence[str], environment: Mapping[str, str], accepted: Sequence[int] = (0,)) -> Cost:
+    """One process and those that it started and waited for. `RuntimeError` where its exit code is not accepted."""
     started = time.perf_counter()
     with tempfile.TemporaryFile() as errors:
-        process = subprocess.Popen([sys.executable, *command], stdout=subprocess.DEVNULL, stderr=errors)
+        process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=errors)
         _, status, usage = os.wait4(process.pid, 0)
         wall = time.perf_counter() - started
         process.returncode = os.waitstatus_to_exitcode(status)
-        if process.returncode not in (0, 1):
+        if process.returncode not in accepted:
             errors.seek(0)
             raise RuntimeError(f"exit {process.returncode}: {errors.read().decode(errors='replace')}")
     return Cost(wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
@@ -113,9 +122,34 @@ def cold(project: Path, stack: str, repeats: int) -> tuple[list[Cost], list[Cost
     runs: list[Cost] = []
     imports: list[Cost] = []
     for _ in range(repeats):
-        runs.append(fresh("-c", _COMMAND, "rehearse", stack, "--project", str(project)))
+        runs.append(fresh(*_rehearsal(project, stack)))
         imports.append(fresh("-c", _IMPORTS))
     return runs, imports
+
+
+def beside_terraform(project: Path, stack: str, recorded: Sequence[RecordedResource], repeats: int) -> None:
+    """Prints what a cold rehearsal and a `terraform plan` of as many resources take by turns; or why it cannot."""
+    own = [found for found in recorded if found.is_made]
+    try:
+        with tempfile.TemporaryDirectory(prefix="bench-") as name:
+            written = bench_terraform.configuration(Counter(found.type for found in own), len(own))
+            terraform = bench_terraform.initialized(Path(name), written)
+            plans, runs = [], []
+            for _ in range(repeats):
+                plans.append(process_cost(terraform.command, terraform.environment))
+                runs.append(fresh(*_rehearsal(project, stack)))
+    except bench_terraform.CannotCompareError as error:
+        print(f"{'terraform plan':<20} not measured: {error}", flush=True)
+        return
+    print(_line("terraform plan", plans) + f"   {len(own)} resources, {terraform.versions}")
+    print(_line("rehearse beside it", runs))
+    wall = spread([run.wall / plan.wall for run, plan in zip(runs, plans, strict=True)])
+    cpu = spread([run.cpu / plan.cpu for run, plan in zip(runs, plans, strict=True)])
+    print(f"{'rehearse / plan':<20} wall {wall}   CPU {cpu}", flush=True)
+
+
+def _rehearsal(project: Path, stack: str) -> tuple[str, ...]:
+    return ("-c", _COMMAND, "rehearse", stack, "--project", str(project))
 
 
 def timed(project: Path, stack: str) -> tuple[Cost, Rehearsal]:
@@ -193,6 +227,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     count = len(found[0].resources)
     print(_line("one more stack", more))
     print(f"{'':<20} {shares(found)}")
+    beside_terraform(options.project, options.stack, found[0].resources, options.repeats)
     rate = count / statistics.median(cost.wall for cost in more)
     first_only = 1 - _cpu(more) / _cpu(runs)
     print(f"{'':<20} {count} resources, both runs and all checks: {rate:.0f} resources a second")

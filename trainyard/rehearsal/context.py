@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from trainyard.recorded.alike import Sound, content
 from trainyard.recorded.kinds import without_wrong_kinds
 from trainyard.recorded.model import UNKNOWN, Finding, Level, RecordedResource, Secret
-from trainyard.recorded.read import as_number, follow, steps, value_at
+from trainyard.recorded.read import as_number, follow, known_texts, steps, value_at
 from trainyard.recorded.resources import Resources
 
 Read = TypeVar("Read")
@@ -141,6 +141,19 @@ class View:
         found = self.value(path)
         return found if type(found) is dict or isinstance(found, Mapping) else {}
 
+    @cached_property
+    def known_texts(self) -> list[tuple[str, str]]:
+        """Every known text of the inputs, with its path: several rules look at all of them."""
+        return list(known_texts(self.inputs))
+
+    @cached_property
+    def region(self) -> str:
+        """The region of AWS that it is made in: its own, its provider's, else the stack's; empty where unknown."""
+        for given in (self.inputs, *self.stack.provider_inputs(self.resource)):
+            if given.get("region") is not None:
+                return region if isinstance(region := given["region"], str) else ""
+        return self.stack.context.region
+
     def referred(self, path: str, type_: str) -> View | None:
         """The one resource of `type_` that an input refers to; None where that is not certain."""
         return self.stack.referred(self.resource, path, type_)
@@ -232,6 +245,11 @@ class Stack:
             self._read[read] = read(self)
         found: Read = self._read[read]
         return found
+
+    def provider_inputs(self, resource: RecordedResource) -> tuple[Mapping[str, Any], ...]:
+        """What the explicit provider of a resource was given; empty where there is none."""
+        provider = self.providers.provider_of(resource)
+        return () if provider is None else (provider.bare_inputs,)
 
     def of_type(self, type_: str) -> list[View]:
         """Every resource of a type, in the order of registration."""

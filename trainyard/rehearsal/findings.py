@@ -62,7 +62,7 @@ def _about_the_same(value: Finding, schema: Finding) -> bool:
     return inner == outer or inner.startswith((f"{outer}.", f"{outer}["))
 
 
-def _value_context(config: StackConfig, plan: Mapping[str, Any], resources: Iterable[RecordedResource]) -> ValueContext:
+def _value_context(config: StackConfig, plan: Mapping[str, Any], resources: Sequence[RecordedResource]) -> ValueContext:
     """Version and region as the plan says; a program that publishes no plan is asked through its resources, and its
     configuration for the provider that the engine makes by default.
 
@@ -70,6 +70,11 @@ def _value_context(config: StackConfig, plan: Mapping[str, Any], resources: Iter
     """
     version = next((cluster.get("kubernetes_version") for cluster in plan.get("clusters") or ()), None)
     region = (plan.get("ground") or {}).get("region")
+    by_default = any(resource.type.startswith("aws:") and not resource.provider for resource in resources)
+    if (
+        by_default
+    ):  # what the engine makes by itself is where most things are; a provider beside it is for another place
+        region = region or config.values.get("aws:region")
     for resource in resources:
         if resource.type == "aws:eks/cluster:Cluster":
             version = version or resource.inputs.get("version")

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any, Final
 
 from trainyard.cost.model import Cost
-from trainyard.problems import Problem
+from trainyard.problems import Problem, count
 from trainyard.recorded.model import Finding
 from trainyard.review.exit_codes import EXIT_BROKEN, EXIT_PROGRAM, EXIT_SETTINGS, EXIT_VIOLATED
 from trainyard.review.policy_check.model import PolicyReport
@@ -293,8 +293,3 @@ def _most(steps: Iterable[str]) -> tuple[str, ...]:
 
 def _counts(*counted: tuple[int, str]) -> str:
     return " and ".join(count(number, noun) for number, noun in counted if number)
-
-
-def count(number: int, noun: str) -> str:
-    """`1 error`, `2 errors`."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

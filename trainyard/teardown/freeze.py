@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from subprocess import CompletedProcess
 from typing import Any, Final
 
+from trainyard.problems import count
 from trainyard.teardown.state import State
 
 QUEUES: Final = "kubernetes:kueue.x-k8s.io/*:ClusterQueue"
@@ -74,7 +75,8 @@ def _drain(running: Running, kubectl: Kubectl, say: Say, minutes: float, sleep: 
             say(f"waiting for {len(left)} workloads to end: {', '.join(left[:5])}")
         sleep(LOOK_AGAIN_SECONDS)
     raise FreezeError(
-        f"after {minutes:g} minutes there still run {', '.join(left)}: end them, or wait longer with --drain-minutes"
+        f"after {count(minutes, 'minute')} there still run {', '.join(left)}: end them, or wait longer "
+        "with --drain-minutes"
     )
 
 

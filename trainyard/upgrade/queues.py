@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from trainyard.conventions import SMOKE_LOCAL_QUEUE
+from trainyard.problems import count
 from trainyard.teardown.freeze import LOOK_AGAIN_SECONDS, Kubectl, holds_quota
 
 MANAGER: Final = "trainyard-upgrade"
@@ -93,12 +94,13 @@ def wait_until_none(
         if not left:
             return
         if left != told:
-            say(f"waiting for {len(left)} jobs to end: {', '.join(left[:5])}")
+            say(f"waiting for {count(len(left), 'job')} to end: {', '.join(left[:5])}")
             told = left
         if look < looks - 1:
             sleep(LOOK_AGAIN_SECONDS)
     raise QueuesError(
-        f"after {minutes:g} minutes there still run {', '.join(told)}: the same command waits on; --evict has them save"
+        f"after {count(minutes, 'minute')} there still run {', '.join(told)}: the same command waits "
+        "on; --evict has them save"
         " and end, to start again afterwards; --release lets the queues go, and gives up"
     )
 

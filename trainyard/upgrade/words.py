@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from trainyard.problems import count
 from trainyard.rehearsal.change.model import Operation
 from trainyard.rehearsal.change.words import minutes
-from trainyard.review.verdict import count
 from trainyard.upgrade.legs import Leg, Standing
 
 

@@ -6,11 +6,12 @@ What the workloads on each cluster need of it leaves as a `Ground`; nothing else
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import pulumi
 import pulumi_aws
 
+from trainyard.components.aws.backup_alerts import BackupAlerts, rule_pattern
 from trainyard.components.aws.bastion import Bastion
 from trainyard.components.aws.budget import BudgetAlerts, BudgetAlertsArgs
 from trainyard.components.aws.database import Database
@@ -33,6 +34,9 @@ from trainyard.stacks.environment.ground import Foundation, Ground, resource_pre
 if TYPE_CHECKING:
     from trainyard.stacks.environment.aws.cluster import MadeCluster
 
+_BACKUPS = "backups"
+"""Logical name of what tells of backups."""
+
 
 def build(plan: Plan[AwsPlan]) -> Foundation:
     """Makes the account with the clusters in it, and what only AWS needs on them."""
@@ -52,7 +56,10 @@ def build(plan: Plan[AwsPlan]) -> Foundation:
     outside = managed.roles_outside(plan, account)
     storage = make_storage(plan, account, network, clients, keys, [*administrators, *outside], on_aws)
     database = make_database(plan, account, network, clients, keys, on_aws)
-    budget = _budget(plan, account, keys, on_aws)
+    backups = _backups(storage, database)
+    budget = _budget(plan, account, keys, on_aws, told_of_backups=bool(backups))
+    if backups:
+        BackupAlerts(_BACKUPS, {"topic_arn": budget.topic_arn, **backups}, on_aws)
     training = _managed(plan, account, network, storage, keys, budget, on_aws)
     return Foundation(
         clusters=_grounds(plan, clusters, account, network, keys, storage, database, budget, on_aws),
@@ -235,7 +242,29 @@ def _image_cache(plan: Plan[AwsPlan], keys: Keys, opts: pulumi.ResourceOptions) 
     )
 
 
-def _budget(plan: Plan[AwsPlan], account: pulumi.Input[str], keys: Keys, opts: pulumi.ResourceOptions) -> BudgetAlerts:
+class _Backups(TypedDict, total=False):
+    file_system_arn: pulumi.Input[str]
+    database_identifier: pulumi.Input[str]
+
+
+def _backups(storage: StorageTiers, database: Database | None) -> _Backups:
+    """What AWS backs up every day by itself, of which nobody hears where it does not."""
+    found: _Backups = {}
+    if storage.shared is not None:
+        found["file_system_arn"] = storage.shared["arn"]
+    if database is not None:
+        found["database_identifier"] = database.identifier
+    return found
+
+
+def _budget(
+    plan: Plan[AwsPlan],
+    account: pulumi.Input[str],
+    keys: Keys,
+    opts: pulumi.ResourceOptions,
+    *,
+    told_of_backups: bool,
+) -> BudgetAlerts:
     own, alerts, tags = plan.core.budget, plan.ground.alerts, dict(plan.core.tags)
     args: BudgetAlertsArgs = {
         "account_id": account,
@@ -253,6 +282,8 @@ def _budget(plan: Plan[AwsPlan], account: pulumi.Input[str], keys: Keys, opts: p
     if keeps_figures(plan):
         args["figures_service"] = True
     rules = managed.alert_rules(plan, account)
+    if told_of_backups:
+        rules.append(rule_pattern(_BACKUPS, account, plan.ground.region))
     if rules:
         args["event_rule_arns"] = rules
     if not plan.ground.control_planes and not alerts.whole_account:

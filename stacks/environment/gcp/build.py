@@ -26,6 +26,7 @@ from trainyard.plan.gcp.parts import GcpPlan
 from trainyard.plan.parts import Plan
 from trainyard.stacks.environment.gcp.storage import (
     after,
+    make_backup_alarms,
     make_database,
     make_files,
     make_keys,
@@ -90,6 +91,7 @@ def build(plan: Plan[GcpPlan]) -> Foundation:
     storage = make_storage(plan, network, keys, services, gcp)
     files = make_files(plan, network, keys, services, storage, gcp)
     database = make_database(plan, network, keys, gcp)
+    make_backup_alarms(plan, files, database, after(gcp, services.ready))
     budget = _budget(plan, after(gcp, services.ready))
     fabric = _fabric(plan, after(gcp, services.ready))
     images = _images(plan, keys, after(gcp, [*services.ready, *keys.granted["platform"]]))

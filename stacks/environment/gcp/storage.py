@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypedDict
 
 import pulumi
 
+from trainyard.components.gcp.backup_alarms import BackupAlarms, BackupAlarmsArgs
 from trainyard.components.gcp.buckets import GcsNetworksArgs
 from trainyard.components.gcp.database import DATABASE, USER, CloudSqlDatabase, CloudSqlDatabaseArgs
 from trainyard.components.gcp.encryption import ProjectKeys
@@ -279,6 +280,25 @@ def make_database(
     return CloudSqlDatabase(
         tracking_database(plan.core.name), args, after(gcp, [*network.private, *keys.granted["tracking"]])
     )
+
+
+def make_backup_alarms(
+    plan: Plan[GcpPlan], files: Files, database: CloudSqlDatabase | None, opts: pulumi.ResourceOptions
+) -> None:
+    """Who is told of a backup that was not made, where Google makes any."""
+    if files.shared is None and database is None:
+        return
+    args: BackupAlarmsArgs = {
+        "project": plan.ground.project,
+        "subject": plan.core.name,
+        "emails": plan.core.budget.alert_emails,
+        "labels": dict(plan.ground.labels),
+    }
+    if files.shared is not None:
+        args["backup_plan_id"] = files.shared.backup_plan_id
+    if database is not None:
+        args["database"] = database.instance_name
+    BackupAlarms("backups", args, opts)
 
 
 def mlflow_database(plan: Plan[GcpPlan], database: CloudSqlDatabase | None) -> MlflowDatabaseArgs | None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
 import random
 import re
+import types
 from contextlib import nullcontext
 from typing import Any
 
@@ -15,7 +17,7 @@ from pulumi.runtime import rpc
 
 from tests.rehearsal.conftest import GOOD, Run
 from trainyard.recorded.model import RecordedResource, Secret
-from trainyard.rehearsal.engine import light_outputs, light_sdk, recorder
+from trainyard.rehearsal.engine import light_outputs, light_registration, light_sdk, recorder
 from trainyard.rehearsal.engine.recorder import Recording
 from trainyard.rehearsal.rehearse import Rehearsal, rehearse
 
@@ -262,6 +264,34 @@ def test_the_order_is_the_same_wherever_resources_lie_in_memory(
         assert not found.errors
         orders.add(tuple(tuple(each.name for each in view.resources) for view in (found.known, found.preview)))
     assert len(orders) == 1
+
+
+def test_a_registration_in_another_way_is_the_one_that_replace_makes() -> None:
+    asked = light_registration.Registration("a:b:C", "one", "urn", True, {"key": 1}, dependencies={"urn:of:another"})
+    others: dict[str, Any] = {"inputs": {"key": 2}, "provider": "urn::id"}
+    assert asked.but(others) == dataclasses.replace(asked, **others)
+    assert asked.but({}) == asked
+
+
+def test_whoever_waits_for_several_goes_on_when_the_last_is_there_whatever_comes_of_it() -> None:
+    async def waits() -> list[str]:
+        made: list[Any] = [types.SimpleNamespace(urn=types.SimpleNamespace(_data=asyncio.Future())) for _ in range(3)]
+        for place, each in enumerate(made):
+            vars(each)[light_registration.PLACE] = place
+        waiting = asyncio.ensure_future(light_registration.all_there(made))
+        said = []
+        for place in (2, 0, 1):
+            await asyncio.sleep(0.01)
+            said.append(f"{place} {waiting.done()}")
+            if place:
+                made[place].urn._data.set_exception(ValueError("it failed"))
+            else:
+                made[place].urn._data.set_result("a")
+        await waiting
+        return [*said, *(str(each.urn._data.exception()) for each in made)]
+
+    said = asyncio.run(waits())
+    assert said == ["2 False", "0 False", "1 False", "None", "it failed", "it failed"]
 
 
 def test_the_sdk_is_put_back_when_the_last_block_ends() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -14,22 +15,21 @@ from trainyard.rehearsal.rehearse import Rehearsal, rehearse
 from trainyard.rehearsal.works.check import check_works
 
 PROJECT = Path(__file__).parents[1] / "projects" / "foreign"
-STACKS = ("web", "gpu", "data")
+STACKS = ("web", "gpu", "data", "keeping")
 UNCHECKED = {"helm-unchecked", "k8s-unchecked"}
 """That a chart or a kind is not in the tables is no finding about the program."""
 CONTEXT = ValueContext(kubernetes_version="1.34", region="eu-west-1")
 
 
-@pytest.fixture(scope="module")
+@cache
+def foreign_program(stack: str) -> Rehearsal:
+    """The rehearsal of one of the programs, once a process."""
+    return rehearse(PROJECT, stack)
+
+
+@pytest.fixture
 def foreign():
-    done: dict[str, Rehearsal] = {}
-
-    def of(stack: str) -> Rehearsal:
-        if stack not in done:
-            done[stack] = rehearse(PROJECT, stack)
-        return done[stack]
-
-    return of
+    return foreign_program
 
 
 def rules(resources: list[RecordedResource]) -> set[str]:

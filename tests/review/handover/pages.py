@@ -51,6 +51,7 @@ class Outline(HTMLParser):
 def words_of(text: str) -> str:
     """What is read on a page: its text without markup and what keeps words together, blanks folded."""
     bare = re.sub(r"<style>.*?</style>", " ", text, flags=re.S)
+    bare = re.sub(r'<span class="nb">(.*?)</span>', r"\1", bare)
     return " ".join(unescape(re.sub(r"<[^>]+>", " ", bare)).replace("\N{WORD JOINER}", "").split())
 
 

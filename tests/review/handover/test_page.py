@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from datetime import date
 from types import SimpleNamespace
@@ -23,6 +24,7 @@ from trainyard.review.handover.page import css_text, mooded, unbroken
 from trainyard.review.handover.subject import Subject
 from trainyard.review.policy_check.check import check_policies
 from trainyard.review.policy_check.model import PolicyReport
+from trainyard.review.reports.picture.told import not_drawn
 from trainyard.review.review import Review
 from trainyard.review.verdict import State, dollars
 
@@ -120,7 +122,24 @@ def test_what_nothing_measures_is_not_said_to_be_measured():
 )
 def test_a_range_and_a_per_cent_stay_on_one_line(text, said):
     assert unbroken(text) == said
-    assert mooded(text) == said, "and in a cell likewise, escaped once"
+    assert re.sub("</?span[^>]*>", "", mooded(text)) == said, "and in a cell likewise, escaped once"
+
+
+def test_no_number_of_a_cell_is_cut_in_two():
+    nb = '<span class="nb">{}</span>'.format
+    assert mooded("17 (5.66 to 218)") == f"17 ({nb('5.66')} to {nb('218)')}".replace("(" + nb("5.66"), nb("(5.66"))
+    assert mooded("−29,716 to −585") == f"{nb('−29,716')} to {nb('−585')}"
+    for alone in ("2026-11-25", "g6e.12xlarge", "8 people", "it&#39;s".replace("&#39;", "'"), "v1.21.1-eksbuild.8"):
+        assert "nb" not in mooded(alone)
+    assert mooded("`--keep 1000` of 1,000") == f"<code>--keep 1000</code> of {nb('1,000')}"
+
+
+def test_what_is_not_drawn_is_a_sentence():
+    assert not_drawn([], 3) == ""
+    assert not_drawn([("iam", 1)], 3) == "Not drawn: 1 resource of iam."
+    some = [("kubernetes", 188), ("iam", 30), ("ec2", 7), ("sns", 2), ("vpc", 1)]
+    assert not_drawn(some, 3) == "Not drawn: 188 resources of kubernetes, 30 of iam, 7 of ec2 and 3 of others."
+    assert not_drawn(some[:2], 3) == "Not drawn: 188 resources of kubernetes and 30 of iam."
 
 
 def test_its_figures_are_the_verdicts(demo, page):

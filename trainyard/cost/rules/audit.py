@@ -9,6 +9,7 @@ from trainyard.cost.context import CostEntry, NotPriced, PriceContext, unpriced
 from trainyard.cost.model import NOTHING, Amounts
 from trainyard.cost.rules.node_hours import running_nodes
 from trainyard.cost.rules.storage import PURPOSES
+from trainyard.problems import count
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.read import length_at, list_at, mappings_at, value_at
 from trainyard.recorded.types import BUCKET
@@ -33,7 +34,7 @@ def trail(resource: RecordedResource, context: PriceContext) -> Iterator[CostEnt
         if named is not None:
             buckets = max(length_at(named, "startsWiths"), length_at(named, "equals"))
         events = _object_events(context).times(buckets / HUNDRED_THOUSAND_IN_THOUSANDS)
-        what = f"reads and writes of objects in {buckets} buckets"
+        what = f"reads and writes of objects in {count(buckets, 'bucket')}"
         yield context.line(resource, what, "cloudtrail.data-events", events)
     if mappings_at(resource.inputs, "eventSelectors"):
         yield unpriced(resource, "data events of basic selectors", "priced by advancedEventSelectors only")

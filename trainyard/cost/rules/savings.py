@@ -10,6 +10,7 @@ from trainyard.conventions import HOURS_A_MONTH
 from trainyard.cost.context import PriceContext
 from trainyard.cost.model import Saving, UnitPrice
 from trainyard.cost.spot import SpotDiscount, family_of
+from trainyard.problems import count
 from trainyard.recorded.model import RecordedResource
 
 
@@ -26,7 +27,10 @@ def spot_saving(
     return Saving(
         kind="spot",
         status="counted",
-        what=f"{resource.name}: {hours:,.0f} hours of {machine} at {100 * (1 - spot.saved.typical):.0f} % of on-demand",
+        what=(
+            f"{resource.name}: {count(round(hours), 'hour')} of {machine} at "
+            f"{100 * (1 - spot.saved.typical):.0f} % of on-demand"
+        ),
         usd=full * spot.saved.typical,
         low_usd=full * spot.saved.low,
         high_usd=full * spot.saved.high,
@@ -45,7 +49,7 @@ def commitment_savings(
         yield Saving(
             kind="reservation",
             status="possible",
-            what=f"{resource.name}: {nodes:g} {machine} committed for {offer.months} months",
+            what=f"{resource.name}: {nodes:g} {machine} committed for {count(offer.months, 'month')}",
             usd=full * offer.savings.typical,
             low_usd=full * offer.savings.low,
             high_usd=full * offer.savings.high,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from trainyard.monitoring import names as n
 from trainyard.monitoring.model import Alert, Runbook, Severity
 from trainyard.monitoring.thresholds import Thresholds
+from trainyard.problems import count
 
 SCRAPE_SECONDS = 30
 """How often figures are read."""
@@ -163,7 +164,7 @@ def _idle(at: Thresholds) -> Alert:
         f" and on (namespace, pod) min by (namespace, pod) (count_over_time({busy})) >= {samples}",
         "warning",
         f"{{{{ $labels.namespace }}}}/{{{{ $labels.pod }}}} has done nothing on its GPUs for "
-        f"{at.idle_gpu_minutes} minutes",
+        f"{count(at.idle_gpu_minutes, 'minute')}",
         Runbook(
             "A pod holds GPUs and has not computed on any of them. Where figures are missing nothing is said.",
             (
@@ -254,7 +255,7 @@ def _throttled(at: Thresholds) -> Alert:
         "a GPU is held back by heat or power",
         f"max by ({_GPU}) ({bits}) > 0",
         "warning",
-        f"{_WHERE} has run below its clock for {at.throttled_minutes} minutes: heat or power",
+        f"{_WHERE} has run below its clock for {count(at.throttled_minutes, 'minute')}: heat or power",
         Runbook(
             "The GPU lowers its clock to protect itself. The slowest GPU sets the pace of a whole job.",
             (_WHO, "`nvidia-smi -q -d PERFORMANCE,TEMPERATURE` on the node says why, and how hot it is."),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from trainyard.monitoring.model import Alert, Runbook
 from trainyard.monitoring.recordings import ended
 from trainyard.monitoring.thresholds import Thresholds
+from trainyard.problems import count
 
 _DAY_SECONDS = 24 * 3600
 
@@ -28,7 +29,7 @@ def _waiting(at: Thresholds) -> Alert:
         f" unless on (namespace, queue) ({held}))",
         "warning",
         f"{{{{ $value }}}} jobs wait in {{{{ $labels.namespace }}}}/{{{{ $labels.queue }}}} for over "
-        f"{at.queue_hours} hours",
+        f"{count(at.queue_hours, 'hour')}",
         Runbook(
             "Jobs have waited for their GPUs for longer than the platform promises. Jobs of a queue that is held, and "
             "those that somebody switched off, are not counted.",

@@ -9,6 +9,7 @@ from trainyard.conventions.monitoring import KEEPERS
 from trainyard.monitoring import names as n
 from trainyard.monitoring.model import Alert, Runbook
 from trainyard.monitoring.thresholds import Thresholds
+from trainyard.problems import count
 
 WATCHDOG = "Watchdog"
 """Always fires: where it stops arriving, nothing else would arrive either."""
@@ -22,7 +23,7 @@ def _node(at: Thresholds) -> Alert:
         "a node is not ready",
         'max by (node) (kube_node_status_condition{condition="Ready", status="true"}) == 0',
         "critical",
-        f"node {{{{ $labels.node }}}} has not been ready for {at.node_not_ready_minutes} minutes",
+        f"node {{{{ $labels.node }}}} has not been ready for {count(at.node_not_ready_minutes, 'minute')}",
         Runbook(
             "A node does not report, or reports that it cannot run pods. Jobs on it are restarted elsewhere; a "
             "node that "

@@ -9,6 +9,7 @@ from trainyard.account.aws import Account, CannotAskError, RefusedError
 from trainyard.plan.parts import NodeGroupPlan, ReservationPlan
 from trainyard.preflight.aws.subject import AwsSubject
 from trainyard.preflight.model import Answer, Line, Lines, lines_of
+from trainyard.problems import count
 
 NAME: Final = "capacity"
 _line = lines_of(NAME)
@@ -78,7 +79,7 @@ def _wrong(group: NodeGroupPlan, plan: ReservationPlan, found: dict[str, Any]) -
         )
     there = found.get("TotalInstanceCount", 0)
     if there < group.max_nodes:
-        yield f"it has {there} machines, the nodes are {group.max_nodes}", "lower maxNodes"
+        yield f"it has {count(there, 'machine')}, the nodes are {group.max_nodes}", "lower maxNodes"
     is_block = found.get("ReservationType") == "capacity-block"
     if is_block != (plan.kind == "block"):
         yield f"it is {'a Capacity Block' if is_block else 'no Capacity Block'}", "correct its kind"

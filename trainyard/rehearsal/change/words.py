@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from trainyard.problems import count
 from trainyard.recorded.model import SECRET_TEXT, UNKNOWN, RecordedResource, Secret, has_secret
 from trainyard.rehearsal.change.model import Difference, Operation, Step, without_indices
 
@@ -85,5 +86,5 @@ def minutes(seconds: float) -> str:
     if seconds < 90:
         return "a minute or less" if seconds <= 60 else "two minutes"
     if seconds < 5400:
-        return f"{round(seconds / 60)} minutes"
-    return f"{seconds / 3600:.0f} hours"
+        return f"{count(round(seconds / 60), 'minute')}"
+    return f"{count(round(seconds / 3600), 'hour')}"

@@ -108,7 +108,7 @@ def _same(name: str) -> str:
 async def _expanded(resources: Collection[Any], waiting: pulumi.Resource | None) -> dict[str, pulumi.Resource]:
     """`_expand_dependencies` of a set, as data sources ask it: all waited for at once, and told by their URNs."""
     if waiting is None:  # else whoever asks first looks for a circle, in which nothing ever comes
-        await all_there(each.urn for each in parts_of(resources) if isinstance(each, pulumi.Resource))
+        await all_there([each for each in parts_of(resources) if isinstance(each, pulumi.Resource)])
     return dict(sorted((await _expand_dependencies(resources, waiting)).items()))
 
 

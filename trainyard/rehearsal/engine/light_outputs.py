@@ -66,6 +66,19 @@ def forget_done() -> None:
     )
 
 
+async def is_done(future: asyncio.Future[Any]) -> None:
+    """Waits until a future is done, whatever comes of it, as `asyncio.wait` does for one of many."""
+    if not future.done():
+        waiter = asyncio.get_running_loop().create_future()
+        future.add_done_callback(functools.partial(_wake, waiter))
+        await waiter
+
+
+def _wake(waiter: asyncio.Future[None], _: object) -> None:
+    if not waiter.done():
+        waiter.set_result(None)
+
+
 def data_of(resources: set[pulumi.Resource], value: Any, known: bool, secret: bool) -> Data:
     """The data of an output of which it is known already whether it holds an unknown value."""
     data: Data = object.__new__(_OutputData)

@@ -10,9 +10,10 @@ from __future__ import annotations
 import asyncio
 import enum
 import functools
+import itertools
 import sys
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol, TypeVar, get_args, get_origin
 
@@ -28,7 +29,16 @@ from pulumi.runtime.settings import SETTINGS
 
 from trainyard.recorded.model import UNKNOWN, Secret
 from trainyard.rehearsal.engine import wire
-from trainyard.rehearsal.engine.light_outputs import Answers, Found, UnusualError, Value, data_of, has_unknowns, track
+from trainyard.rehearsal.engine.light_outputs import (
+    Answers,
+    Found,
+    UnusualError,
+    Value,
+    data_of,
+    has_unknowns,
+    is_done,
+    track,
+)
 from trainyard.rehearsal.engine.two_views import PLAIN, Data, Twofold, Views, known_of, preview_of, twofold
 
 Read = TypeVar("Read")
@@ -60,6 +70,13 @@ class Registration:
     additional_secret_outputs: Iterable[str] = ()
     transformed: bool = False  # by the engine
 
+    def but(self, others: Mapping[str, Any]) -> Registration:
+        """This registration with some fields in another way; `replace` asks each field what it is."""
+        made: Registration = object.__new__(Registration)
+        for name in Registration.__slots__:
+            setattr(made, name, others[name] if name in others else getattr(self, name))
+        return made
+
 
 @dataclass(frozen=True, slots=True)
 class Registered:
@@ -87,6 +104,11 @@ class Registry(Protocol):
 
 WAITED_FOR = "_waited_for_in_rehearsal"
 """The attribute of a resource that another waits for."""
+
+PLACE = "_place_in_rehearsal"
+"""The attribute of a resource that says the how manieth it was to be made."""
+
+_places = itertools.count()
 
 _FLAGS = ("protect", "delete_before_replace", "retain_on_delete")
 _TEXTS = ("version", "plugin_download_url", "import_")
@@ -131,6 +153,7 @@ def register_resource(
     if opts is None or not plain or not _usual(opts):
         _register_resource(res, ty, name, custom, remote, new_dependency, props, opts, typ, package_ref)
         return
+    res.__dict__[PLACE] = next(_places)
     own = [_output(res, "urn")]
     if custom:
         own.append(_output(res, "id", _ProviderId if isinstance(res, pulumi.ProviderResource) else pulumi.Output))
@@ -292,7 +315,7 @@ async def _prepared(asked: _Asked) -> tuple[Registration, Registration, Mapping[
             others |= {"property_dependencies": then, "dependencies": dependencies.union(*then.values())}
     if asked.monitor.views is not None and provider and options.provider is not None:
         others["provider"] = await reference(options.provider, preview_of)
-    return registration, replace(registration, **others) if others else registration, properties.unusual
+    return registration, registration.but(others) if others else registration, properties.unusual
 
 
 async def _aliases(res: pulumi.Resource, options: pulumi.ResourceOptions) -> Iterable[Any]:
@@ -353,7 +376,7 @@ async def _urns(resources: Iterable[Any], waiting: pulumi.Resource) -> list[str]
                 left.extend(each._childResources)
             else:
                 found[each] = None
-    await all_there(each.urn for each in found)
+    await all_there(found)
     urns = []
     for resource in found:
         data = resource.urn._data  # known in both views alike
@@ -373,12 +396,20 @@ def parts_of(resources: Iterable[Any]) -> list[Any]:
     return [*found]
 
 
-async def all_there(outputs: Iterable[pulumi.Output[Any]]) -> None:
-    """Waits for all outputs at once. Awaited one after another they would decide, by which comes last, when whoever
-    waits goes on, and resources come out of the SDK's sets in an order of their addresses, another one in every run."""
-    pending = [output._data for output in outputs if not output._data.done()]
-    if pending:
-        await asyncio.wait(pending)
+async def all_there(resources: Iterable[pulumi.Resource]) -> None:
+    """Waits for the URNs of all resources, beginning with the one that was made last: the others are there by then.
+
+    Resources come out of the SDK's sets in an order of their addresses, another one in every run, which would decide
+    when whoever waits goes on.
+    """
+    pending = [each for each in resources if not each.urn._data.done()]
+    if len(pending) > 1:
+        if not all(PLACE in each.__dict__ for each in pending):  # one was left to the SDK
+            await asyncio.wait([each.urn._data for each in pending])
+            return
+        pending.sort(key=lambda each: each.__dict__[PLACE], reverse=True)
+    for each in pending:
+        await is_done(each.urn._data)
 
 
 class _PendingError(Exception):

@@ -54,13 +54,15 @@ async def settled() -> None:
     """Waits until no registration and no output is under way; leaves their exceptions to the SDK.
 
     The SDK's own wait takes up every pending output again whenever one is done, which is quadratic in their number.
+    What was begun last is waited for first: the rest is mostly done by then.
     """
     while True:
         running = [task for task in (*SETTINGS.rpc_manager.rpcs, *SETTINGS.outputs) if not task.done()]
         if not running:
             light_outputs.forget_done()
             return
-        await asyncio.wait(running)
+        for task in reversed(running):
+            await light_outputs.is_done(task)
 
 
 @contextmanager

@@ -170,9 +170,10 @@ _LISTS_AND_PATCHES = re.compile(r"(List|Patch)$")
 def _check_kubernetes(
     type_: str, name: str, urn: str, inputs: Mapping[str, Any]
 ) -> tuple[Mapping[str, Any], tuple[str, ...]]:
-    automatic = f"{name}-{synthesised.digest(urn)[:8]}"
     if type_ == "kubernetes:helm.sh/v3:Release":
-        return ({**inputs, "name": automatic}, ("name",)) if inputs.get("name") is None else (inputs, ())
+        if inputs.get("name") is not None:
+            return inputs, ()
+        return {**inputs, "name": _automatic(name, urn)}, ("name",)
     if _LISTS_AND_PATCHES.search(type_):
         return inputs, ()
     metadata = inputs.get("metadata", {})
@@ -183,10 +184,19 @@ def _check_kubernetes(
     annotations = plain.get("annotations")
     named: Any = {
         **plain,
-        "name": automatic,
+        "name": _automatic(name, urn),
         "annotations": {**(annotations if isinstance(annotations, Mapping) else {}), AUTONAMED: "true"},
     }
     return {**inputs, "metadata": Secret(named) if secret else named}, ("metadata.name", "metadata.annotations")
+
+
+def _automatic(name: str, urn: str) -> str:
+    """The name of an object of Kubernetes that its program gives none."""
+    return f"{name}-{synthesised.digest(urn)[:8]}"
+
+
+_MAPPINGS = (dict, Mapping)  # mostly a dict, which is told without asking the abstract class
+_BLOCKS = (dict, list, Mapping)
 
 
 def merged(given: Any, made: Any) -> Any:
@@ -197,7 +207,7 @@ def merged(given: Any, made: Any) -> Any:
         return given
     if isinstance(given, Secret):
         return Secret(merged(given.value, bare(made)))
-    if isinstance(given, Mapping) and isinstance(made, Mapping):
+    if isinstance(given, _MAPPINGS) and isinstance(made, _MAPPINGS):
         return {**made, **{key: merged(item, made.get(key)) for key, item in given.items()}}
     if isinstance(given, list) and isinstance(made, list) and made:
         return [merged(item, made[min(index, len(made) - 1)]) for index, item in enumerate(given)]
@@ -209,7 +219,7 @@ def _preview_outputs(checked: Checked, cls: type | None) -> Mapping[str, Any]:
     subject = checked.subject
     outputs = dict(subject.inputs)
     for key, made in checked.special.items():
-        if isinstance(outputs.get(key), (Mapping, list)):
+        if isinstance(outputs.get(key), _BLOCKS):
             outputs[key] = merged(outputs[key], synthesised.unknown_like(made))
     return _with_unknown_parts(outputs, subject, output_fields(cls) if cls is not None else {})
 
@@ -227,7 +237,7 @@ def _with_unknown_parts(
 ) -> dict[str, Any]:
     """With unknowns for the computed parts of the blocks that were given."""
     for key, value in outputs.items():
-        if type(value) not in PLAIN and key in fields and isinstance(value, (Mapping, list)):
+        if type(value) not in PLAIN and key in fields and isinstance(value, _BLOCKS):
             outputs[key] = _completed(value, fields[key].type, subject, key, preview=True)
     return outputs
 
@@ -249,7 +259,7 @@ def _known_outputs(checked: Checked, cls: type | None) -> Mapping[str, Any]:
                 made = plausible(key, output.type, subject)
                 if made is not None:
                     outputs[key] = made
-        elif type(value) not in PLAIN and isinstance(value, (Mapping, list)):
+        elif type(value) not in PLAIN and isinstance(value, _BLOCKS):
             outputs[key] = _completed(value, output.type, subject, key, preview=False)
     return outputs
 
@@ -258,7 +268,7 @@ def _completed(value: Any, type_: FieldType, subject: synthesised.Subject, key: 
     """A given block with the fields that the provider always returns; unknown ones at a preview."""
     if type_.kind == "list" and isinstance(value, list) and type_.item is not None:
         return [_completed(item, type_.item, subject, key, preview=preview) for item in value]
-    if type_.kind != "object" or type_.cls is None or not isinstance(value, Mapping):
+    if type_.kind != "object" or type_.cls is None or not isinstance(value, _MAPPINGS):
         return value
     completed = dict(value)
     if not _fills(type_.cls):  # as most objects of Kubernetes, whose blocks say all
@@ -268,7 +278,7 @@ def _completed(value: Any, type_: FieldType, subject: synthesised.Subject, key: 
         if present is None:
             if nested.certain:
                 completed[name] = UNKNOWN if preview else plausible(name, nested.type, subject)
-        elif type(present) not in PLAIN and isinstance(present, (Mapping, list)):
+        elif type(present) not in PLAIN and isinstance(present, _BLOCKS):
             completed[name] = _completed(present, nested.type, subject, name, preview=preview)
     return completed
 
@@ -347,10 +357,10 @@ _BY_ENDING: tuple[tuple[str | tuple[str, ...], str], ...] = (
 
 
 def plausible_text(key: str, subject: synthesised.Subject) -> str:
-    """A text for a field of this name: an ARN for `…Arn`, an address for `…Endpoint`."""
+    """A text for a field of this name: an ARN for `…Arn` and `arnPrefix`, an address for `…Endpoint`."""
     lower = key.lower()
     h = synthesised.digest(subject.type, subject.name, key)
-    if lower.endswith("arn"):
+    if lower.endswith(("arn", "arnprefix")):
         return synthesised.arn(subject, h[:17])
     place = subject.place
     dns = place.dns_suffix if subject.type.startswith("aws:") else "internal"

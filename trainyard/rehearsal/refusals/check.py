@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from trainyard import cards
 from trainyard.recorded.model import Finding, RecordedResource
 from trainyard.rehearsal.context import Stack, ValueContext
 from trainyard.rehearsal.refusals.aws import (
     add_ons,
+    arns,
     buckets,
     dashboards,
     database,
@@ -18,27 +18,36 @@ from trainyard.rehearsal.refusals.aws import (
     events,
     files,
     formats,
+    jobs,
+    kept,
     launch_templates,
     messages,
     model_check,
     names,
     network,
     policies,
+    together,
 )
+from trainyard.rehearsal.refusals.aws.elsewhere import model_of
+from trainyard.rehearsal.refusals.gcp import beside as gcp_beside
 from trainyard.rehearsal.refusals.gcp import clusters as gcp_clusters
 from trainyard.rehearsal.refusals.gcp import compute as gcp_compute
 from trainyard.rehearsal.refusals.gcp import container as gcp_container
 from trainyard.rehearsal.refusals.gcp import databases as gcp_databases
+from trainyard.rehearsal.refusals.gcp import expressions as gcp_expressions
 from trainyard.rehearsal.refusals.gcp import files as gcp_files
 from trainyard.rehearsal.refusals.gcp import forms as gcp_forms
+from trainyard.rehearsal.refusals.gcp import machines as gcp_machines
 from trainyard.rehearsal.refusals.gcp import names as gcp_names
 from trainyard.rehearsal.refusals.gcp import networks as gcp_networks
+from trainyard.rehearsal.refusals.gcp import node_system as gcp_node_system
 from trainyard.rehearsal.refusals.gcp import nodes as gcp_nodes
 from trainyard.rehearsal.refusals.gcp import rights as gcp_rights
 from trainyard.rehearsal.refusals.gcp import run as gcp_run
 from trainyard.rehearsal.refusals.gcp import services as gcp_services
 from trainyard.rehearsal.refusals.gcp import storage as gcp_storage
 from trainyard.rehearsal.refusals.gcp import stored as gcp_stored
+from trainyard.rehearsal.refusals.gcp import timed as gcp_timed
 from trainyard.rehearsal.refusals.gcp import together as gcp_together
 from trainyard.rehearsal.refusals.gcp import tpus as gcp_tpus
 from trainyard.rehearsal.refusals.gcp import values as gcp_values
@@ -59,11 +68,15 @@ RULES: Final = by_type(
         dashboards,
         files,
         formats,
+        jobs,
+        kept,
         launch_templates,
         messages,
         names,
         network,
         policies,
+        together,
+        arns,
         gcp_names,
         gcp_compute,
         gcp_container,
@@ -73,6 +86,8 @@ RULES: Final = by_type(
         gcp_services,
         gcp_clusters,
         gcp_nodes,
+        gcp_node_system,
+        gcp_machines,
         gcp_tpus,
         gcp_networks,
         gcp_databases,
@@ -81,8 +96,11 @@ RULES: Final = by_type(
         gcp_run,
         gcp_watching,
         gcp_rights,
+        gcp_expressions,
+        gcp_timed,
         gcp_forms,
         gcp_values,
+        gcp_beside,
     )
 )
 """The rules by resource type. The first of two findings about one place is kept, so the order of the modules is part of
@@ -101,7 +119,7 @@ def check_values(resources: Sequence[RecordedResource], context: ValueContext) -
     """
     stack = Stack(resources, context)
     for view in stack.views:
-        model = cards.of(view.type).model
+        model = model_of(view.type)
         if model is not None:
             model_check.check(view, model)
         for rule in (*RULES.get(view.type, ()), *RULES.get(EVERY_TYPE, ())):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from trainyard.problems import count
 from trainyard.rehearsal.change.words import minutes
 from trainyard.review.formats.markdown_text import code, literal
 
@@ -51,5 +52,5 @@ def _done(told: Sequence[tuple[str, str, str, str]]) -> Iterator[str]:
         yield f"| {done} | {literal(type_)} {literal(names)} | {literal(reason)} |"
     yield ""
     if len(told) > MOST_LINES:
-        yield f"… and {len(told) - MOST_LINES} lines more."
+        yield f"… and {count(len(told) - MOST_LINES, 'line')} more."
         yield ""

@@ -9,6 +9,7 @@ from rich.console import RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
+from trainyard.problems import count
 from trainyard.recorded.model import Finding
 from trainyard.rehearsal.change.words import minutes
 
@@ -44,7 +45,9 @@ def parts(change: ChangeReview) -> Iterator[RenderableType]:
             text.append(f": {reason}", style="dim")
         yield Padding(text, (0, 0, 0, 2))
     if len(lines) > MOST_LINES:
-        yield Padding(Text(f"… and {len(lines) - MOST_LINES} lines more, in --json", style="dim"), (0, 0, 0, 2))
+        yield Padding(
+            Text(f"… and {count(len(lines) - MOST_LINES, 'line')} more, in --json", style="dim"), (0, 0, 0, 2)
+        )
     if change.change is not None:
         notes = list(change.change.notes)
         if change.change.unseen:

@@ -15,10 +15,10 @@ from trainyard.advice.ranges import Range, exactly
 from trainyard.advice.units import duration
 from trainyard.monitoring import names
 from trainyard.monitoring.recordings import SUCCESS
-from trainyard.problems import SettingsError
+from trainyard.problems import SettingsError, count
 from trainyard.review.handover.model import Block, Grid, Points, Section, Text, section
 from trainyard.review.handover.subject import Subject
-from trainyard.review.verdict import count, dollars
+from trainyard.review.verdict import dollars
 
 _MANAGED_PREFIX = "ml."  # SageMaker's instance types are EC2's with it
 

@@ -11,6 +11,7 @@ from trainyard.monitoring.alerts import alerts_by_room
 from trainyard.monitoring.model import Alert, page_name
 from trainyard.monitoring.pages import ROOMS
 from trainyard.monitoring.thresholds import Thresholds
+from trainyard.problems import count
 from trainyard.recorded.read import list_at, text_at, value_at
 from trainyard.review.handover.model import Block, Drawn, Facts, Grid, Points, Section, Text, section
 from trainyard.review.handover.stores import kept
@@ -18,7 +19,7 @@ from trainyard.review.handover.subject import Subject
 from trainyard.review.reports.picture.model import Network
 from trainyard.review.reports.picture.told import entries, known, told
 from trainyard.review.reports.rehearsal import clock, short_type, where
-from trainyard.review.verdict import count, dollars
+from trainyard.review.verdict import dollars
 
 _RELEASE = "kubernetes:helm.sh/v3:Release"
 _RULES = "kubernetes:monitoring.coreos.com/v1:PrometheusRule"
@@ -62,12 +63,12 @@ def network(subject: Subject) -> Section:
 
 def _subnets(network: Network) -> Grid:
     """A row a zone, a column a kind of subnet."""
-    kinds = list(dict.fromkeys(subnet.reach or "not known" for zone in network.zones for subnet in zone.subnets))
+    kinds = list(dict.fromkeys(subnet.reach or "range" for zone in network.zones for subnet in zone.subnets))
     rows = tuple(
         (
             zone.name,
             *(
-                ", ".join(subnet.cidr for subnet in zone.subnets if (subnet.reach or "not known") == kind) or "–"
+                ", ".join(subnet.cidr for subnet in zone.subnets if (subnet.reach or "range") == kind) or "–"
                 for kind in kinds
             ),
         )

@@ -7,10 +7,11 @@ from typing import Final
 
 from trainyard.policies.pack import POLICIES
 from trainyard.policies.rules import Rule
+from trainyard.problems import count
 from trainyard.review.handover.model import Block, Grid, Points, Section, section
 from trainyard.review.handover.subject import Subject
 from trainyard.review.reports.page_parts import sentence
-from trainyard.review.verdict import count, dollars
+from trainyard.review.verdict import dollars
 
 AREAS: Final = {
     "money": "Money",

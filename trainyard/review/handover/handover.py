@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from importlib.metadata import version
 
+from trainyard.problems import count
 from trainyard.review.handover import engagement, engineer, evidence, manager, proof
 from trainyard.review.handover.model import Part, Section, part
 from trainyard.review.handover.page import Banner, Document, Tile
 from trainyard.review.handover.subject import Subject
 from trainyard.review.handover.watch import watch
 from trainyard.review.reports.page_parts import counts_of, words
-from trainyard.review.verdict import count, dollars
+from trainyard.review.verdict import dollars
 from trainyard.smoke_jobs.report.terminal import headline
 
 

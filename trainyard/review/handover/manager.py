@@ -10,6 +10,7 @@ from trainyard.conventions import MANAGED_NAMES
 from trainyard.cost.model import Share
 from trainyard.monitoring.pages import target_text
 from trainyard.monitoring.recordings import SUCCESS
+from trainyard.problems import count
 from trainyard.rehearsal.change.words import name_of
 from trainyard.review.handover.measured import TITLE, without_monitoring
 from trainyard.review.handover.model import Block, Drawn, Facts, Grid, Points, Section, Text, section
@@ -17,7 +18,7 @@ from trainyard.review.handover.stores import kept, stores
 from trainyard.review.handover.subject import Subject
 from trainyard.review.reports.page_parts import opening, sentence, shares_of
 from trainyard.review.reports.picture.model import EDITORS
-from trainyard.review.verdict import count, dollars
+from trainyard.review.verdict import dollars
 
 _MOST_SHARES = 8
 """Rows of a table of money for a manager: what is below them is small, and the engineer's part has all of it."""
@@ -69,7 +70,7 @@ def _have(subject: Subject) -> Iterator[tuple[str, str]]:
         yield "Experiments", f"recorded by {_some(tracking) if tracking else managed}"
     minutes = subject.review.rehearsal.minutes_until_proof
     if minutes >= 1:
-        yield "Made in", f"{minutes:.0f} minutes at least, by one command"
+        yield "Made in", f"{count(round(minutes), 'minute')} at least, by one command"
 
 
 def _pools(subject: Subject) -> Grid:
@@ -219,14 +220,21 @@ def success(subject: Subject) -> Section:
     if not any(cluster.get("monitoring") for cluster in subject.clusters):
         return without_monitoring(subject)
     rows = tuple(
-        (target.title, opening(target_text(target)), target.recording.what, target.source) for target in SUCCESS
+        (target.title, opening(target_text(target)), target.recording.what, _as_set(target.source))
+        for target in SUCCESS
     )
     return section(
         "success",
         TITLE,
-        (Grid(("metric", "target", "what is measured", "whose target"), rows),),
+        (Grid(("metric", "target", "what is measured", "as it is set"), rows),),
         "The dashboard “Success metrics” of the environment shows each of them against its target.",
     )
+
+
+def _as_set(source: str) -> str:
+    """What a target is in its source's words, without the source, which nobody who decides has: `under 30 minutes for
+    standard jobs`."""
+    return source.partition(": ")[2] or source
 
 
 def protection(subject: Subject) -> Section:

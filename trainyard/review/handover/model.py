@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Final
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +34,10 @@ class Facts:
         return not self.rows
 
 
+_SHORT: Final = 12
+"""Rows of a table that is not cut where a page ends: with two lines each, a third of a sheet."""
+
+
 @dataclass(frozen=True, slots=True)
 class Grid:
     """A table; the columns in `numbers` are set as such. The last row of one with a `total` is the sum."""
@@ -50,6 +54,12 @@ class Grid:
     def is_figures(self) -> bool:
         """Whether all but the first column are numbers, so that a telephone has room for them beside each other."""
         return len(self.columns) <= 5 and self.numbers >= set(range(1, len(self.columns)))
+
+    @property
+    def styles(self) -> str:
+        """How the table is set: `small` evidence, `figures` on a telephone, `short` on one sheet of paper."""
+        kinds = {"small": self.small, "figures": not self.small and self.is_figures, "short": len(self.rows) <= _SHORT}
+        return " ".join(kind for kind, is_so in kinds.items() if is_so)
 
     @property
     def is_empty(self) -> bool:

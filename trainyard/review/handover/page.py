@@ -36,12 +36,22 @@ MOODS: Final = {
 
 
 def mooded(cell: str) -> Markup:
-    """A cell of a table: a word that is good or bad in its colour, what stands between backticks as a command."""
+    """A cell of a table: a word that is good or bad in its colour, what stands between backticks as a command, and
+    numbers of three signs and more each on one line."""
     mood = MOODS.get(cell)
-    return Markup('<span class="word {}">{}</span>').format(mood, cell) if mood else unbroken(commands(cell))
+    if mood:
+        return Markup('<span class="word {}">{}</span>').format(mood, cell)
+    parts = re.split(r"(<code>.*?</code>|<[^>]+>)", str(unbroken(commands(cell))))
+    whole = [part if part.startswith("<") else _NUMBER.sub(_on_one_line, part) for part in parts]
+    return Markup("".join(whole))  # noqa: S704 (`unbroken` escapes)
+
+
+def _on_one_line(found: re.Match[str]) -> str:
+    return f'<span class="nb">{found[0]}</span>' if len(found[0]) > 2 else found[0]
 
 
 _RANGE: Final = re.compile(r"\((\d[\d.,k]*)-(\d[\d.,k]*)\)")
+_NUMBER: Final = re.compile(r"(?<![\w.,#/\u2060-])\(?[−-]?\d[\d.,]*\d\)?(?![\w/\u2060-])")
 _PERCENT: Final = re.compile(r"(?<=\d) %")
 _JOINER: Final = "\N{WORD JOINER}"
 

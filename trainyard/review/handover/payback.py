@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from trainyard.advice.assessment import Assessment
 from trainyard.advice.ranges import Range, exactly
 from trainyard.cost.model import Cost
+from trainyard.problems import count
 from trainyard.review.handover.agency import Agency, Figures
 from trainyard.review.handover.engagement import BeforeAfter
 
@@ -89,7 +90,7 @@ def _time(found: BeforeAfter, assessment: Assessment, agency: Agency, missing: l
     if saved is None or runs is None or hourly is None or agency.waiting_percent is None:
         return []
     value = runs * hourly * agency.waiting_percent / 100
-    how = f"{runs:g} runs a month, {agency.waiting_percent} % of each hour lost, {hourly:,.10g} USD an hour"
+    how = f"{count(runs, 'run')} a month, {agency.waiting_percent} % of each hour lost, {hourly:,.10g} USD an hour"
     return [Line("Hours that people get back", saved.times(value), how)]
 
 

@@ -16,6 +16,7 @@ from trainyard.advice.options import Option
 from trainyard.advice.ranges import Range
 from trainyard.advice.report.comparison_text import payback_text, used
 from trainyard.advice.units import duration, money, short
+from trainyard.problems import count
 from trainyard.review.handover import engagement, engineer, manager
 from trainyard.review.handover.agency import Agency, Figures, Phase
 from trainyard.review.handover.engagement import BeforeAfter, told_hours
@@ -25,7 +26,7 @@ from trainyard.review.handover.page import Banner, Document, Tile
 from trainyard.review.handover.payback import Payback, payback
 from trainyard.review.handover.subject import Subject
 from trainyard.review.reports.page_parts import opening, sentence
-from trainyard.review.verdict import count, dollars
+from trainyard.review.verdict import dollars
 
 MOST_OPTIONS: Final = 6
 _LATER: Final = 240.0  # months after which nobody calls it a payback
@@ -251,7 +252,7 @@ def _options(comparison: Comparison | None) -> Section:
             else "never, even at full use",
         ),
     )
-    hours, gpu = f"{comparison.gpu_hours_per_month:,.0f}", comparison.option.machine.gpu.name
+    hours, gpu = count(round(comparison.gpu_hours_per_month), "hour"), comparison.option.machine.gpu.name
     return section(
         "options",
         "The options compared",
@@ -260,7 +261,7 @@ def _options(comparison: Comparison | None) -> Section:
             Facts(facts),
             Points(tuple(opening(note) for note in comparison.notes), "To bear in mind"),
         ),
-        f"The same work each way: {hours} hours of {gpu} a month, with the people that each way takes.",
+        f"The same work each way: {hours} of {gpu} a month, with the people that each way takes.",
     )
 
 
@@ -287,7 +288,12 @@ def _told(paid: Payback) -> str:
         return f"{once}, and by these figures a month saves too little to pay for it."
     late = f"{months.high:.0f}" if months.high <= _LATER and not math.isinf(months.high) else "never at worst"
     told = f"{months.low:.0f} to {late}" if late != "never at worst" else f"{months.low:.0f} at best, never at worst"
-    return f"{once}; it has paid for itself after {months.typical:.0f} months ({told})."
+    return f"{once}; it has paid for itself after {count(round(months.typical), 'month')} ({told})."
+
+
+def _in_words(key: str) -> str:
+    """The name of an assumption as a reader of the document has it: `server usd L40S`."""
+    return key.replace("_", " ").replace(".", " ")
 
 
 def _signed(usd: float) -> str:
@@ -338,8 +344,8 @@ def _basis(recommendation: Recommendation, comparison: Comparison | None, paid: 
     ]
     if comparison is not None:
         rows = tuple(
-            (item.key, money(item.range) if item.range.low != item.range.high else short(item.value), item.unit,
-             f"{item.source}, {item.date}")
+            (_in_words(item.key), money(item.range) if item.range.low != item.range.high else short(item.value),
+             item.unit, f"{item.source}, {item.date}")
             for item in comparison.assumptions
             if used(item.key, comparison.option)
         )  # fmt: skip

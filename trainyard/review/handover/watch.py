@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from trainyard.problems import count
 from trainyard.review.handover.evidence import exceptions
 from trainyard.review.handover.model import Grid, Points, Section, section
 from trainyard.review.handover.proof import subject_of
 from trainyard.review.handover.subject import Subject
 from trainyard.review.reports.page_parts import opening, sentence
-from trainyard.review.verdict import count, dollars
+from trainyard.review.verdict import dollars
 
 _MOST_FINDINGS = 12
 

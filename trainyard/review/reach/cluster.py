@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.conventions import team_group
+from trainyard.problems import count
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.queues import CLUSTER_QUEUE, LOCAL_QUEUE, gpu_quotas
 from trainyard.recorded.read import is_on, mapping_at, texts_at, value_at
@@ -112,7 +113,7 @@ def queues(resources: Resources, namespace: str) -> Section:
     for local in _in(resources, LOCAL_QUEUE, namespace):
         name = str(value_at(local.inputs, "spec", "clusterQueue", default=""))
         queue = by_name.get(name)
-        owned = tuple(f"{flavor}: {gpus:g} GPUs" for flavor, gpus in gpu_quotas(queue)) if queue else ()
+        owned = tuple(f"{flavor}: {count(gpus, 'GPU')}" for flavor, gpus in gpu_quotas(queue)) if queue else ()
         cohort = value_at(queue.inputs, "spec", "cohortName") if queue else None
         why = f"cluster queue {name}" + (f", borrows in cohort {cohort}" if cohort else "")
         rows.append(Row((str(_metadata(local, "name")),), owned, why))

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from trainyard.problems import count
 from trainyard.recorded import node_groups
 from trainyard.recorded.model import UNKNOWN, Finding, RecordedResource, Secret
 from trainyard.recorded.read import UnreadableInput, follow
@@ -134,7 +135,7 @@ def totals_of(review: Review) -> list[tuple[str, str]]:
     by_package = Counter(resource.package for resource in made)
     components = sum(not resource.custom for resource in rehearsal.resources)
     rows = [
-        ("resources", f"{len(made)}  ({', '.join(f'{name} {count}' for name, count in by_package.most_common())})"),
+        ("resources", f"{len(made)}  ({', '.join(f'{name} {made}' for name, made in by_package.most_common())})"),
         ("components", str(components)),
         ("protected", str(sum(resource.protect for resource in made))),
     ]
@@ -145,7 +146,7 @@ def totals_of(review: Review) -> list[tuple[str, str]]:
         rows += summary(review.cost)
     stands, ends = rehearsal.minutes_until_proof, rehearsal.minutes
     proof = f", then {ends - stands:.0f} for the smoke jobs" if ends > stands else ""
-    rows.append(("first up", f"{stands:.0f} minutes at least{proof}"))
+    rows.append(("first up", f"{count(round(stands), 'minute')} at least{proof}"))
     rows.append(("rehearsed in", f"{review.seconds['total']:.1f} s"))
     return rows
 

@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
+from trainyard.problems import count
 from trainyard.rehearsal.rehearse import Rehearsal
 from trainyard.review.change import terminal as change_terminal
 from trainyard.review.policy_check.model import Accepted, PolicyReport, Violation
@@ -24,7 +25,7 @@ from trainyard.review.reports.rehearsal import (
     where,
 )
 from trainyard.review.review import Outcome, Review, Unjudged
-from trainyard.review.verdict import Money, State, Verdict, count, dollars
+from trainyard.review.verdict import Money, State, Verdict, dollars
 
 _STYLES = {"good": "green", "warn": "yellow", "bad": "bold red"}
 
@@ -126,7 +127,7 @@ def _figures(review: Review) -> Iterator[tuple[str, str]]:
     if rehearsal.critical_path and not told.errors:
         stands, ends = rehearsal.minutes_until_proof, rehearsal.minutes
         proof = f", then {ends - stands:.0f} for the smoke jobs" if ends > stands else ""
-        yield "first up", f"{stands:.0f} minutes at least{proof}"
+        yield "first up", f"{count(round(stands), 'minute')} at least{proof}"
 
 
 def _details(outcome: Outcome) -> Iterator[RenderableType]:

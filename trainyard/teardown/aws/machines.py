@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from trainyard.account.aws import tags_in
+from trainyard.problems import count
 from trainyard.teardown.aws.prices import machine_usd, usd
 from trainyard.teardown.aws.search import Finder, Search
 from trainyard.teardown.model import Left
@@ -102,7 +103,9 @@ def endpoints(search: Search) -> Iterator[Left]:
         zones = len(each.get("SubnetIds", ()))
         price = usd("interface-endpoint", zones) if interface else 0.0
         command = f"aws ec2 delete-vpc-endpoints --vpc-endpoint-ids {id_} --region {search.region}"
-        told = f"{each['ServiceName']}, {each['VpcEndpointType']}" + (f" in {zones} zones" if interface else "")
+        told = f"{each['ServiceName']}, {each['VpcEndpointType']}" + (
+            f" in {count(zones, 'zone')}" if interface else ""
+        )
         yield Left("VPC endpoint", id_, found, price, told, _arn(search, "vpc-endpoint", id_), command)
 
 
@@ -140,11 +143,11 @@ def reservations(search: Search) -> Iterator[Left]:
     for each, found in search.own("ec2", "describe_capacity_reservations", "CapacityReservations"):
         if each["State"] not in ("active", "pending", "scheduled"):
             continue
-        id_, count = each["CapacityReservationId"], each["TotalInstanceCount"]
+        id_, machines = each["CapacityReservationId"], each["TotalInstanceCount"]
         one = machine_usd(each["InstanceType"])
         command = f"aws ec2 cancel-capacity-reservation --capacity-reservation-id {id_} --region {search.region}"
-        told = f"{count} × {each['InstanceType']}, {each['State']}"
-        price = None if one is None else one * count
+        told = f"{machines} × {each['InstanceType']}, {each['State']}"
+        price = None if one is None else one * machines
         yield Left("capacity reservation", id_, found, price, told, _arn(search, "capacity-reservation", id_), command)
 
 
@@ -171,10 +174,10 @@ def _arn(search: Search, kind: str, id_: str) -> str:
     return f"arn:{search.account.partition}:ec2:{search.region}:{identity['account']}:{kind}/{id_}"
 
 
-def _some(items: list[str], count: int) -> Iterator[list[str]]:
+def _some(items: list[str], most: int) -> Iterator[list[str]]:
     """A list in parts."""
-    for at in range(0, len(items), count):
-        yield items[at : at + count]
+    for at in range(0, len(items), most):
+        yield items[at : at + most]
 
 
 FINDERS: Final[dict[str, tuple[Finder, tuple[str, ...]]]] = {

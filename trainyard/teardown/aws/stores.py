@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from trainyard.account.aws import RefusedError, tags_in
+from trainyard.problems import count
 from trainyard.teardown.aws.prices import added, monthly_usd_of_managed, usd
 from trainyard.teardown.aws.search import Finder, Search
 from trainyard.teardown.model import Left
@@ -153,7 +154,7 @@ def images(search: Search) -> Iterator[Left]:
             for image in account.each("ecr", "describe_images", "imageDetails", repositoryName=name)
         ]
         command = f"aws ecr delete-repository --repository-name {name} --force --region {search.region}"
-        told = f"{len(sizes)} images, {sum(sizes) / GB:.1f} GB"
+        told = f"{count(len(sizes), 'image')}, {sum(sizes) / GB:.1f} GB"
         yield Left("image repository", name, found, usd("ecr.storage", sum(sizes) / GB), told, arn, command)
 
 
@@ -201,7 +202,7 @@ def log_groups(search: Search) -> Iterator[Left]:
 def _log_group(search: Search, each: dict[str, Any], name: str, arn: str) -> Left:
     size = each.get("storedBytes", 0)
     retention = each.get("retentionInDays")
-    lasts = f"kept {retention} days" if retention else "kept for ever"
+    lasts = f"kept {count(retention, 'day')}" if retention else "kept for ever"
     command = f"aws logs delete-log-group --log-group-name {name} --region {search.region}"
     found = "tag" if arn in search.tagged else "name"
     if found == "name":

@@ -58,7 +58,12 @@ UNSAID = "authorizer.group('').resource('pods').check('use').allowed()"
         # What cannot be said.
         (None, judge(UNSAID)),
         (True, judge("false", UNSAID)),
+        (True, judge(UNSAID, "false")),
+        (True, judge(UNSAID, "object.spec.gone == 1")),
+        (None, judge("object.spec.gone == 1", UNSAID, failurePolicy="Ignore")),
         (None, judge("false", conditions=[UNSAID])),
+        (False, judge("false", conditions=[UNSAID, "1 > 2"])),
+        (True, judge("true", conditions=[UNSAID, "object.spec.gone == 1"])),
         (None, judge("variables.a", variables=[("a", UNSAID)])),
         (None, judge("object.?spec.?a.orValue(true)")),
         (None, judge("params.data.a == 'b'")),

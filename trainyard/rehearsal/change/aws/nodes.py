@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from trainyard.problems import count
 from trainyard.recorded.model import Finding, RecordedResource
 from trainyard.recorded.node_groups import EKS_NODE_GROUP
 from trainyard.recorded.read import as_number, follow, value_at
@@ -95,17 +96,18 @@ def _sizes(step: Step, change: Change) -> Iterator[Finding]:
         yield Finding.of(
             step.now,
             "change-size-recorded",
-            f"at least {least:g} nodes are wanted, and the engine sends the {recorded:g} that the state records:"
+            f"at least {count(least, 'node')} are wanted, and the engine sends the {recorded:g} that the state records:"
             " EKS refuses a desired size below the least",
             path="scalingConfig.minSize",
-            hint=f"run {least:g} nodes first, and `pulumi refresh`",
+            hint=f"run {count(least, 'node')} first, and `pulumi refresh`",
             level="error" if change.deployed else "warning",
         )
     if before is not None and most is not None and most < before:
         yield Finding.of(
             step.now,
             "change-size-smaller",
-            f"at most {most:g} nodes instead of {before:g}: where more than {most:g} run, EKS refuses it or ends some",
+            f"at most {count(most, 'node')} instead of {before:g}: where more than {most:g} run, EKS "
+            "refuses it or ends some",
             path="scalingConfig.maxSize",
             hint=f"let the jobs on it end until {most:g} nodes or fewer run",
             level="warning",

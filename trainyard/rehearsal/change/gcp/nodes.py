@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from trainyard.problems import count
 from trainyard.recorded.model import Finding
 from trainyard.recorded.node_groups import GKE_NODE_POOL
 from trainyard.recorded.read import as_number, follow, value_at
@@ -118,7 +119,8 @@ def _sizes(step: Step) -> Iterator[Finding]:
             yield Finding.of(
                 step.resource,
                 "change-size-smaller",
-                f"at most {after:g} nodes instead of {before:g}: where more than {after:g} run, they stay until they"
+                f"at most {count(after, 'node')} instead of {before:g}: where more than {after:g} run, "
+                "they stay until they"
                 " are idle, and what the queues think is there is not",
                 path=".".join(way),
                 hint=f"let the jobs on it end until {after:g} nodes or fewer run",
@@ -129,7 +131,7 @@ def _sizes(step: Step) -> Iterator[Finding]:
         yield Finding.of(
             step.resource,
             "change-ends-jobs",
-            f"{after:g} nodes instead of {before:g}, at once: GKE chooses which go, with the jobs on them",
+            f"{count(after, 'node')} instead of {before:g}, at once: GKE chooses which go, with the jobs on them",
             path="nodeCount",
             hint="let an autoscaler take away what is idle",
             level="warning",

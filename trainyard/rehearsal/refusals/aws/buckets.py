@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
+from trainyard.problems import count
 from trainyard.recorded.read import as_number, follow
 from trainyard.rehearsal.context import View, listed, show
 from trainyard.rehearsal.refusals.rules import Rules
@@ -218,14 +219,14 @@ def _transitions(view: View, path: str, entry: Mapping[str, Any]) -> None:
                 view.error(
                     "s3-lifecycle-transition",
                     f"{here}.{days_key}",
-                    f"got {days:g} for {key_of_class}, {days - early[0]:g} days after infrequent access",
+                    f"got {days:g} for {key_of_class}, {count(days - early[0], 'day')} after infrequent access",
                     allowed=f"at least {early[0] + 30:g}: infrequent access is paid for 30 days",
                 )
             if end is not None and days >= end:
                 view.error(
                     "s3-lifecycle-order",
                     f"{here}.{days_key}",
-                    f"transition after {days:g} days, expiry after {end:g}",
+                    f"transition after {count(days, 'day')}, expiry after {end:g}",
                     allowed="transitions before the expiry",
                 )
 

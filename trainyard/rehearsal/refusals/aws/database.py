@@ -243,7 +243,30 @@ def parameter_group(view: View) -> None:
                 view.error("rds-parameter", f"{path}.name", message, allowed=f"a parameter of {family}")
 
 
+_LIBRARIES: Final = ("auto_explain", "pg_cron", "pg_hint_plan", "pg_partman_bgw", "pgaudit", "pglogical")
+"""Extensions of PostgreSQL whose parameters do nothing before they are preloaded (Amazon RDS User Guide, "Supported
+PostgreSQL extensions"); `pg_stat_statements` is preloaded by RDS itself."""
+_SPACES: Final = {"cron": "pg_cron"}
+
+
+def preloaded(view: View) -> None:
+    """A parameter of an extension stands beside the extension in the list of what is preloaded."""
+    given = {str(entry.get("name")): entry.get("value") for _, entry in view.items("parameters")}
+    loaded = given.get("shared_preload_libraries", "")
+    if not isinstance(loaded, str) or view.blurred("parameters"):
+        return
+    for path, entry in view.items("parameters"):
+        space, dot, _ = str(entry.get("name")).partition(".")
+        library = _SPACES.get(space, space)
+        if dot and library in _LIBRARIES and library not in [one.strip() for one in loaded.split(",")]:
+            view.warning(
+                "rds-preload", f"{path}.name", f"is of {library}, which is not preloaded: it does nothing",
+                allowed=f"shared_preload_libraries with {library}, pending-reboot",
+            )  # fmt: skip
+
+
 RULES: Final[Rules] = {
+    preloaded: ("aws:rds/parameterGroup:ParameterGroup", "aws:rds/clusterParameterGroup:ClusterParameterGroup"),
     together: (INSTANCE,),
     engine: (INSTANCE,),
     storage: (INSTANCE,),

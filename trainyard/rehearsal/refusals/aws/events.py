@@ -6,6 +6,7 @@ Sources: EventBridge user guide, "Event patterns" and "Schedule expressions"; Cl
 
 from __future__ import annotations
 
+import datetime
 import json
 import re
 from collections.abc import Mapping
@@ -56,7 +57,9 @@ def rule(view: View) -> None:
             hint = "" if key in _TOP else nearest(key, _TOP)
             if hint:
                 view.warning("event-pattern", "eventPattern", f"no event has a field {show(key)}", hint=hint)
-    if schedule is not None and not _is_schedule(schedule):
+    if schedule is not None and (never := never_comes(schedule)):
+        view.warning("aws-schedule-never", "scheduleExpression", f"{schedule} never comes: {never}", allowed="a time")
+    if schedule is not None and not is_schedule(schedule):
         view.error("event-schedule", "scheduleExpression", f"got {show(schedule)}",
                    allowed="rate(1 day), rate(2 days), or cron of six fields")  # fmt: skip
 
@@ -105,7 +108,8 @@ def _is_numeric(operand: Any) -> bool:
     )
 
 
-def _is_schedule(text: str) -> bool:
+def is_schedule(text: str) -> bool:
+    """Whether a text is a rate or a cron expression of AWS's: six fields, and `?` for one of the two days."""
     rate = re.fullmatch(r"rate\((\d+) (\w+)\)", text)
     if rate is not None:
         many = int(rate[1]) > 1
@@ -115,6 +119,25 @@ def _is_schedule(text: str) -> bool:
         return False
     fields = cron[1].split()
     return len(fields) == 6 and (fields[2] == "?") != (fields[4] == "?")
+
+
+_DAYS: Final = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+
+
+def never_comes(text: str) -> str:
+    """Why a cron expression stands for no day that there will be; empty where it stands for one, or may."""
+    cron = re.fullmatch(r"cron\((.*)\)", text)
+    fields = cron[1].split() if cron is not None else []
+    if len(fields) != 6:
+        return ""
+    days, months, years = (fields[index].split(",") for index in (2, 3, 5))
+    if all(re.fullmatch(r"\d{4}", year) and int(year) < datetime.datetime.now(datetime.UTC).year for year in years):
+        return f"{fields[5]} has passed"
+    if all(day.isdigit() for day in days) and all(month.isdigit() and 1 <= int(month) <= 12 for month in months):
+        longest = max(_DAYS[int(month) - 1] for month in months)
+        if min(int(day) for day in days) > longest:
+            return f"month {fields[3]} has no day {fields[2]}"
+    return ""
 
 
 def trail(view: View) -> None:

@@ -238,7 +238,10 @@ FORMATS: Final[dict[str, dict[str, Format]]] = {
             "kms-alias",
             r"alias/(?!aws/)[0-9A-Za-z_/-]{1,250}",
             "alias/ and then letters, digits, _/- (no dot); not alias/aws/",
-        )  # [P]
+        ),  # [P]
+        "targetKeyId": matching(
+            "kms-alias-target", r"(?!alias/)(?!.*:alias/).+", "the id or ARN of a key: an alias stands for no other"
+        ),  # [U]
     },
     "aws:iam/rolePolicyAttachment:RolePolicyAttachment": {"policyArn": arn("iam")},  # [P]
     "aws:iam/role:Role": {"managedPolicyArns[]": arn("iam"), "permissionsBoundary": arn("iam")},
@@ -249,10 +252,20 @@ FORMATS: Final[dict[str, dict[str, Format]]] = {
     "aws:cloudwatch/metricAlarm:MetricAlarm": {
         "period": _ALARM_PERIOD,  # [P]
         "metricQueries[].period": _ALARM_PERIOD,
+        "metricQueries[].id": matching(
+            "alarm-query-id", r"[a-z][A-Za-z0-9_]{0,254}", "a small letter, then letters, digits and _"
+        ),  # [U]
         "metricQueries[].metric.period": _ALARM_PERIOD,
         "treatMissingData": one_of("alarm-missing-data", "breaching notBreaching ignore missing"),
         "alarmActions[]": arn(),
         "okActions[]": arn(),
+    },
+    "aws:cloudtrail/trail:Trail": {
+        "name": matching(
+            "trail-name",
+            r"[A-Za-z0-9](?!.*[._-]{2})[A-Za-z0-9._-]{1,126}[A-Za-z0-9]",
+            "3 to 128 letters, digits and ._-, never two of those marks in a row",
+        ),
     },
     "aws:cloudwatch/eventRule:EventRule": {"eventPattern": JSON},
     "aws:cloudwatch/dashboard:Dashboard": {

@@ -5,6 +5,7 @@ Source: the services' user guides as generally known; the provider passes all of
 
 from __future__ import annotations
 
+import datetime
 import json
 import re
 from typing import Final
@@ -90,6 +91,8 @@ def budget(view: View) -> None:
         view.error("budget-notifications", "notifications", f"has {len(items)}", allowed="at most 10 a budget")
     seen: list[tuple[object, ...]] = []
     for path, entry in items:
+        if view.text("timeUnit") == "DAILY" and entry.get("notificationType") == "FORECASTED":
+            view.error("budget-notifications", f"{path}.notificationType", "FORECASTED of a day", allowed="ACTUAL")
         emails, topics = entry.get("subscriberEmailAddresses"), entry.get("subscriberSnsTopicArns")
         if emails in (None, []) and topics in (None, []):
             view.error("budget-subscriber", path, "has no subscriber", allowed="an e-mail address or an SNS topic")
@@ -104,6 +107,18 @@ def budget(view: View) -> None:
         if identity in seen and UNKNOWN not in identity:
             view.error("budget-notifications", path, "is given twice", allowed="notifications that differ")
         seen.append(identity)
+
+
+def budget_time(view: View) -> None:
+    """A budget begins before it ends, and has not ended yet: what has ended tells nobody."""
+    begin, end = view.text("timePeriodStart"), view.text("timePeriodEnd")
+    if end is None or not re.fullmatch(r"\d{4}-\d\d-\d\d_\d\d:\d\d", end):
+        return
+    if begin is not None and begin >= end:  # both begin with the year
+        view.error("budget-period", "timePeriodEnd", f"{end} is no later than {begin}", allowed="a later time")
+    elif end[:10] < datetime.datetime.now(datetime.UTC).date().isoformat():
+        view.warning("budget-period", "timePeriodEnd", f"{end} has passed: the budget counts nothing more",
+                     allowed="a later time, or none")  # fmt: skip
 
 
 def monitor(view: View) -> None:
@@ -236,6 +251,7 @@ RULES: Final[Rules] = {
     topic: ("aws:sns/topic:Topic",),
     subscription: ("aws:sns/topicSubscription:TopicSubscription",),
     budget: (BUDGET,),
+    budget_time: (BUDGET,),
     monitor: ("aws:costexplorer/anomalyMonitor:AnomalyMonitor",),
     anomaly_subscription: ("aws:costexplorer/anomalySubscription:AnomalySubscription",),
     alarm: ("aws:cloudwatch/metricAlarm:MetricAlarm",),

@@ -12,7 +12,6 @@ from typing import Any, Final
 
 from trainyard import cards
 from trainyard.cards.card import AutomaticName
-from trainyard.recorded.read import known_texts
 from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.refusals.rules import EVERY_TYPE, Rules
 
@@ -93,7 +92,7 @@ def references(view: View) -> None:
     """An id of the right kind of resource, and an ARN where the name of the input says so."""
     if not view.type.startswith("aws:"):
         return
-    for path, value in known_texts(view.inputs):
+    for path, value in view.known_texts:
         if not value:
             continue
         name = path.rpartition(".")[2].partition("[")[0]

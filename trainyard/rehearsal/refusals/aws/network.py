@@ -11,6 +11,7 @@ from typing import Final
 
 from trainyard.catalog import region as region_of
 from trainyard.catalog import regions
+from trainyard.problems import nearest
 from trainyard.recorded.types import VPC_CIDR
 from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.refusals.aws.eks import SUBNET
@@ -61,8 +62,8 @@ def _has_one_block(vpc: View) -> bool:
 
 
 def _zone(view: View, path: str) -> None:
-    zone, region = view.text(path), view.stack.context.region
-    if zone is None or not region or view.has("region"):
+    zone, region = view.text(path), view.region
+    if zone is None or not region:
         return
     known = tuple(item.name for item in region_of(region).zones) if region in regions() else ()
     standard = re.fullmatch(r"[a-z]{2}(-[a-z]+)+-\d[a-z]", zone) is not None
@@ -138,7 +139,12 @@ def endpoint(view: View) -> None:
         )
     if kind in ("Interface", "GatewayLoadBalancer"):
         _one_subnet_a_zone(view)
-    region = view.stack.context.region
+    region = view.region
+    short = short.removesuffix("-fips")
+    if service is not None and short not in _SERVICES and service.count(".") == 3:
+        hint = nearest(short, _SERVICES, cutoff=0.85)
+        if hint:
+            view.error("endpoint-service", "serviceName", f"{service}: AWS has no such service", hint=hint)
     foreign = service is not None and not service.startswith(
         (f"com.amazonaws.{region}.", "com.amazonaws.s3-global.", "com.amazonaws.vpce.", "cn.com.", "aws.")
     )
@@ -146,6 +152,21 @@ def endpoint(view: View) -> None:
         view.error(
             "endpoint-service", "serviceName", f"got {show(service)}", allowed=f"com.amazonaws.{region}.<service>"
         )
+
+
+_SERVICES: Final = (
+    "airflow", "application-autoscaling", "athena", "autoscaling", "backup", "batch", "bedrock", "bedrock-agent",
+    "bedrock-agent-runtime", "bedrock-runtime", "cloudtrail-data", "codedeploy", "guardduty", "redshift-data",
+    "cloudformation", "cloudtrail", "codeartifact", "codebuild", "codecommit", "codepipeline", "config", "datasync",
+    "dms", "dynamodb", "ebs", "ec2", "ec2messages", "ecs", "ecs-agent", "ecs-telemetry", "eks", "eks-auth",
+    "elasticache", "elasticfilesystem", "elasticloadbalancing", "elasticmapreduce", "email-smtp", "emr-containers",
+    "events", "execute-api", "fsx", "git-codecommit", "glue", "grafana", "guardduty-data", "imagebuilder", "inspector2",
+    "kafka", "kinesis-firehose", "kinesis-streams", "kms", "lambda", "logs", "monitoring", "notebook",
+    "pricing", "rds", "rds-data", "redshift", "s3", "s3express", "scheduler", "secretsmanager", "securityhub",
+    "servicecatalog", "servicequotas", "sns", "sqs", "ssm", "ssm-contacts", "ssmmessages", "states", "storagegateway",
+    "sts", "studio", "sync-states", "synthetics", "tagging", "transfer", "xray",
+)  # fmt: skip
+"""Services with an endpoint of their own in a network, as generally known: what nearly is one of these is told."""
 
 
 def _one_subnet_a_zone(view: View) -> None:
@@ -267,7 +288,39 @@ def _ports(view: View, prefix: str, key: str) -> None:
         )
 
 
+ACL = "aws:ec2/networkAcl:NetworkAcl"
+ACL_RULE = "aws:ec2/networkAclRule:NetworkAclRule"
+
+
+def access_list(view: View) -> None:
+    """Rules of a network's access list: numbers that EC2 takes, each once a direction, ports in their order."""
+    one = view.type == ACL_RULE
+    for side in ("",) if one else ("ingress", "egress"):
+        seen: set[float] = set()
+        for path in [""] if one else [path for path, _ in view.items(side)]:
+            dot = f"{path}." if path else ""
+            key = f"{dot}{'ruleNumber' if one else 'ruleNo'}"
+            number = view.number(key)
+            if number is not None and not 1 <= number <= 32766:
+                view.error("acl-rule", key, f"got {number:g}", allowed="1 to 32766")
+            if number is not None and number in seen:
+                view.error("acl-rule", key, f"{number:g} is given twice", allowed="each once a direction")
+            seen.add(number or 0)
+            start, end = view.number(f"{dot}fromPort"), view.number(f"{dot}toPort")
+            if start is not None and end is not None and start > end:
+                view.error("acl-rule", f"{dot}fromPort", f"{start:g} is above toPort {end:g}", allowed="at most it")
+            action = view.text(f"{dot}{'ruleAction' if one else 'action'}")
+            if action is not None and action.lower() not in ("allow", "deny"):
+                view.error("acl-rule", f"{dot}{'ruleAction' if one else 'action'}", f"got {show(action)}",
+                           allowed="allow or deny")  # fmt: skip
+            protocol = str(view.value(f"{dot}protocol") or "").lower()
+            portless = view.lacks(f"{dot}fromPort") or view.lacks(f"{dot}toPort")
+            if protocol in ("tcp", "udp", "6", "17") and portless:
+                view.error("acl-rule", f"{dot}fromPort", f"is missing for protocol {protocol}", allowed="both ports")
+
+
 RULES: Final[Rules] = {
+    access_list: (ACL, "aws:ec2/defaultNetworkAcl:DefaultNetworkAcl", ACL_RULE),
     subnet: (SUBNET,),
     zone_of_region: (
         "aws:ec2/capacityReservation:CapacityReservation",

@@ -12,6 +12,7 @@ import re
 from typing import Final
 
 from trainyard.catalog.versions import known_kubernetes_versions
+from trainyard.problems import count
 from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.refusals.gcp.container import CLUSTER, NODE_POOL
 from trainyard.rehearsal.refusals.gcp.values import is_moment
@@ -71,13 +72,13 @@ def maintenance(view: View) -> None:
         if not _SHORTEST_WINDOW <= length <= datetime.timedelta(days=1):
             hours = length.total_seconds() / 3600
             view.error(
-                "gke-maintenance", f"{base}.endTime", f"{hours:g} hours after startTime", allowed="4 to 24 hours"
+                "gke-maintenance", f"{base}.endTime", f"{count(hours, 'hour')} after startTime", allowed="4 to 24 hours"
             )
         elif rule is not None and not list(_recurrence(rule)):
             often = _often(rule)
             if often is not None and length * often < _LEAST_IN_32_DAYS:
                 hours = length.total_seconds() / 3600
-                words = f"{often:g} windows of {hours:g} hours in 32 days"
+                words = f"{count(often, 'window')} of {count(hours, 'hour')} in 32 days"
                 view.error("gke-maintenance", base, words, allowed="48 hours in 32 days")
     names = []
     for path, entry in view.items("maintenancePolicy.maintenanceExclusions"):
@@ -141,7 +142,7 @@ def _exclusion(view: View, path: str) -> None:
         days = (end - start).days
         if days > _LONGEST_EXCLUSION[scope]:
             allowed = f"at most {_LONGEST_EXCLUSION[scope]} days"
-            view.error("gke-maintenance", f"{path}.endTime", f"{days} days of {scope}", allowed=allowed)
+            view.error("gke-maintenance", f"{path}.endTime", f"{count(days, 'day')} of {scope}", allowed=allowed)
     if until_end is not None and scope == "NO_UPGRADES":
         where, allowed = f"{path}.exclusionOptions.endTimeBehavior", "an endTime: patches cannot wait for ever"
         view.error("gke-maintenance", where, f"{until_end} of NO_UPGRADES", allowed=allowed)

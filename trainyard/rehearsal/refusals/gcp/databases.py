@@ -6,12 +6,13 @@ Source: Google's documentation of Cloud SQL for PostgreSQL as generally known (a
 
 from __future__ import annotations
 
+import ipaddress
 import re
 from collections.abc import Mapping
 from typing import Final
 
 from trainyard.catalog import gcp as catalog
-from trainyard.problems import nearest
+from trainyard.problems import count, nearest
 from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.refusals.gcp.services import DATABASE
 from trainyard.rehearsal.refusals.rules import Rules
@@ -66,6 +67,7 @@ def database(view: View) -> None:
     """Backups that are kept for as long as the edition keeps them, and flags that are some."""
     _backups(view)
     _size(view)
+    _networks(view)
     if (view.text("databaseVersion") or "").startswith("POSTGRES"):
         _flags(view)
     cluster_regions = {
@@ -78,6 +80,23 @@ def database(view: View) -> None:
     if region in catalog.regions() and cluster_regions and region not in cluster_regions and alone:
         words, allowed = f"{region}; the cluster is in {', '.join(sorted(cluster_regions))}", "the cluster's region"
         view.warning("gcp-region", "region", words, allowed=allowed)
+
+
+def _networks(view: View) -> None:
+    """Who may come from the internet: public addresses, where the instance has one itself (Cloud SQL, "Authorize with
+    authorized networks")."""
+    base = "settings.ipConfiguration"
+    for path, entry in view.items(f"{base}.authorizedNetworks"):
+        text = entry.get("value")
+        try:
+            network = ipaddress.ip_network(text, strict=False) if isinstance(text, str) else None
+        except ValueError:
+            continue
+        if network is not None and network.version == 4 and network.is_private and network.prefixlen > 0:
+            words = f"{text} is private: nobody comes from there over the internet"
+            view.error("gcp-sql-networks", f"{path}.value", words, allowed="public addresses, or privateNetwork")
+        elif view.flag(f"{base}.ipv4Enabled") is False:
+            view.warning("gcp-sql-networks", path, "beside ipv4Enabled false", allowed="nothing, or ipv4Enabled")
 
 
 def _backups(view: View) -> None:
@@ -98,7 +117,7 @@ def _backups(view: View) -> None:
         and view.value(f"{base}.backupRetentionSettings.retentionUnit") != "UNSPECIFIED"
     ):
         path = f"{base}.transactionLogRetentionDays"
-        words = f"{days:.0f} days of logs; {kept:.0f} backups are kept"
+        words = f"{count(round(days), 'day')} of logs; {count(round(kept), 'backup')} are kept"
         view.error("gcp-sql-backups", path, words, allowed=f"at most {kept:.0f}")
     if view.flag(f"{base}.pointInTimeRecoveryEnabled") and view.flag(f"{base}.enabled") is False:
         view.error("gcp-sql-backups", f"{base}.pointInTimeRecoveryEnabled", "without backups", allowed="enabled: true")

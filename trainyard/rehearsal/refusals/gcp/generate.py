@@ -125,7 +125,7 @@ _PROVIDER: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
 def main(wheel: Path, checkout: Path) -> None:
     """Writes the table anew from the documents in the wheel and the provider's own description."""
     release = wheel.name.split("-")[1]
-    limits = generate_provider.provider_limits(checkout)
+    limits, together = generate_provider.provider_limits(checkout)
     found: dict[str, dict[str, list[str]]] = {}
     with zipfile.ZipFile(wheel) as packed:
         services = sorted({*_hosts(packed), *_HOSTS})
@@ -145,6 +145,7 @@ def main(wheel: Path, checkout: Path) -> None:
         "values": found,
         "provider": _described(checkout),
         "limits": limits,
+        "together": together,
         "services": services,
     }
     DATA.write_text(json.dumps(content, separators=(",", ":"), sort_keys=True) + "\n", encoding="utf-8")

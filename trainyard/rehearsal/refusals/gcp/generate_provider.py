@@ -19,20 +19,35 @@ from typing import Any, Final
 
 import yaml
 
+from trainyard.rehearsal.refusals.gcp.generate_documented import documented
+
 Limits = dict[str, Any]
 """What one input may be: `in` (texts), `range` (numbers), `length` (of a text), `items` (of a list), `like` (a regular
-expression), `form` (a word of `limits.FORMS`)."""
+expression), `form` (a word of `values.FORMS`); beside which others it may not be (`not_with`), has to be (`with`), or
+of which of them there has to be exactly one (`one_of`): inputs by their whole path, without numbers of lists."""
 
 _MODULES: Final[Mapping[str, tuple[str, ...]]] = {
+    "alloydb": ("alloydb",),
     "artifactregistry": ("artifactregistry",),
+    "backupdisasterrecovery": ("backupdr",),
     "bigquery": ("bigquery",),
     "billing": ("billingbudgets",),
+    "certificatemanager": ("certificatemanager",),
+    "cloudbuild": ("cloudbuild",),
+    "cloudfunctionsv2": ("cloudfunctions2",),
     "cloudrunv2": ("cloudrunv2",),
+    "cloudscheduler": ("cloudscheduler",),
+    "cloudtasks": ("cloudtasks",),
     "colab": ("colab",),
     "compute": ("compute",),
     "container": ("container",),
+    "dataform": ("dataform",),
     "dns": ("dns",),
+    "essentialcontacts": ("essentialcontacts",),
+    "eventarc": ("eventarc",),
     "filestore": ("filestore",),
+    "gkebackup": ("gkebackup",),
+    "gkehub": ("gkehub", "gkehub2"),
     "iam": ("iambeta", "iam2", "iam3"),
     "kms": ("kms",),
     "logging": ("logging",),
@@ -49,9 +64,11 @@ _MODULES: Final[Mapping[str, tuple[str, ...]]] = {
     "secretmanager": ("secretmanager", "secretmanagerregional"),
     "serviceaccount": ("resourcemanager",),
     "servicenetworking": ("servicenetworking",),
+    "serviceusage": ("serviceusage",),
     "sql": ("sql",),
     "storage": ("storage", "storagecontrol"),
     "vertex": ("vertexai",),
+    "vpcaccess": ("vpcaccess",),
     "workbench": ("workbench",),
 }
 """Modules of pulumi_gcp that stacks for training use, with the folders of magic-modules that describe them."""
@@ -124,13 +141,14 @@ class _Node:
     call: str = ""  # a function of the same folder that describes it
 
 
-def provider_limits(checkout: Path) -> dict[str, dict[str, Limits]]:
-    """By type and path of an input, what the provider takes."""
+def provider_limits(checkout: Path) -> tuple[dict[str, dict[str, Limits]], dict[str, dict[str, Limits]]]:
+    """By type and path of an input, what the provider takes; and what inputs are to each other."""
     go = {folder: _go_roots(checkout, folder) for folder, _ in _GO.values()}
     found: dict[str, dict[str, Limits]] = {}
+    together: dict[str, dict[str, Limits]] = {}
     for module, folders in _MODULES.items():
         package = importlib.import_module(f"pulumi_gcp.{module}")
-        vars(package)["_utilities"]  # the SDK loads a module when something of it is asked for
+        getattr(package, "_utilities", None)  # the SDK loads a module when something of it is asked for
         nested = importlib.util.find_spec(f"pulumi_gcp.{module}._inputs")
         inputs = importlib.import_module(nested.name) if nested is not None else None
         for kind, args in sorted(inspect.getmembers(package, inspect.isclass)):
@@ -149,7 +167,10 @@ def provider_limits(checkout: Path) -> dict[str, dict[str, Limits]]:
             limits = dict(_walk(args, inputs, top, go.get(folder, {}), "", ()))
             if limits:
                 found[token] = dict(sorted(limits.items()))
-    return found
+            others = dict(_together(args, inputs, top, go.get(folder, {})))
+            if others:
+                together[token] = dict(sorted(others.items()))
+    return found, together
 
 
 def _of_yaml(document: Mapping[str, Any]) -> dict[str, _Node]:
@@ -172,11 +193,19 @@ def _property(item: Mapping[str, Any]) -> _Node:
         for each in holder.get("properties") or ():
             if not each.get("output"):
                 node.below[each["name"]] = _property(each)
+    for key, told in _TOGETHER_YAML.items():
+        if item.get(key):
+            node.limits[told] = [str(each) for each in item[key]]
     if kind == "Array" and ("min_size" in item or "max_size" in item):
         low, high = item.get("min_size"), item.get("max_size")
         if all(size is None or str(size).isdigit() for size in (low, high)) and str(high) != "1":
             node.limits["items"] = [_whole(low), _whole(high)]
     return node
+
+
+_TOGETHER_YAML: Final = {"conflicts": "not_with", "required_with": "with", "exactly_one_of": "one_of"}
+_TOGETHER_GO: Final = {"ConflictsWith": "not_with", "RequiredWith": "with", "ExactlyOneOf": "one_of"}
+"""How the provider's description calls what inputs are to each other, with our words for it."""
 
 
 def _whole(size: object) -> int | None:
@@ -223,7 +252,8 @@ _FORM_OF: Final[Mapping[str, str]] = {
 _GO_TOKEN: Final = re.compile(
     r"^func (?:\([^)]*\) )?(?P<func>\w+)\(|^var (?P<var>\w+) |"
     r'"(?P<key>\w+)":\s*(?:(?P<call>\w+)\(\)|(?:&schema\.Schema)?\{)|'
-    r'ValidateFunc:\s*(?P<check>\S)|`[^`]*`|"(?:\\.|[^"\\])*"|//[^\n]*|[{}]',
+    r"ValidateFunc:\s*(?P<check>\S)|"
+    r'(?P<together>ConflictsWith|RequiredWith|ExactlyOneOf):\s*(?:\[\]string\{(?P<of>[^}]*)\}|(?P<list>\w+))|`[^`]*`|"(?:\\.|[^"\\])*"|//[^\n]*|[{}]',
     re.MULTILINE,
 )
 
@@ -238,6 +268,7 @@ def _go_roots(checkout: Path, folder: str) -> dict[str, _Node]:
 
 
 def _read_go(text: str, roots: dict[str, _Node]) -> None:
+    lists = dict(re.findall(r"(\w+)\s*:?=\s*\[\]string\{([^}]*)\}", text))
     stack: list[_Node | None] = []  # one an open brace: the property that it opens
     root = _Node()
     position = 0
@@ -252,6 +283,10 @@ def _read_go(text: str, roots: dict[str, _Node]) -> None:
                 node.call = match["call"]
             else:
                 stack.append(node)
+        elif match["together"]:
+            named = re.findall(r'"([^"]+)"', match["of"] or lists.get(match["list"] or "", ""))
+            if named:
+                here.limits[_TOGETHER_GO[match["together"]]] = named
         elif match["check"]:
             position = _end(text, match.start("check"))
             here.limits |= _check(text[match.start("check") : position])
@@ -284,15 +319,16 @@ def _walk(
         if snake in ("return", "__self__"):
             continue
         path = f"{prefix}{_camel(snake)}"
-        described = _below(node, snake, functions)
-        limits = dict(described.limits)
-        documented = _documented(args, snake)
-        if "in" in limits or ("in" in documented and not limits):
-            limits["in"] = sorted({*limits.get("in", ()), *documented.get("in", ())} - {""})
+        _, described = _below(node, snake, functions)
+        limits = {key: said for key, said in described.limits.items() if key not in _TOGETHER_YAML.values()}
+        described_so = documented(args, snake, str(annotation))
+        if "in" in limits or ("in" in described_so and not limits):
+            limits["in"] = sorted({*limits.get("in", ()), *described_so.get("in", ())} - {""})
             if len(limits["in"]) < 1:
                 del limits["in"]
-        if "form" in documented and not limits and "str" in str(annotation):
-            limits["form"] = documented["form"]
+        for key in ("form", "range", "length"):
+            if key in described_so and not limits:
+                limits[key] = described_so[key]
         if limits:
             yield path, limits
         nested = re.search(r"(\w+Args)(?:Dict)?\b", str(annotation))
@@ -301,36 +337,59 @@ def _walk(
             yield from _walk(below, inputs, described, functions, f"{path}.", (*above, below))
 
 
-def _below(node: _Node, snake: str, functions: Mapping[str, _Node]) -> _Node:
+def _below(node: _Node, snake: str, functions: Mapping[str, _Node]) -> tuple[str, _Node]:
+    """An input's property, with the name that the provider has for it: lists are named in the singular there."""
     singular = snake[:-3] + "y" if snake.endswith("ies") else snake.removesuffix("s")
     for name in (snake, _camel(snake), singular, _camel(singular), snake.removesuffix("es")):
         if name in node.below:
             found = node.below[name]
-            if found.call in functions:
-                return functions[found.call]
-            return found
-    return _Node()
+            return name, functions.get(found.call, found)
+    return snake, _Node()
 
 
-_POSSIBLE: Final = re.compile(r"Possible values are: ((?:`[^`]+`(?:, )?)+)\.")
-_DURATION: Final = re.compile(
-    r"(ending with|ends? in|terminated by|ends? with|suffixed with) [`'\"]s[`'\"]", re.IGNORECASE
-)
+def _together(args: Any, inputs: Any, top: _Node, functions: Mapping[str, _Node]) -> Iterator[tuple[str, Limits]]:
+    """What inputs are to each other, each by its path in the SDK."""
+    paths: dict[str, str] = {}
+    said: dict[str, Limits] = {}
+    for theirs, path, node in _paths(args, inputs, top, functions, "", "", ()):
+        paths.setdefault(_plain(theirs), path)
+        of = {key: node.limits[key] for key in _TOGETHER_YAML.values() if key in node.limits}
+        if of:
+            said[path] = of
+    for path, of in said.items():
+        found = {}
+        for key, names in of.items():
+            others = [paths.get(_plain(name), "") for name in names]
+            if all(others) or (key == "not_with" and any(others)):
+                found[key] = sorted({other for other in others if other} - {path})
+        if any(found.values()):
+            yield path, {key: others for key, others in found.items() if others}
 
 
-def _documented(args: Any, snake: str) -> Limits:
-    """What the SDK's docstring of an input says of its values, in the words that the provider's generator writes."""
-    described = inspect.getattr_static(args, snake, None)
-    text = " ".join((getattr(getattr(described, "fget", None), "__doc__", None) or "").split())
-    found: Limits = {}
-    match = _POSSIBLE.search(text)
-    if match:
-        found["in"] = re.findall(r"`([^`]+)`", match[1])
-    if _DURATION.search(text):
-        found["form"] = "duration"
-    elif re.search(r"RFC ?3339", text) and "HH:MM" not in text:
-        found["form"] = "date"
-    return found
+def _paths(
+    args: Any,
+    inputs: Any,
+    node: _Node,
+    functions: Mapping[str, _Node],
+    theirs: str,
+    ours: str,
+    above: tuple[Any, ...],
+) -> Iterator[tuple[str, str, _Node]]:
+    for snake, annotation in args.__init__.__annotations__.items():
+        if snake in ("return", "__self__"):
+            continue
+        name, described = _below(node, snake, functions)
+        yield f"{theirs}{name}", f"{ours}{_camel(snake)}", described
+        nested = re.search(r"(\w+Args)(?:Dict)?\b", str(annotation))
+        below = getattr(inputs, nested[1], None) if nested and inputs is not None else None
+        if below is not None and below not in above:
+            into = (f"{theirs}{name}.", f"{ours}{_camel(snake)}.", (*above, below))
+            yield from _paths(below, inputs, described, functions, *into)
+
+
+def _plain(path: str) -> str:
+    """A path as both spell it: without numbers, underscores and capitals."""
+    return ".".join(part for part in path.replace("_", "").lower().split(".") if not part.isdigit())
 
 
 def _camel(snake: str) -> str:

@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
+from trainyard.recorded.types import GCP_BACKUP_ASSOCIATION, GCP_BACKUP_PLAN, GCP_BACKUP_VAULT
 from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.refusals.rules import Rules
 
@@ -31,6 +32,18 @@ _PLAIN: Final = r"[a-z]([-a-z0-9]{0,61}[a-z0-9])?"
 _COMPUTE = _Name("name", _PLAIN, "1 to 63 of a-z, 0-9 and '-', a letter first, no '-' last")
 _GKE = _Name("name", r"[a-z]([-a-z0-9]{0,38}[a-z0-9])?", "at most 40 of a-z, 0-9 and '-', a letter first, no '-' last")
 _KEY = "1 to 63 letters, digits, '_' and '-'"
+_OF_LOGS = _Name(
+    "name", r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}", "1 to 100 letters, digits, '_', '-' and '.'", automatic=False
+)
+
+
+def _of_pools(path: str) -> _Name:
+    return _Name(path, r"(?!gcp-)[a-z0-9-]{4,32}", "4 to 32 of a-z, 0-9 and '-', not 'gcp-' first", automatic=False)
+
+
+def _of_backups(path: str) -> _Name:
+    return _Name(path, _PLAIN, "1 to 63 of a-z, 0-9 and '-', a letter first, no '-' last", automatic=False)
+
 
 _NAMES: Final = {
     "gcp:compute/network:Network": _COMPUTE,
@@ -76,6 +89,29 @@ _NAMES: Final = {
     "gcp:vertex/aiMetadataStore:AiMetadataStore": _Name(
         "name", r"[a-z0-9][a-z0-9-]{0,127}", "1 to 128 of a-z, 0-9 and '-', no '-' first", automatic=False
     ),
+    "gcp:logging/projectSink:ProjectSink": _OF_LOGS,
+    "gcp:logging/folderSink:FolderSink": _OF_LOGS,
+    "gcp:logging/organizationSink:OrganizationSink": _OF_LOGS,
+    "gcp:logging/billingAccountSink:BillingAccountSink": _OF_LOGS,
+    "gcp:logging/projectExclusion:ProjectExclusion": _OF_LOGS,
+    "gcp:dns/managedZone:ManagedZone": _COMPUTE,
+    "gcp:filestore/instance:Instance": _COMPUTE,
+    "gcp:workbench/instance:Instance": _COMPUTE,
+    "gcp:cloudrunv2/job:Job": _Name(
+        "name", r"[a-z]([-a-z0-9]{0,61}[a-z0-9])?", "below 64 of a-z, 0-9 and '-', a letter first, no '-' last"
+    ),
+    "gcp:cloudscheduler/job:Job": _Name("name", r"[A-Za-z0-9_-]{1,500}", "1 to 500 letters, digits, '_' and '-'"),
+    "gcp:sql/databaseInstance:DatabaseInstance": _Name(
+        "name", r"[a-z]([-a-z0-9]{0,96}[a-z0-9])?", "at most 98 of a-z, 0-9 and '-', a letter first, no '-' last"
+    ),
+    "gcp:organizations/iAMCustomRole:IAMCustomRole": _Name(
+        "roleId", r"[a-zA-Z0-9_.]{3,64}", "3 to 64 letters, digits, '_' and '.', no '-'", automatic=False
+    ),
+    "gcp:iam/workloadIdentityPool:WorkloadIdentityPool": _of_pools("workloadIdentityPoolId"),
+    "gcp:iam/workloadIdentityPoolProvider:WorkloadIdentityPoolProvider": _of_pools("workloadIdentityPoolProviderId"),
+    GCP_BACKUP_PLAN: _of_backups("backupPlanId"),
+    GCP_BACKUP_ASSOCIATION: _of_backups("backupPlanAssociationId"),
+    GCP_BACKUP_VAULT: _of_backups("backupVaultId"),
     "gcp:bigquery/dataset:Dataset": _Name(
         "datasetId", r"[A-Za-z0-9_]{1,1024}", "letters, digits and '_'", automatic=False
     ),
@@ -99,6 +135,34 @@ def name(view: View) -> None:
         )
 
 
+_TEXTS: Final = {
+    "gcp:serviceaccount/account:Account": (("displayName", 100), ("description", 256)),
+    "gcp:projects/iAMCustomRole:IAMCustomRole": (("title", 100), ("description", 300)),
+    "gcp:organizations/iAMCustomRole:IAMCustomRole": (("title", 100), ("description", 300)),
+    "gcp:monitoring/alertPolicy:AlertPolicy": (("displayName", 512), ("documentation.subject", 255)),
+    "gcp:monitoring/notificationChannel:NotificationChannel": (("displayName", 512), ("description", 1024)),
+    "gcp:logging/projectSink:ProjectSink": (("description", 8000), ("filter", 20_000)),
+    "gcp:logging/projectExclusion:ProjectExclusion": (("description", 8000), ("filter", 20_000)),
+    "gcp:logging/metric:Metric": (("description", 8000), ("filter", 20_000)),
+    "gcp:dns/managedZone:ManagedZone": (("description", 1024),),
+    "gcp:compute/network:Network": (("description", 2048),),
+    "gcp:compute/firewall:Firewall": (("description", 2048),),
+    "gcp:filestore/instance:Instance": (("description", 2048),),
+    "gcp:lustre/instance:Instance": (("description", 2048),),
+    "gcp:colab/runtimeTemplate:RuntimeTemplate": (("displayName", 128),),
+    "gcp:vertex/aiTensorboard:AiTensorboard": (("displayName", 128),),
+}
+"""Texts for people, with the characters that each may have."""
+
+
+def text(view: View) -> None:
+    """Titles and descriptions of the length that the service takes."""
+    for path, most in _TEXTS[view.type]:
+        found = view.text(path)
+        if found is not None and len(found) > most:
+            view.error("gcp-length", path, f"{len(found)} characters", allowed=f"at most {most} characters")
+
+
 def bucket_name(view: View) -> None:
     """Names of buckets are everybody's: no `goog` in front, no `google` in them."""
     given = view.text("name")
@@ -112,4 +176,4 @@ def bucket_name(view: View) -> None:
         view.error("gcs-name", "name", f"{show(text)} is no name of a bucket", allowed=allowed)
 
 
-RULES: Rules = {name: tuple(_NAMES), bucket_name: ("gcp:storage/bucket:Bucket",)}
+RULES: Rules = {name: tuple(_NAMES), text: tuple(_TEXTS), bucket_name: ("gcp:storage/bucket:Bucket",)}

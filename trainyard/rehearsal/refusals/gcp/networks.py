@@ -89,6 +89,30 @@ def subnetwork(view: View) -> None:
             view.error("gcp-range-name", path, show(name), allowed=allowed)
 
 
+_PROXIES: Final = ("REGIONAL_MANAGED_PROXY", "GLOBAL_MANAGED_PROXY", "INTERNAL_HTTPS_LOAD_BALANCER")
+"""Purposes of subnets that only Google's own proxies are in."""
+_ALONE: Final = (*_PROXIES, "PRIVATE_SERVICE_CONNECT", "PRIVATE_NAT")
+"""Purposes of subnets that no machine is in."""
+
+
+def purpose(view: View) -> None:
+    """What a subnet is for: a role is a proxies' subnet's, and nobody else stands in one."""
+    own, role = view.text("purpose"), view.text("role")
+    if view.is_unknown("purpose"):
+        return
+    if role is not None and own not in _PROXIES:
+        view.error("gcp-subnet-purpose", "role", f"{show(role)} of a subnet that is no proxies'", allowed="nothing")
+    if own in _ALONE:
+        for path in ("secondaryIpRanges", "logConfig", "privateIpGoogleAccess"):
+            if view.value(path) not in (None, False, [], {}):
+                view.error("gcp-subnet-purpose", path, f"of a subnet for {own}", allowed="nothing")
+    if own in _ALONE:
+        for cluster in view.stack.of_type("gcp:container/cluster:Cluster"):
+            if cluster.referred("subnetwork", SUBNETWORK) is view:
+                words = f"{own}: no machine is in it, and {cluster.name} is to be"
+                view.error("gcp-subnet-purpose", "purpose", words, allowed="nothing, or PRIVATE")
+
+
 _NAT_NUMBERS: Final[Mapping[str, tuple[float, float]]] = {
     "udpIdleTimeoutSec": (1, 86_400),
     "icmpIdleTimeoutSec": (1, 86_400),
@@ -106,6 +130,11 @@ def nat(view: View) -> None:
         number = view.number(path)
         if number is not None and not low <= number <= high:
             view.error("gcp-nat-ports", path, show(number), allowed=f"{low} to {high}")
+    if view.text("type") == "PRIVATE":
+        for path in ("natIpAllocateOption", "natIps", "autoNetworkTier", "initialNatIps"):
+            if view.has(path):
+                view.error("gcp-nat-addresses", path, "of a private NAT", allowed="nothing, or type PUBLIC")
+                break
     for path, entry in view.items("subnetworks"):
         chosen = entry.get("sourceIpRangesToNats")
         listed = "LIST_OF_SECONDARY_IP_RANGES" in chosen if isinstance(chosen, list) else False
@@ -113,10 +142,22 @@ def nat(view: View) -> None:
             view.error("gcp-nat-subnets", f"{path}.secondaryIpRangeNames", "is missing", allowed="the ranges' names")
 
 
+_PROTOCOLS: Final = ("tcp", "udp", "icmp", "esp", "ah", "sctp", "ipip", "all")
+"""Protocols that a rule may call by name (pulumi_gcp 10.2.0, `protocol`)."""
+
+
+def _is_number(text: str) -> bool:
+    return text.isdigit() and int(text) <= 255
+
+
 def firewall(view: View) -> None:
     """Ports of protocols that have them, tags that are tags, ranges of the rule's direction."""
     for path, entry in (*view.items("allows"), *view.items("denies")):
         protocol, ports = entry.get("protocol"), entry.get("ports")
+        if isinstance(protocol, str) and protocol.lower() not in _PROTOCOLS and not _is_number(protocol):
+            allowed = f"{', '.join(_PROTOCOLS)}, or the protocol's number"
+            view.error("gcp-firewall-protocol", f"{path}.protocol", show(protocol), allowed=allowed)
+            continue
         if isinstance(protocol, str) and ports and protocol.lower() not in _WITH_PORTS:
             view.error("gcp-firewall-port", f"{path}.ports", f"of protocol {protocol}", allowed="tcp, udp or sctp")
     for key in ("sourceTags", "targetTags"):
@@ -143,6 +184,8 @@ def address(view: View) -> None:
     except ValueError:
         view.error("gcp-address", "address", show(text), allowed="an address, like 10.0.16.0")
         return
+    if view.value("purpose") == "PRIVATE_SERVICE_CONNECT" and view.has("prefixLength"):
+        view.error("gcp-address", "prefixLength", "of an address for PRIVATE_SERVICE_CONNECT", allowed="nothing")
     peering = view.value("purpose") == "VPC_PEERING" and isinstance(found, ipaddress.IPv4Address)
     if peering and not any(found in each for each in _OWN):
         view.error("gcp-address", "address", f"{found} is not private", allowed="an address of a private range")
@@ -199,6 +242,7 @@ _GOOGLES: Final = tuple(f".{name}." for name in ("googleapis.com", "gcr.io", "pk
 RULES: Rules = {
     network: (NETWORK,),
     subnetwork: (SUBNETWORK,),
+    purpose: (SUBNETWORK,),
     nat: (NAT,),
     firewall: (FIREWALL,),
     address: (GLOBAL_ADDRESS, "gcp:compute/address:Address"),

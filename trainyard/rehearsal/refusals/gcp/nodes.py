@@ -87,7 +87,6 @@ def node_pool(view: View) -> None:
     _upgrades(view)
     _reservation(view)
     _local_ssds(view)
-    _kubelet(view)
     _of_cluster(view)
     if view.flag("queuedProvisioning.enabled"):
         for key in ("spot", "preemptible"):
@@ -126,6 +125,9 @@ def _of_cluster(view: View) -> None:
         words = f"{view.text('version')}; the control plane is {of.text('minMasterVersion')}"
         view.error("gke-version", "version", words, allowed="at most three minor versions behind")
     name, subnet = view.text("networkConfig.podRange"), of.referred("subnetwork", SUBNETWORK)
+    if name is not None and name == of.text("ipAllocationPolicy.servicesSecondaryRangeName"):
+        words = f"{show(name)} is the range of {of.name}'s services"
+        view.error("gke-ranges", "networkConfig.podRange", words, allowed="a range of pods")
     if name is None or subnet is None or view.flag("networkConfig.createPodRange"):
         return
     known = [str(entry.get("rangeName")) for _, entry in subnet.items("secondaryIpRanges")]
@@ -299,32 +301,6 @@ def _local_ssds(view: View) -> None:
         elif count and machine not in LOCAL_SSDS and (choices := local_ssd_choices(machine)) and count not in choices:
             allowed = " or ".join(map(str, choices))
             view.error("gke-local-ssd", path, f"{count:.0f}; {machine} takes {allowed}", allowed=allowed)
-
-
-_KUBELET: Final[Mapping[str, tuple[float, float]]] = {
-    "podPidsLimit": (1024, 4_194_304),
-    "imageGcLowThresholdPercent": (10, 85),
-    "imageGcHighThresholdPercent": (10, 85),
-    "containerLogMaxFiles": (2, 10),
-    "maxParallelImagePulls": (2, 5),
-}
-"""Settings of the kubelet with the least and the most that GKE takes (descriptions in pulumi_gcp 10.2.0)."""
-
-
-def _kubelet(view: View) -> None:
-    for key, (low, high) in _KUBELET.items():
-        path = f"nodeConfig.kubeletConfig.{key}"
-        number = view.number(path)
-        if number is not None and not low <= number <= high:
-            view.error("gke-kubelet", path, show(number), allowed=f"{low:.0f} to {high:.0f}")
-    path = "nodeConfig.kubeletConfig.containerLogMaxSize"
-    size = view.text(path)
-    if size is not None and not re.fullmatch(r"\d+(Ki|Mi|Gi)?", size):
-        view.error("gke-kubelet", path, show(size), allowed="like 100Mi: 10Mi to 500Mi")
-    path = "nodeConfig.kubeletConfig.cpuCfsQuotaPeriod"
-    period = view.text(path)
-    if period is not None and not re.fullmatch(r"\d+(\.\d+)?(us|µs|ms|s)", period):
-        view.error("gke-kubelet", path, show(period), allowed="like 100ms: 1ms to 1s")
 
 
 def reservation(view: View) -> None:

@@ -185,7 +185,38 @@ def custom_role(view: View) -> None:
             note("gcp-permission", path, f"no permission {show(text)} is known", allowed="one that there is", hint=hint)
 
 
+_ONE_OF: Final = ("allowAll", "denyAll", "enforce", "values")
+
+
+def organisation_policy(view: View) -> None:
+    """A policy of an organisation: of what its name says, and each rule with one thing to say (API, `PolicyRule`)."""
+    name, parent = view.text("name"), view.text("parent")
+    match = re.fullmatch(r"((?:projects|folders|organizations)/[^/]+)/policies/(.+)", name or "")
+    if name is not None and match is None:
+        view.error("gcp-org-policy", "name", show(name), allowed="PARENT/policies/CONSTRAINT")
+    elif match is not None and match[2].startswith("constraints/"):
+        allowed = f"{match[1]}/policies/{match[2].removeprefix('constraints/')}"
+        view.error("gcp-org-policy", "name", show(name), allowed=allowed)
+    elif match is not None and parent is not None and parent != match[1] and not match[1].rpartition("/")[2].isdigit():
+        view.error("gcp-org-policy", "parent", f"{show(parent)}; the name is of {match[1]}", allowed=match[1])
+    for base in ("spec", "dryRunSpec"):
+        rules = list(view.items(f"{base}.rules"))
+        if view.flag(f"{base}.reset") and rules:
+            view.error("gcp-org-policy", f"{base}.rules", "beside reset", allowed="one of both")
+        for path, rule in rules:
+            given = [key for key in _ONE_OF if rule.get(key) is not None]
+            if len(given) > 1:
+                view.error("gcp-org-policy", f"{path}.{given[1]}", f"beside {given[0]}", allowed="one of both")
+            elif not given:
+                view.error("gcp-org-policy", path, "says nothing", allowed=f"one of {', '.join(_ONE_OF)}")
+            for key in given:
+                word = rule.get(key)
+                if key != "values" and str(word).upper() not in ("TRUE", "FALSE") and isinstance(word, str):
+                    view.error("gcp-org-policy", f"{path}.{key}", show(word), allowed="TRUE or FALSE")
+
+
 RULES: Rules = {
+    organisation_policy: ("gcp:orgpolicy/policy:Policy",),
     custom_role: GCP_CUSTOM_ROLES,
     grant: (EVERY_TYPE,),
     fits: (EVERY_TYPE,),

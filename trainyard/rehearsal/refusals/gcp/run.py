@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Final
 
+from trainyard.problems import count
 from trainyard.recorded.quantities import quantity
 from trainyard.recorded.types import GCP_RUN_JOB, GCP_RUN_SERVICE
 from trainyard.rehearsal.context import View, listed, show
@@ -230,7 +231,7 @@ def _number(view: View, path: str, default: float) -> float | None:
 def _startup(view: View, path: str, longest: int) -> None:
     period, times = _number(view, f"{path}.periodSeconds", 10), _number(view, f"{path}.failureThreshold", 3)
     if period is not None and times is not None and period * times > longest:
-        message = f"{period * times:g} seconds to start: periodSeconds times failureThreshold"
+        message = f"{count(period * times, 'second')} to start: periodSeconds times failureThreshold"
         view.error("gcp-run", f"{path}.failureThreshold", message, allowed=f"at most {longest} seconds")
 
 
@@ -243,9 +244,9 @@ def _probe(view: View, path: str, longest: int) -> None:
         ("initialDelaySeconds", first, (0, longest)),
     ):
         if number is not None and not bounds[0] <= number <= bounds[1]:
-            view.error("gcp-run", f"{path}.{key}", f"{number:g} seconds", allowed=f"{bounds[0]} to {bounds[1]}")
+            view.error("gcp-run", f"{path}.{key}", f"{count(number, 'second')}", allowed=f"{bounds[0]} to {bounds[1]}")
     if period is not None and wait is not None and wait > period:
-        message = f"an answer is waited for {wait:g} seconds, and asked for every {period:g}"
+        message = f"an answer is waited for {count(wait, 'second')}, and asked for every {period:g}"
         view.error("gcp-run", f"{path}.timeoutSeconds", message, allowed=f"at most {period:g}")
     if times is not None and times < 1:
         view.error("gcp-run", f"{path}.failureThreshold", f"{times:g}", allowed="1 or more")

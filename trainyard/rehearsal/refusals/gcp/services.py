@@ -12,6 +12,7 @@ from typing import Final
 
 from trainyard.problems import nearest
 from trainyard.recorded.read import as_number
+from trainyard.recorded.types import GCP_AUDIT_CONFIG
 from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.refusals.gcp.order import waits_for
 from trainyard.rehearsal.refusals.gcp.values import services
@@ -149,6 +150,8 @@ def budget(view: View) -> None:
 def service(view: View) -> None:
     """A service is named with its domain, and is none that is a letter away from another."""
     name = view.text("service")
+    if name == "allServices" and view.type == GCP_AUDIT_CONFIG:
+        return
     if name is not None and "." not in name:
         view.error("gcp-service", "service", show(name), allowed=f"{name}.googleapis.com")
     elif name is not None and name not in services():
@@ -203,5 +206,10 @@ RULES: Rules = {
     after_its_service: (EVERY_TYPE,),
     database: (DATABASE,),
     budget: (BUDGET,),
-    service: (SERVICE, "gcp:projects/serviceIdentity:ServiceIdentity"),
+    service: (
+        SERVICE,
+        "gcp:projects/serviceIdentity:ServiceIdentity",
+        "gcp:serviceusage/consumerQuotaOverride:ConsumerQuotaOverride",
+        GCP_AUDIT_CONFIG,
+    ),
 }

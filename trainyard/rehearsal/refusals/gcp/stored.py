@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
+from trainyard.problems import count
 from trainyard.recorded.read import as_number
 from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.refusals.gcp.storage import BUCKET, CRYPTO_KEY
@@ -106,7 +107,7 @@ def _classes(view: View) -> None:
     for age, to, where in ages:
         later = [other for other in ages if other[0] > age and other[1] < to]
         if later:
-            words = f"after {age:.0f} days, a warmer class after {later[0][0]:.0f}"
+            words = f"after {count(round(age), 'day')}, a warmer class after {later[0][0]:.0f}"
             view.warning("gcs-lifecycle", where, words, allowed="colder classes later")
     _deleted_early(view, ages)
 
@@ -123,12 +124,18 @@ def _deleted_early(view: View, ages: list[tuple[float, int, str]]) -> None:
         for age, to, where in ages:
             least = _PAID_DAYS[to]
             if age >= end:
-                words = f"after {age:.0f} days, and {path} deletes after {end:.0f}: it never comes to that"
-                view.warning("gcs-lifecycle", where, words, allowed=f"fewer than {end:.0f} days")
+                words = f"after {count(round(age), 'day')}, and {path} deletes after {end:.0f}: it never comes to that"
+                view.warning("gcs-lifecycle", where, words, allowed=f"fewer than {count(round(end), 'day')}")
             elif end - age < least:
-                words = f"for {end - age:.0f} days, then {path} deletes: {least} days of the class are paid for"
+                words = (
+                    f"for {count(round(end - age), 'day')}, then {path} deletes: "
+                    f"{count(least, 'day')} of the class are paid for"
+                )
                 view.warning(
-                    "gcs-lifecycle", where, words, allowed=f"deleted after {age + least:.0f} days, or no class"
+                    "gcs-lifecycle",
+                    where,
+                    words,
+                    allowed=f"deleted after {count(round(age + least), 'day')}, or no class",
                 )
 
 

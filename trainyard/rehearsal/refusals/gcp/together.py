@@ -313,6 +313,10 @@ def records(view: View) -> None:
     within = of.text("dnsName") if of is not None else None
     if name and within and within.endswith(".") and name.endswith(".") and not f".{name}".endswith(f".{within}"):
         view.error("gcp-dns", "name", f"{name} is not of zone {within}", allowed=f"a name that ends in .{within}")
+    for key in ("forwardingConfig", "peeringConfig") if of is not None else ():
+        if of is not None and of.mapping(key):
+            words = f"zone {of.name} has {key}: its names are asked elsewhere, and it holds no records"
+            view.error("gcp-dns", "managedZone", words, allowed=f"a zone without {key}")
     data = view.texts("rrdatas")
     for index, text in enumerate(data):
         if (wanted := _unlike(kind, text)) is not None:

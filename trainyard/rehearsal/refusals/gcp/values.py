@@ -51,6 +51,12 @@ def services() -> tuple[str, ...]:
     return tuple(_table()["services"])
 
 
+def together(type_: str) -> Mapping[str, Mapping[str, list[str]]]:
+    """What a type's inputs are to each other, by their paths: `not_with`, `with` and `one_of` others."""
+    found: Mapping[str, Mapping[str, list[str]]] = _table()["together"].get(type_, {})
+    return found
+
+
 def value(view: View) -> None:
     """Texts that the API or the provider enumerates, and numbers, lengths and forms that the provider asks for."""
     if not view.type.startswith(_PREFIX):

@@ -132,6 +132,9 @@ def alert(view: View) -> None:
 def _by_log(view: View) -> None:
     """An alert on lines of a log says how often it tells at most, and has one condition (API, `LogMatch`)."""
     if not any(entry.get("conditionMatchedLog") is not None for _, entry in view.items("conditions")):
+        path = "alertStrategy.notificationRateLimit"
+        if view.mapping(path) and view.entries("conditions") and not view.blurred("conditions"):
+            view.error("gcp-alert", path, "of conditions that are not on lines of a log", allowed="nothing")
         return
     if len(view.entries("conditions")) > 1:
         view.error("gcp-alert", "conditions[1]", "beside one on lines of a log", allowed="that condition alone")
@@ -239,6 +242,9 @@ def metric(view: View) -> None:
         view.error("gcp-metric", "metricDescriptor", f"{kind} of {value}", allowed=allowed)
     if value == "DISTRIBUTION" and view.lacks("valueExtractor"):
         view.error("gcp-metric", "valueExtractor", "is missing for DISTRIBUTION", allowed="EXTRACT(field)")
+    for path in ("bucketOptions", "valueExtractor") if value is not None and value != "DISTRIBUTION" else ():
+        if view.has(path) and view.value(path) not in ("", {}):
+            view.error("gcp-metric", path, f"of a metric of {value}", allowed="nothing, or valueType DISTRIBUTION")
     declared = {str(entry.get("key")) for _, entry in view.items("metricDescriptor.labels")}
     unclear = view.blurred("metricDescriptor.labels") or view.is_unknown("metricDescriptor")
     extractors = view.mapping("labelExtractors")

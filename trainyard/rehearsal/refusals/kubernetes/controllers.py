@@ -11,10 +11,10 @@ from typing import Any, Final
 
 from trainyard.recorded.model import UNKNOWN
 from trainyard.recorded.read import as_number
+from trainyard.rehearsal.clock import is_cron
 from trainyard.rehearsal.context import View, listed, show
 
 _JOB_NAME_LIMIT: Final = 63
-_CRON_FIELD: Final = re.compile(r"[0-9A-Za-z*?/,#-]+")
 _CRON_MACROS: Final = ("@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly")
 
 
@@ -172,15 +172,7 @@ def _cron_job(view: View) -> None:
 def _is_schedule(text: str) -> bool:
     if text.startswith("@"):
         return text in _CRON_MACROS or re.fullmatch(r"@every \S+", text) is not None
-    fields = text.split()
-    highest = (59, 23, 31, 12, 7)
-    if len(fields) != len(highest) or text.startswith("TZ="):
-        return False
-    return all(
-        _CRON_FIELD.fullmatch(field) is not None
-        and all(int(number) <= most for number in re.findall(r"(?<!/)\b\d+", field))
-        for field, most in zip(fields, highest, strict=True)
-    )
+    return is_cron(text)
 
 
 def _autoscaler(view: View) -> None:

@@ -18,6 +18,7 @@ from trainyard.rehearsal.works.programs import (
 )
 from trainyard.rehearsal.works.programs.aws import (
     alarms,
+    batches,
     budget_filters,
     cached_images,
     counted,
@@ -32,7 +33,16 @@ from trainyard.rehearsal.works.programs.aws import (
     prefixes,
     recorded_buckets,
 )
-from trainyard.rehearsal.works.programs.gcp import alerts, boards, bucket_mounts, collected, log_fields, places
+from trainyard.rehearsal.works.programs.gcp import (
+    alerts,
+    boards,
+    bucket_mounts,
+    collected,
+    figures,
+    in_vain,
+    log_fields,
+    places,
+)
 from trainyard.rehearsal.works.programs.kubernetes import (
     addresses,
     certificates,
@@ -70,6 +80,7 @@ from trainyard.rehearsal.works.watching import names
 def check(stack: Stack) -> None:
     """Notes what names something that is not there, or is elsewhere."""
     alarms.check(stack)
+    batches.check(stack)
     keys.check(stack)
     patterns.check(stack)
     events.check(stack)
@@ -88,6 +99,8 @@ def check(stack: Stack) -> None:
     enforced.check(stack)
     cluster = stack.once(Cluster)
     switched_off.check(stack, cluster)
+    in_vain.check(stack)
+    figures.check(stack)
     buckets.check(stack, cluster)
     databases.check(stack, cluster)
     if not cluster.views:

@@ -187,6 +187,11 @@ def _connects(view: View, path: str, found: re.Match[str], server: _Server, clus
             "programs-database", path, f"connects to port {port} of {title}, which listens on {server.port}",
             allowed=str(server.port),
         )  # fmt: skip
+    if server.view.text("settings.connectorEnforcement") == "REQUIRED":
+        view.error(
+            "programs-database", path, f"connects to the address of {title}, which only lets in who comes through a "
+            "connector", allowed="Cloud SQL's proxy or a connector, or connectorEnforcement NOT_REQUIRED",
+        )  # fmt: skip
     if server.asks_certificate and "sslcert=" not in more:
         view.error(
             "programs-database", path, f"connects to {title} without a certificate of its own, which refuses that",

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from trainyard.problems import count
 from trainyard.recorded.read import as_number
 from trainyard.recorded.types import BUCKET
 from trainyard.rehearsal.context import Stack, View
@@ -76,7 +77,8 @@ def _archived(rules: View, path: str) -> None:
         if move.get("storageClass") in _ARCHIVES and enabled and days is not None and days < _ARCHIVE_DAYS:
             rules.warning(
                 "programs-kept", f"{at}.storageClass",
-                f"moves what jobs read to {move['storageClass']} after {days:g} days: each read fails until it is "
+                f"moves what jobs read to {move['storageClass']} after {count(days, 'day')}: each read "
+                "fails until it is "
                 "restored", allowed="GLACIER_IR, STANDARD_IA or INTELLIGENT_TIERING",
             )  # fmt: skip
 
@@ -93,6 +95,6 @@ def _ends(view: View, path: str, days: float, name: str) -> None:
     note(
         "programs-kept",
         path,
-        f"takes away everything after {days:g} days, the newest checkpoint and the data that jobs read too",
+        f"takes away everything after {count(days, 'day')}, the newest checkpoint and the data that jobs read too",
         allowed=f"{_LEAST_DAYS} or more, or a rule for superseded versions alone",
     )

@@ -10,7 +10,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
-from trainyard.recorded.types import GCP_LOG_EXCLUSION
+from trainyard.recorded.types import (
+    BATCH_ENVIRONMENT,
+    BATCH_QUEUE,
+    EVENT_SOURCE_MAPPING,
+    FUNCTION,
+    GCP_IDENTITY_PROVIDER,
+    GCP_LOG_EXCLUSION,
+)
 from trainyard.rehearsal.context import Stack, View, show
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
 
@@ -26,6 +33,9 @@ class _Switch:
 
 _REGIONAL: Final = "gcp:secretmanager/regionalSecretVersion:RegionalSecretVersion"
 _SWITCHES: Final = (
+    _Switch(BATCH_ENVIRONMENT, "state", "DISABLED", "nothing is placed in it", "ENABLED"),
+    _Switch(BATCH_QUEUE, "state", "DISABLED", "it takes no job", "ENABLED"),
+    _Switch("aws:cfg/recorderStatus:RecorderStatus", "isEnabled", False, "nothing is recorded", "true"),
     _Switch("aws:cloudtrail/trail:Trail", "enableLogging", False, "nothing is recorded", "true"),
     _Switch("aws:cloudwatch/eventRule:EventRule", "state", "DISABLED", "no event is told", "ENABLED"),
     _Switch("aws:cloudwatch/eventRule:EventRule", "isEnabled", False, "no event is told", "true"),
@@ -33,10 +43,23 @@ _SWITCHES: Final = (
     _Switch("aws:cloudwatch/compositeAlarm:CompositeAlarm", "actionsEnabled", False, "nobody is told", "true"),
     _Switch("aws:dlm/lifecyclePolicy:LifecyclePolicy", "state", "DISABLED", "no snapshot is taken", "ENABLED"),
     _Switch("aws:guardduty/detector:Detector", "enable", False, "nothing is looked at", "true"),
-    _Switch("aws:lambda/eventSourceMapping:EventSourceMapping", "enabled", False, "it is never called", "true"),
+    _Switch(EVENT_SOURCE_MAPPING, "enabled", False, "it is never called", "true"),
+    _Switch(FUNCTION, "reservedConcurrentExecutions", 0, "it never runs", "-1, or how many may run at once"),
+    _Switch("aws:rds/eventSubscription:EventSubscription", "enabled", False, "nobody is told", "true"),
     _Switch("aws:route53/healthCheck:HealthCheck", "disabled", True, "all counts as healthy", "false"),
     _Switch("aws:scheduler/schedule:Schedule", "state", "DISABLED", "it never comes", "ENABLED"),
+    _Switch("gcp:bigquery/dataTransferConfig:DataTransferConfig", "disabled", True, "nothing is brought over", "false"),
+    _Switch("gcp:cloudbuild/trigger:Trigger", "disabled", True, "nothing is built by it", "false"),
+    _Switch("gcp:cloudrunv2/service:Service", "scaling.manualInstanceCount", 0, "nobody serves a request", "1 or more"),
     _Switch("gcp:cloudscheduler/job:Job", "paused", True, "it never comes", "false"),
+    _Switch("gcp:cloudtasks/queue:Queue", "desiredState", "PAUSED", "no task is sent on", "RUNNING"),
+    _Switch("gcp:compute/routerPeer:RouterPeer", "enable", False, "no route is learnt or told", "true"),
+    _Switch("gcp:gkebackup/backupPlan:BackupPlan", "backupSchedule.paused", True, "no backup is made", "false"),
+    _Switch("gcp:gkebackup/backupPlan:BackupPlan", "deactivated", True, "no backup is made", "false"),
+    _Switch("gcp:iam/workloadIdentityPool:WorkloadIdentityPool", "disabled", True, "nobody of it is let in", "false"),
+    _Switch(GCP_IDENTITY_PROVIDER, "disabled", True, "nobody of it is let in", "false"),
+    _Switch("gcp:kms/cryptoKeyVersion:CryptoKeyVersion", "state", "DISABLED", "nothing is decrypted", "ENABLED"),
+    _Switch("gcp:logging/billingAccountSink:BillingAccountSink", "disabled", True, "no entry is sent on", "false"),
     _Switch("gcp:logging/folderSink:FolderSink", "disabled", True, "no entry is sent on", "false"),
     _Switch("gcp:logging/metric:Metric", "disabled", True, "nothing is counted", "false"),
     _Switch("gcp:logging/organizationSink:OrganizationSink", "disabled", True, "no entry is sent on", "false"),
@@ -46,6 +69,7 @@ _SWITCHES: Final = (
     _Switch("gcp:monitoring/notificationChannel:NotificationChannel", "enabled", False, "nobody is told", "true"),
     _Switch(_REGIONAL, "enabled", False, "nobody reads it", "true"),
     _Switch("gcp:secretmanager/secretVersion:SecretVersion", "enabled", False, "nobody reads it", "true"),
+    _Switch("gcp:storage/transferJob:TransferJob", "status", "DISABLED", "nothing is brought over", "ENABLED"),
     _Switch("gcp:serviceaccount/account:Account", "disabled", True, "nobody gets a token of it", "false"),
     _Switch(
         "gcp:sql/databaseInstance:DatabaseInstance", "settings.activationPolicy", "NEVER",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from trainyard.conventions import ACCELERATORS, GPU_RESOURCE, TPU_RESOURCE
+from trainyard.problems import count
 from trainyard.recorded.node_groups import NodeGroup
 from trainyard.recorded.read import UnknownInput, as_number, value_at
 from trainyard.recorded.taints import taints_of
@@ -36,8 +37,8 @@ def check_flavor(view: View, room: Room, flavor: Flavor, *, is_used: bool) -> No
             view.warning(
                 "queues-part-of-a-node",
                 "metadata.name",
-                f"its nodes have {each} GPUs each, and no queue can take more than {most:g} of them at once",
-                allowed=f"quotas of {each} GPUs or more together",
+                f"its nodes have {count(each, 'GPU')} each, and no queue can take more than {most:g} of them at once",
+                allowed=f"quotas of {count(each, 'GPU')} or more together",
             )
     slice_ = slice_of(groups)
     counts_chips = any((flavor.name, TPU_RESOURCE) in queue.quotas for queue in queues)
@@ -49,7 +50,7 @@ def check_flavor(view: View, room: Room, flavor: Flavor, *, is_used: bool) -> No
                 "metadata.name",
                 f"a slice of it has {slice_} TPU chips, and no queue can take more than {most:g} of them at once: no "
                 "job of a whole slice is admitted, and no other trains",
-                allowed=f"quotas of {slice_} chips or more together",
+                allowed=f"quotas of {count(slice_, 'chip')} or more together",
             )
     if sure:
         _cores(view, flavor, [queue for queue in queues if _has_no_gpus(queue, flavor.name)], groups)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from trainyard.problems import count
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.read import is_set
 from trainyard.recorded.resources import Resources
@@ -20,7 +21,7 @@ from trainyard.recorded.types import (
     GCP_SUBNETWORK,
 )
 from trainyard.review.reports.picture.model import OTHERS_KEY, OWN_KEY, PROTECTED, UNTOLD, Budget, Store
-from trainyard.review.reports.picture.told import count, entries, number, on, purpose, texts, told
+from trainyard.review.reports.picture.told import entries, number, on, purpose, texts, told
 
 _ROUTER: Final = "gcp:compute/router:Router"
 DRAWN: Final = (CLOUD_SQL, FILESTORE, GCP_BUCKET, GCP_BUDGET, GCP_CRYPTO_KEY, GCP_LUSTRE, GCP_NAT, _ROUTER)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from trainyard.problems import count
 from trainyard.review.reports.picture.blocks import Beside, Block, Frame, Grid, Heading, Lines, Stack
 from trainyard.review.reports.picture.figures import Bar
 from trainyard.review.reports.picture.layout_compute import cluster_block, teams_block
@@ -22,7 +23,7 @@ from trainyard.review.reports.picture.model import (
     Zone,
 )
 from trainyard.review.reports.picture.shapes import Drawing, moved
-from trainyard.review.reports.picture.told import count
+from trainyard.review.reports.picture.told import not_drawn
 
 WIDTHS: Final = {"wide": 960.0, "middle": 700.0, "narrow": 362.0}
 """Widths of the three drawings of a page: a desk's screen or a sheet of paper, a tablet, a telephone of 390 pixels."""
@@ -147,7 +148,4 @@ def _others(picture: Picture) -> Block:
     if not any(drawn):
         frames = [Frame("store", Heading(name, count(number, "resource"))) for name, number in picture.others]
         return Grid(frames, 160)
-    named = [f"{name} {number}" for name, number in picture.others[:_MOST_OTHERS]]
-    rest = sum(number for _, number in picture.others[_MOST_OTHERS:])
-    named += [f"others {rest}"] if rest else []
-    return Lines(f"Not drawn: {', '.join(named)}." if named else "", SOFT)
+    return Lines(not_drawn(picture.others, _MOST_OTHERS), SOFT)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from trainyard.problems import count
 from trainyard.review.reports.picture.blocks import Block, Frame, Grid, Heading, Lines, Stack
 from trainyard.review.reports.picture.figures import Bar, Chips, Nodes
 from trainyard.review.reports.picture.lettering import SOFT, TITLE
 from trainyard.review.reports.picture.look import Look, facts
 from trainyard.review.reports.picture.model import UNTOLD, Cluster, NodeGroupFigures, Pool, Quota, Team
-from trainyard.review.reports.picture.told import count
 
 
 def cluster_block(cluster: Cluster, look: Look) -> Block:
@@ -32,15 +32,15 @@ def _pool(pool: Pool, look: Look) -> Frame:
     groups = [_group(group, look) for group in pool.groups]
     if pool.chips_per_node and not pool.gpu:
         each = " or ".join(map(str, pool.chips_per_node))
-        most = f"{pool.chips:,}" if pool.chips is not None else UNTOLD
-        about = (Heading(f"Pool {pool.name}", f"{each} × TPU"), Lines(f"{most} chips at most", SOFT))
+        most = count(pool.chips, "chip") if pool.chips is not None else f"{UNTOLD} chips"
+        about = (Heading(f"Pool {pool.name}", f"{each} × TPU"), Lines(f"{most} at most", SOFT))
         return Frame(f"pool {look.colour(pool.name)}", Stack((*about, *groups), gap=5))
     if not pool.gpu:
         unreadable = any(group.max_nodes is None for group in pool.groups)
         return Frame("pool", Stack((Heading(f"Pool {pool.name}", UNTOLD if unreadable else "no GPU"), *groups), gap=5))
     each = " or ".join(map(str, pool.gpus_per_node))
-    most = f"{pool.gpus:,}" if pool.gpus is not None else UNTOLD
-    about = (Heading(f"Pool {pool.name}", f"{each} × {pool.gpu}"), Lines(f"{most} GPUs at most", SOFT))
+    most = count(pool.gpus, "GPU") if pool.gpus is not None else f"{UNTOLD} GPUs"
+    about = (Heading(f"Pool {pool.name}", f"{each} × {pool.gpu}"), Lines(f"{most} at most", SOFT))
     return Frame(f"pool {look.colour(pool.name)}", Stack((*about, *groups), gap=5))
 
 

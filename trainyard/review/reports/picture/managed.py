@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from trainyard.problems import count
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import (
@@ -18,7 +19,7 @@ from trainyard.recorded.types import (
     SAGEMAKER_USER,
 )
 from trainyard.review.reports.picture.model import EDITORS, UNTOLD, Service
-from trainyard.review.reports.picture.told import count, entries, number, told
+from trainyard.review.reports.picture.told import entries, number, told
 
 DRAWN: Final = (
     *(SAGEMAKER_DOMAIN, SAGEMAKER_USER, MLFLOW_APP, MLFLOW_SERVER),

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
+from trainyard.problems import count
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.read import is_set, steps
 from trainyard.recorded.resources import Resources
@@ -27,7 +28,7 @@ from trainyard.recorded.types import (
 from trainyard.review.reports.picture import google, managed
 from trainyard.review.reports.picture.model import OTHERS_KEY, OWN_KEY, PROTECTED, UNTOLD, Budget, Service, Store
 from trainyard.review.reports.picture.network import zone_of
-from trainyard.review.reports.picture.told import count, entries, number, on, purpose, texts, told
+from trainyard.review.reports.picture.told import entries, number, on, purpose, texts, told
 
 _ANOMALIES: Final = "aws:costexplorer/anomalySubscription:AnomalySubscription"
 _BUCKET_KEY: Final = "rules[0].applyServerSideEncryptionByDefault.kmsMasterKeyId"

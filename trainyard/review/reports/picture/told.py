@@ -5,10 +5,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ParamSpec, TypeVar
 
+from trainyard.problems import count
 from trainyard.recorded.model import UNKNOWN, RecordedResource, Secret, has_secret
 from trainyard.recorded.read import UnreadableInput, as_number, list_at, mappings_at, value_at
 from trainyard.recorded.resources import Resources
@@ -83,6 +84,11 @@ def purpose(resource: RecordedResource) -> str:
     return resource.name.removeprefix(f"{outer}-") if outer else resource.name
 
 
-def count(number: float, noun: str) -> str:
-    """`1 node`, `12 nodes`."""
-    return f"{number:,g} {noun}{'' if number == 1 else 's'}"
+def not_drawn(others: Sequence[tuple[str, int]], most: int) -> str:
+    """`Not drawn: 188 resources of kubernetes, 30 of iam and 12 of others.`; empty where all is drawn."""
+    if not others:
+        return ""
+    rest = sum(number for _, number in others[most:])
+    named = [f"{number} of {name}" for name, number in others[1:most]] + ([f"{rest} of others"] if rest else [])
+    first = ", ".join([f"{count(others[0][1], 'resource')} of {others[0][0]}", *named[:-1]])
+    return f"Not drawn: {first}{f' and {named[-1]}' if named else ''}."

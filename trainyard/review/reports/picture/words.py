@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from trainyard.problems import count
 from trainyard.review.reports.picture.model import UNTOLD, Cluster, Picture, Pool
+from trainyard.review.reports.picture.told import not_drawn
 
 
 def said_of(picture: Picture) -> str:
@@ -35,7 +37,7 @@ def _parts(picture: Picture) -> Iterator[str]:
         )
         yield "Teams: " + ", ".join(owned)
     if picture.others:
-        yield "Not drawn: " + ", ".join(f"{name} {count}" for name, count in picture.others)
+        yield not_drawn(picture.others, len(picture.others)).rstrip(".")
 
 
 def _cluster(cluster: Cluster) -> str:
@@ -47,10 +49,14 @@ def _cluster(cluster: Cluster) -> str:
 
 def _offer(pool: Pool) -> str:
     if pool.gpu:
-        return f"with {pool.gpus if pool.gpus is not None else UNTOLD} {pool.gpu} GPUs at most"
+        return f"with {_many(pool.gpus, f'{pool.gpu} GPU')} at most"
     if pool.chips_per_node:
-        return f"with {pool.chips if pool.chips is not None else UNTOLD} TPU chips at most"
+        return f"with {_many(pool.chips, 'TPU chip')} at most"
     return "without GPUs"
+
+
+def _many(number: int | None, noun: str) -> str:
+    return f"{UNTOLD} {noun}s" if number is None else count(number, noun)
 
 
 def _kept(name: str, kind: str, marks: tuple[str, ...]) -> str:

@@ -95,7 +95,13 @@ class WaysOut:
 
 
 def _is_for(resources: Resources, nat: RecordedResource, subnet: RecordedResource) -> bool:
-    """Whether a NAT is for the addresses of nodes and pods of a subnet, or that is not known."""
+    """Whether a NAT is for the addresses of nodes and pods of a subnet, or that is not known.
+
+    A private one is between networks, and one for gateways or load balancers is for no machine.
+    """
+    served = texts_at(nat.inputs, "endpointTypes")
+    if value_at(nat.inputs, "type") == "PRIVATE" or (served and "ENDPOINT_TYPE_VM" not in served):
+        return False
     which = value_at(nat.inputs, "sourceSubnetworkIpRangesToNat")
     if which == "ALL_SUBNETWORKS_ALL_IP_RANGES":
         return True

@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from trainyard.problems import count
 from trainyard.recorded.read import as_number
 from trainyard.recorded.types import CLOUD_SQL, GCP_REGIONAL_SECRET, GCP_RUN_JOB, GCP_RUN_SERVICE, GCP_SECRET
 from trainyard.rehearsal.context import Stack, View
@@ -94,7 +95,9 @@ def _starts(view: View) -> None:
     if period is None or times is None or first is None:
         return
     if first + period * times < _LEAST_START_SECONDS:
-        message = f"{first + period * times:g} seconds to start, and MLflow takes longer: no instance is ever well"
+        message = (
+            f"{count(first + period * times, 'second')} to start, and MLflow takes longer: no instance is ever well"
+        )
         allowed = f"{_LEAST_START_SECONDS} seconds or more: failureThreshold times periodSeconds"
         view.error("run-probe", f"{at}.failureThreshold", message, allowed=allowed)
 

@@ -3,7 +3,19 @@
 from __future__ import annotations
 
 from trainyard.rehearsal.context import Stack
-from trainyard.rehearsal.works.paths.aws import acls, api, endpoints, images, names, nodes, peers, places, room, routes
+from trainyard.rehearsal.works.paths.aws import (
+    acls,
+    api,
+    endpoints,
+    images,
+    names,
+    nodes,
+    peers,
+    places,
+    room,
+    routes,
+    workers,
+)
 from trainyard.rehearsal.works.paths.aws.endpoints import Endpoints
 from trainyard.rehearsal.works.paths.aws.groups import Groups, fabric
 from trainyard.rehearsal.works.paths.aws.network import Network
@@ -27,6 +39,7 @@ def check(stack: Stack) -> None:
     peers.check(network)
     room.check(network, all_nodes)
     acls.check(network, all_nodes)
+    workers.check(network)
     registries = images.public_registries(stack)
     images.check(network, all_nodes, registries)
     names.check(network, all_nodes, [service["name"] for service in nodes.asked_services(stack)], list(registries))

@@ -12,6 +12,7 @@ from typing import Final
 
 from trainyard.catalog import eks_nodes
 from trainyard.conventions import GPU_RESOURCE
+from trainyard.problems import count
 from trainyard.recorded.node_groups import EFA_INTERFACES, EKS_NODE_GROUP, LAUNCH_TEMPLATE
 from trainyard.recorded.quantities import quantity
 from trainyard.recorded.read import follow
@@ -84,7 +85,7 @@ def _resource(tag: View, group: View, name: str, value: str, disks: Mapping[str,
         most = max((one.gpus for one in found if one is not None), default=0)
         if not types or None in found or (most and told >= most and told % most == 0):
             return  # devices may be shared, and count several times
-        words = f"{most} GPUs"
+        words = f"{count(most, 'GPU')}"
     elif name == _EFA and template is not None and not template.blurred("networkInterfaces"):
         most = sum(one.get("interfaceType") in EFA_INTERFACES for _, one in template.items("networkInterfaces"))
         if told == most:

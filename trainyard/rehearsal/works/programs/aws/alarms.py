@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from trainyard.problems import nearest
-from trainyard.recorded.types import BUCKET, DATABASE, EKS_CLUSTER, SNS_TOPIC, SNS_TOPIC_SUBSCRIPTION
+from trainyard.recorded.types import BUCKET, DATABASE, EKS_CLUSTER, FUNCTION, SNS_TOPIC, SNS_TOPIC_SUBSCRIPTION
 from trainyard.rehearsal.context import Stack, View, show
 
 _ALARM: Final = "aws:cloudwatch/metricAlarm:MetricAlarm"
@@ -32,7 +32,7 @@ _DIMENSIONS: Final = {
     ("AWS/EFS", "FileSystemId"): ("aws:efs/fileSystem:FileSystem", ""),
     ("AWS/EC2", "InstanceId"): ("aws:ec2/instance:Instance", ""),
     ("AWS/NATGateway", "NatGatewayId"): ("aws:ec2/natGateway:NatGateway", ""),
-    ("AWS/Lambda", "FunctionName"): ("aws:lambda/function:Function", "name"),
+    ("AWS/Lambda", "FunctionName"): (FUNCTION, "name"),
     ("AWS/SQS", "QueueName"): ("aws:sqs/queue:Queue", "name"),
     ("AWS/DynamoDB", "TableName"): ("aws:dynamodb/table:Table", "name"),
     ("AWS/EKS", "ClusterName"): (EKS_CLUSTER, "name"),

@@ -15,6 +15,7 @@ from functools import cache
 from typing import Any, Final
 
 from trainyard.problems import nearest
+from trainyard.recorded.read import follow
 from trainyard.recorded.types import EVENT_BUS_POLICY, EVENT_RULE, EVENT_TARGET
 from trainyard.rehearsal.context import Stack, View, listed, show
 from trainyard.rehearsal.refusals.aws.models import ModelMissingError, Shape
@@ -43,12 +44,53 @@ _FIELDS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
         "instance-id": (), "instance-action": ("hibernate", "stop", "terminate"),
     },
     "EC2 Instance Rebalance Recommendation": {"instance-id": ()},
+    "CodeBuild Build State Change": {
+        "build-status": ("FAILED", "IN_PROGRESS", "STOPPED", "SUCCEEDED"), "project-name": (), "build-id": (),
+        "additional-information": (), "current-phase": (), "current-phase-context": (), "version": (),
+    },
+    "Step Functions Execution Status Change": {
+        "executionArn": (), "stateMachineArn": (), "name": (), "startDate": (), "stopDate": (), "input": (),
+        "inputDetails": (), "output": (), "outputDetails": (), "error": (), "cause": (), "redriveCount": (),
+        "redriveDate": (), "redriveStatus": (), "redriveStatusReason": (), "stateMachineVersionArn": (),
+        "stateMachineAliasArn": (),
+        "status": ("ABORTED", "FAILED", "PENDING_REDRIVE", "RUNNING", "SUCCEEDED", "TIMED_OUT"),
+    },
     "CloudWatch Alarm State Change": {
         "alarmName": (), "configuration": (), "previousState": (), "state": (), "muteDetail": (),
         "state.value": _ALARMS, "previousState.value": _ALARMS,
     },
 }  # fmt: skip
 """What `detail` of an event holds, and the values of a field where there are few."""
+_VALUES: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
+    "Batch Job State Change": {
+        "status": ("FAILED", "PENDING", "RUNNABLE", "RUNNING", "STARTING", "SUBMITTED", "SUCCEEDED"),
+    },
+    "Backup Job State Change": {
+        "state": (
+            "ABORTED", "ABORTING", "COMPLETED", "CREATED", "EXPIRED", "FAILED", "PARTIAL", "PENDING", "RUNNING",
+        ),
+    },
+    "Copy Job State Change": {"state": ("COMPLETED", "CREATED", "FAILED", "PARTIAL", "RUNNING")},
+    "Restore Job State Change": {"status": ("ABORTED", "COMPLETED", "FAILED", "PENDING", "RUNNING")},
+    "ECS Task State Change": {
+        "lastStatus": (
+            "ACTIVATING", "DEACTIVATING", "DELETED", "DEPROVISIONING", "PENDING", "PROVISIONING", "RUNNING", "STOPPED",
+            "STOPPING",
+        ),
+    },
+    "Config Rules Compliance Change": {
+        "newEvaluationResult.complianceType": ("COMPLIANT", "INSUFFICIENT_DATA", "NON_COMPLIANT", "NOT_APPLICABLE"),
+    },
+    "AWS Health Event": {
+        "eventTypeCategory": ("accountNotification", "investigation", "issue", "scheduledChange"),
+    },
+    "ECR Image Action": {
+        "action-type": ("DELETE", "PULL", "PUSH", "REPLICATE"), "result": ("FAILURE", "SUCCESS"),
+    },
+    "ECR Image Scan": {"scan-status": ("ACTIVE", "COMPLETE", "FAILED", "FINDINGS_UNAVAILABLE", "IN_PROGRESS")},
+    "EBS Snapshot Notification": {"result": ("failed", "succeeded")},
+}  # fmt: skip
+"""Values of fields of events whose other fields are not all listed here."""
 _PATH: Final = re.compile(r"\$\.detail\.([A-Za-z][\w-]*)")
 _EQUALS: Final = re.compile(r"\$\.detail\.([A-Za-z][\w.-]*)\s*=\s*\"([^\"*]*)\"")
 _FIRST: Final = re.compile(r"\$\.([A-Za-z][\w-]*)")
@@ -113,6 +155,11 @@ def _of(pattern: Mapping[str, Any]) -> Mapping[str, tuple[str, ...]]:
 
 def _matched(rule: View, pattern: Mapping[str, Any]) -> None:
     fields, detail = _of(pattern), pattern.get("detail")
+    kinds = listed(pattern.get("detail-type"))
+    valued = _VALUES.get(str(kinds[0]), {}) if len(kinds) == 1 and isinstance(detail, Mapping) else {}
+    for path in valued:
+        wanted = follow(detail, *path.split("."))
+        _are_values(rule, "eventPattern", path, [one for one in listed(wanted) if isinstance(one, str)], valued)
     if not fields or not isinstance(detail, Mapping):
         return
     for name, wanted in detail.items():

@@ -49,6 +49,11 @@ _OF: Final[Mapping[str, tuple[str, ...]]] = {
     "aws.s3": ("Object Created", "Object Deleted", "Object Restore Completed", "Object Tags Added"),
     "aws.ecr": ("ECR Image Action", "ECR Image Scan", "ECR Pull Through Cache Action", "ECR Replication Action"),
     "aws.cloudwatch": ("CloudWatch Alarm State Change", "CloudWatch Alarm Configuration Change"),
+    "aws.batch": ("Batch Job State Change", "Batch Job Queue Blocked"),
+    "aws.backup": ("Backup Job State Change", "Copy Job State Change", "Restore Job State Change"),
+    "aws.codebuild": ("CodeBuild Build State Change", "CodeBuild Build Phase Change"),
+    "aws.ecs": ("ECS Task State Change", "ECS Container Instance State Change", "ECS Deployment State Change"),
+    "aws.states": ("Step Functions Execution Status Change",),
     "aws.signin": (),
     "aws.cloudtrail": (),
 }  # fmt: skip

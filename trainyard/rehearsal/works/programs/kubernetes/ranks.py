@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from trainyard.problems import nearest
+from trainyard.problems import count, nearest
 from trainyard.recorded.quantities import quantity
 from trainyard.recorded.read import as_number, follow, known_texts
 from trainyard.rehearsal.context import Stack, listed, show
@@ -91,14 +91,20 @@ def _compared(
     # Of one node each, the pods are trainings of their own: a sweep, which waits for nobody.
     if nodes is not None and ranks is not None and nodes not in (1, ranks):
         pod.view.error(
-            "programs-gang", path, f"tells {nodes:g} nodes to a job of {ranks:g} pods: its ranks wait for each other",
+            "programs-gang", path, (
+                f"tells {count(nodes, 'node')} to a job of {count(ranks, 'pod')}: "
+                "its ranks wait for each other"
+            ),
             allowed=f"{ranks:g}",
         )  # fmt: skip
     limits = follow(container.body, "resources", "limits")
     gpus = quantity(limits.get(_GPU)) if isinstance(limits, Mapping) else None
     if processes is not None and gpus and processes > gpus:
         pod.view.error(
-            "programs-gang", path, f"starts {processes:g} processes a node, and each container has {gpus:g} GPUs",
+            "programs-gang", path, (
+                f"starts {count(processes, 'process', 'processes')} a node, and "
+                f"each container has {count(gpus, 'GPU')}"
+            ),
             allowed=f"at most {gpus:g}",
         )  # fmt: skip
     name, subdomain = pod.view.text("metadata.name"), pod.spec.get("subdomain")

@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
+from trainyard.problems import count
 from trainyard.recorded.quantities import quantity
 from trainyard.recorded.read import follow
 from trainyard.rehearsal.context import View, listed
@@ -69,7 +70,8 @@ def _shared(pod: Pod) -> None:
                 pod.view.error(
                     "programs-shared-memory",
                     f"{path}.emptyDir.sizeLimit",
-                    f"{source.get('sizeLimit')} of shared memory for {gpus:g} GPUs: NCCL and loaders of data end with "
+                    f"{source.get('sizeLimit')} of shared memory for {count(gpus, 'GPU')}: NCCL and "
+                    "loaders of data end with "
                     "'Bus error'",
                     allowed="1Gi or more",
                 )
@@ -109,6 +111,6 @@ def _gang(pod: Pod) -> None:
     if indexed and most is not None and at_once is not None and most > at_once > 1:
         view.error(
             "programs-gang", "spec.completions",
-            f"{most:g} ranks of which {at_once:g} run at once: each waits for those that are not there",
+            f"{count(most, 'rank')} of which {at_once:g} run at once: each waits for those that are not there",
             allowed=f"{at_once:g}, as parallelism",
         )  # fmt: skip

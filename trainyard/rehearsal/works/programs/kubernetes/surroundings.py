@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import Any, Final
 
-from trainyard.problems import nearest
+from trainyard.problems import count, nearest
 from trainyard.recorded.model import UNKNOWN
 from trainyard.recorded.quantities import quantity
 from trainyard.recorded.read import follow
@@ -186,7 +186,7 @@ def _image(pod: Pod, container: Container) -> None:
         pod.view.error(
             "programs-image",
             f"{container.path}.image",
-            f"has no CUDA, and the container asks for {gpus:g} GPUs: the program sees none",
+            f"has no CUDA, and the container asks for {count(gpus, 'GPU')}: the program sees none",
             allowed="the image of the same version for GPUs",
         )
 

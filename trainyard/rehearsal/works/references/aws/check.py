@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from trainyard.rehearsal.context import Stack
 from trainyard.rehearsal.works.references.aws import (
+    chosen,
     groups,
     log_groups,
     log_senders,
@@ -18,6 +19,7 @@ from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
 def check_aws(stack: Stack, cluster: Cluster) -> None:
     """Every check; of a cluster that is somewhere else there is nothing to check."""
     volumes.check(stack)
+    chosen.check(stack)
     groups.check(stack)
     log_groups.check(stack)
     log_senders.check(stack)

@@ -140,8 +140,10 @@ def _lustre(system: View, nodes: Addresses) -> None:
     if not squashes or system.blurred(_RULES) or any(ranges is None for _, _, ranges in rules):
         return
     free = [(path, ranges) for path, rule, ranges in rules if rule.get("squashMode") == "NO_SQUASH" and ranges]
-    if free and not any(nodes & ranges for _, ranges in free):
-        system.error(
+    let_in = Addresses.union(ranges for _, ranges in free)
+    if free and nodes - let_in:
+        tell = system.warning if nodes & let_in else system.error  # some nodes alone may be who makes folders
+        tell(
             "reference-file-system", f"{free[0][0]}.ipAddressRanges",
             f"does not squash root of {free[0][1]}, and nodes, which mount it, have {nodes}: root of theirs is "
             "squashed, and a folder stays root's", allowed=str(nodes),

@@ -11,11 +11,12 @@ import calendar
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
+from zoneinfo import available_timezones
 
 from trainyard.problems import nearest
 from trainyard.recorded.model import UNKNOWN
 from trainyard.recorded.read import as_number, follow
+from trainyard.rehearsal.clock import is_zone
 from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster, Container, Pod
 
@@ -85,7 +86,7 @@ def _numbers(field: str, least: int, most: int) -> set[int] | None:
 
 def _zone(view: View) -> None:
     zone = view.text("spec.timeZone")
-    if zone is None or zone == "Local" or _is_zone(zone) or not _is_zone("Etc/UTC"):  # a machine without the database
+    if zone is None or zone == "Local" or is_zone(zone):
         return
     view.error(
         "reference-time-zone",
@@ -94,14 +95,6 @@ def _zone(view: View) -> None:
         allowed="a zone of the IANA time zone database, as Asia/Dubai",
         hint=nearest(zone, available_timezones()),
     )
-
-
-def _is_zone(name: str) -> bool:
-    try:
-        ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError, OSError):
-        return False
-    return True
 
 
 def _grace(pod: Pod) -> None:

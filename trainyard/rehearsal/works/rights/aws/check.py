@@ -20,6 +20,7 @@ from trainyard.rehearsal.works.rights.aws.needs import (
     messages,
     pods,
     programs,
+    service_jobs,
     services,
     training,
     volumes,
@@ -92,6 +93,7 @@ def needs(places: Places, bindings: Bindings, made: Sequence[Workload]) -> Itera
     """Everything that somebody has to be allowed, each once."""
     users = recorded(places.stack, made)
     yield from services.needs(places)
+    yield from service_jobs.needs(places)
     yield from brakes.needs(places)
     yield from training.needs(places)
     yield from programs.needs(places, bindings)

@@ -80,17 +80,26 @@ class Judge:
     def refuses(self, request: Request, params: Any = None) -> bool | None:
         """Whether it refuses a request; None where that cannot be said. `params` None: none that are known."""
         asked = _Asked(scope_of(request, params))
-        conditions = [asked.outcome(text) for text in self._conditions]
-        if False in conditions:
-            return False
+        conditions = set()
+        for text in self._conditions:
+            outcome = asked.outcome(text)
+            if outcome is False:
+                return False
+            conditions.add(outcome)
         if Fails in conditions:
             return not self.ignores_failures
+        if CannotSay in conditions:
+            return None
         for name, text in self._variables:
             asked.keep(name, text)
-        found = {asked.outcome(text) for text in self._validations}
-        refused = False in found or (Fails in found and not self.ignores_failures)
-        unknown = CannotSay in conditions or (CannotSay in found and not refused)
-        return None if unknown else refused
+        refusing = {False} if self.ignores_failures else {False, Fails}
+        unknown = False
+        for text in self._validations:  # the first that refuses is enough
+            outcome = asked.outcome(text)
+            if outcome in refusing:
+                return True
+            unknown = unknown or outcome is CannotSay
+        return None if unknown else False
 
     def denies(self, told: Any) -> bool:
         """Whether a validation is plainly false; one that ends in an error may read a field that has a default.

@@ -8,17 +8,18 @@ from __future__ import annotations
 from fnmatch import fnmatchcase
 from typing import Final
 
-from trainyard.recorded.types import BUCKET, EVENT_RULE
+from trainyard.recorded.types import BUCKET, EVENT_RULE, FUNCTION
 from trainyard.rehearsal.context import View, expand
 from trainyard.rehearsal.works.rights.aws.needs.places import Places
 from trainyard.rehearsal.works.rights.aws.recorded_policies import arn_of, names_of
 
-FUNCTION: Final = "aws:lambda/function:Function"
 _PERMISSION: Final = "aws:lambda/permission:Permission"
 _CALLS: Final = {
     "aws:cloudwatch/eventTarget:EventTarget": ("arn", "events.amazonaws.com"),
     "aws:s3/bucketNotification:BucketNotification": ("lambdaFunctions[].lambdaFunctionArn", "s3.amazonaws.com"),
     "aws:sns/topicSubscription:TopicSubscription": ("endpoint", "sns.amazonaws.com"),
+    "aws:secretsmanager/secretRotation:SecretRotation": ("rotationLambdaArn", "secretsmanager.amazonaws.com"),
+    "aws:cloudwatch/logSubscriptionFilter:LogSubscriptionFilter": ("destinationArn", "logs.amazonaws.com"),
 }
 """Where a resource names a function that a service calls for it, and the service."""
 

@@ -83,6 +83,8 @@ def _filled_all(places: Places, view: View, templates: str | list[str]) -> list[
 
 
 def _of_delivery(places: Places, view: View, entry: Mapping[str, Any], path: str, name: str) -> Iterator[Need]:
+    if ("where" in entry and not view.flag(entry["where"])) or ("unless" in entry and view.flag(entry["unless"])):
+        return
     place = places.place(name)
     if place is None or place.read:
         yield from _with_a_foreign_key(places, view, entry, name)
