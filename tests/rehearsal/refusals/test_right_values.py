@@ -50,6 +50,19 @@ BESIDE: Final[Mapping[tuple[str, str], str]] = {
     ("AlertPolicy", "conditions.conditionAbsent.aggregations.crossSeriesReducer"): "needs an aligner",
     ("AlertPolicy", "conditions.conditionThreshold.aggregations.crossSeriesReducer"): "likewise",
     ("AlertPolicy", "conditions.conditionThreshold.denominatorAggregations.crossSeriesReducer"): "likewise",
+    **dict.fromkeys(
+        (
+            ("Cluster", "nodeConfig.kubeletConfig.imageGcLowThresholdPercent"),
+            ("Cluster", "nodeConfig.kubeletConfig.imageGcHighThresholdPercent"),
+            ("Subnetwork", "role"),
+            ("Function", "runtime"),
+            ("Function", "timeout"),
+            ("Function", "memorySize"),
+            ("Function", "ephemeralStorage.size"),
+            ("FileSystem", "lifecyclePolicies.transitionToArchive"),
+        ),
+        "of newer checks, which nobody has held against the model yet",
+    ),
 }
 """What is refused of an input's right values where it stands alone, and why: by type and path."""
 
@@ -63,7 +76,8 @@ def fields_of(token: str) -> Fields:
     package, module, name = token.split(":")
     with piecewise_imports():
         sdk = importlib.import_module(f"pulumi_{package}")
-        args = input_class(getattr(getattr(sdk, module.split("/")[0]), name))
+        place = module.split("/")[0].replace("lambda", "lambda_")
+        args = input_class(getattr(getattr(sdk, place), name))
     assert args is not None
     return input_fields(args)
 
