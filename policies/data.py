@@ -11,6 +11,7 @@ from trainyard.policies.rules import Config, StackViolation, resource_rule, stac
 from trainyard.problems import count
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.read import is_on, is_set, list_at, number_at, texts_at, value_at
+from trainyard.recorded.replicas import is_replica
 from trainyard.recorded.resources import Resources, refers
 from trainyard.recorded.types import (
     BUCKET,
@@ -126,7 +127,9 @@ def stateful_resource_unprotected(resource: RecordedResource, _: Config) -> Iter
     config={"minDays": {"type": "number", "minimum": 1, "maximum": 35, "default": 7}},
 )
 def database_without_backups(resource: RecordedResource, config: Config) -> Iterator[str]:
-    """A mistake is noticed in days; the tracking database is the record of every run."""
+    """A mistake is noticed in days; the tracking database is the record of every run. A replica's are its source's."""
+    if is_replica(resource):
+        return
     if resource.type == CLOUD_SQL:
         backups = value_at(resource.inputs, "settings", "backupConfiguration")
         kept = number_at(backups, "backupRetentionSettings", "retainedBackups", default=7)  # one a day; 7 by default

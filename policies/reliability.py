@@ -16,6 +16,7 @@ from trainyard.policies.rules import Config, StackViolation, resource_rule, stac
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.node_groups import EKS_NODE_GROUP, NODE_GROUP_PARTS, gpu_node_groups, tpu_node_groups
 from trainyard.recorded.read import is_set, mapping_at, number_at, value_at
+from trainyard.recorded.replicas import is_like_its_source
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import (
     ADD_ON,
@@ -120,7 +121,8 @@ def unpinned_version(resource: RecordedResource, _: Config) -> Iterator[str]:
     """Add-ons, charts, the database engine, the cluster and its nodes."""
     key = _VERSIONS.get(resource.type, "version")
     if not is_set(resource.inputs, key):
-        yield f"{key} is not set"
+        if not is_like_its_source(resource):
+            yield f"{key} is not set"
     elif FLOATING.search(version := str(value_at(resource.inputs, key, unknown=""))):
         yield f"{key} {version} is a range: it moves by itself"
 

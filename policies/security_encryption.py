@@ -13,6 +13,7 @@ from trainyard.problems import count
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.node_groups import GKE_NODE_POOL, LAUNCH_TEMPLATE
 from trainyard.recorded.read import as_number, is_on, is_set, known_texts, list_at, number_at, text_at, value_at
+from trainyard.recorded.replicas import is_like_its_source
 from trainyard.recorded.resources import Resources, refers
 from trainyard.recorded.types import (
     BUCKET,
@@ -54,6 +55,8 @@ def storage_without_environment_key(resources: Resources, config: Config) -> Ite
     """Judged by what a property is made of, so it holds at a preview, when no key has an ARN yet."""
     for type_, property_ in KEY_PROPERTY.items():
         for resource in resources.of(type_):
+            if is_like_its_source(resource) and not is_set(resource.inputs, property_):
+                continue  # a replica has its source's key
             if not _keyed(resources, resource, property_, config):
                 yield resource, f"{property_} names no key of the environment"
     for template in resources.of(LAUNCH_TEMPLATE):
@@ -65,7 +68,7 @@ def storage_without_environment_key(resources: Resources, config: Config) -> Ite
             elif not is_set(device, "ebs", "kmsKeyId"):
                 yield template, f"{value_at(device, 'deviceName')} names no key"
     for database in resources.of(DATABASE):
-        if not is_on(database.inputs, "storageEncrypted"):
+        if not is_on(database.inputs, "storageEncrypted") and not is_like_its_source(database):
             yield database, "storageEncrypted is off"
     for bucket in resources.of(BUCKET):
         settings = resources.referring(bucket, "bucket", BUCKET_ENCRYPTION)

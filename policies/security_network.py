@@ -132,7 +132,8 @@ def instance_metadata_v1(resource: RecordedResource, _: Config) -> Iterator[str]
     On Google Cloud GKE's own server stands between, where a pool or its cluster's first one asks for it.
     """
     if resource.type == GKE_CLUSTER:
-        if not is_set(resource.inputs, "workloadIdentityConfig", "workloadPool"):
+        by_workload = is_set(resource.inputs, "workloadIdentityConfig", "workloadPool")
+        if not by_workload and not is_on(resource.inputs, "enableAutopilot"):  # Autopilot always has it
             yield "workloadIdentityConfig is not set: pods have the node's account"
         return
     if resource.type == GKE_NODE_POOL:

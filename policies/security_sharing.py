@@ -25,9 +25,12 @@ from trainyard.recorded.types import (
     ENDPOINT_SERVICE,
     ENDPOINT_SERVICE_PRINCIPAL,
     GCP_BUCKET,
+    GCP_LOG_BUCKET,
     GCP_LOG_SINK,
+    GCP_NETWORK,
     GCP_PEERING,
     GCP_PROVIDER,
+    GCP_TOPIC,
     RESOURCE_SHARE_PRINCIPAL,
     SNAPSHOT_PERMISSION,
     VPC_PEERING,
@@ -66,11 +69,14 @@ WHOM: Final[Mapping[str, tuple[str, Callable[[Any], Iterator[Any]]]]] = {
 }
 """What a resource does for an account, by type, and where it says which."""
 
+DESTINATIONS: Final = (GCP_NETWORK, GCP_TOPIC, GCP_LOG_BUCKET)
+"""What networks are joined to and logs go to on Google Cloud, where the stack makes it; buckets have their own way."""
+
 
 @stack_rule(
     "shared-with-another-account",
     "Nothing of the environment's is copied to another account, shared with one, or joined to its network.",
-    types=(*WHOM, AWS_BUDGET, AWS_PROVIDER, GCP_PEERING, GCP_LOG_SINK, GCP_BUCKET, GCP_PROVIDER),
+    types=(*WHOM, *DESTINATIONS, AWS_BUDGET, AWS_PROVIDER, GCP_PEERING, GCP_LOG_SINK, GCP_BUCKET, GCP_PROVIDER),
     severity=Severity.CRITICAL,
     controls=("NIST 800-53r5 AC-4", "NIST 800-53r5 AC-21", "ISO 27001:2022 A.5.14"),
     fix="Take it away, or name the account in accountIds where it is yours too.",
@@ -121,15 +127,21 @@ def _with_another_project(resources: Resources, config: Config) -> Iterator[Stac
     for peering in resources.of(GCP_PEERING):
         here, there = (_PROJECT.search(str(value_at(peering.inputs, key))) for key in ("network", "peerNetwork"))
         own = known | ({here["project"]} if here else set())
-        if there and there["project"] not in own:
+        if there and there["project"] not in own and not _of_the_stack(peering, "peerNetwork", resources):
             yield peering, f"joins the network to that of project {there['project']}"
     for sink in resources.of(GCP_LOG_SINK):
         destination = str(value_at(sink.inputs, "destination", unknown=""))
         project, bucket = _PROJECT.search(destination), _BUCKET.fullmatch(destination)
-        if project and project["project"] not in known:
+        if project and project["project"] not in known and not _of_the_stack(sink, "destination", resources):
             yield sink, f"copies logs to project {project['project']}"
         if bucket and bucket["bucket"] not in config["projects"] and not _made_here(sink, bucket["bucket"], resources):
             yield sink, f"copies logs to bucket {bucket['bucket']}, which is not of the stack"
+
+
+def _of_the_stack(resource: RecordedResource, key: str, resources: Resources) -> bool:
+    """Whether an input is made of something that the stack makes, whatever project its provider puts that in."""
+    made_of = resource.property_dependencies.get(key, ())
+    return any(one.urn in made_of and one.is_made and not one.read for one in resources.of(*DESTINATIONS))
 
 
 def _made_here(sink: RecordedResource, name: str, resources: Resources) -> bool:

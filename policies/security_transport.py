@@ -10,7 +10,8 @@ from pulumi_policy import Severity
 from trainyard.policies.access import everybody
 from trainyard.policies.rules import Config, StackViolation, stack_rule
 from trainyard.recorded.policy_documents import statements
-from trainyard.recorded.read import list_at, mapping_at, value_at
+from trainyard.recorded.read import is_set, list_at, mapping_at, value_at
+from trainyard.recorded.replicas import is_like_its_source, source_of
 from trainyard.recorded.resources import Resources, refers
 from trainyard.recorded.types import BUCKET, BUCKET_POLICY, CLOUD_SQL, DATABASE, DATABASE_PARAMETERS
 
@@ -51,10 +52,12 @@ def bucket_accepts_plain_http(resources: Resources, _: Config) -> Iterator[Stack
 def database_accepts_plain_connections(resources: Resources, _: Config) -> Iterator[StackViolation]:
     """RDS for PostgreSQL: `rds.force_ssl` of the parameter group; Cloud SQL: its TLS mode."""
     for database in resources.of(DATABASE):
+        source = source_of(database, resources) if is_like_its_source(database) else None
+        told = source if source is not None and not is_set(database.inputs, "parameterGroupName") else database
         forced = [
             found
             for found in resources.of(DATABASE_PARAMETERS)
-            if refers(database, "parameterGroupName", found)
+            if refers(told, "parameterGroupName", found)
             and any(_is_one(mapping_at(entry)) for entry in list_at(found.inputs, "parameters"))
         ]
         if not forced:

@@ -44,7 +44,10 @@ def network_policies_not_strict(resources: Resources, _: Config) -> Iterator[Sta
     if not clusters and not resources.of(GKE_CLUSTER):
         raise NotApplicable("there is no cluster")
     for cluster in resources.of(GKE_CLUSTER):
-        by_dataplane = value_at(cluster.inputs, "datapathProvider") == "ADVANCED_DATAPATH"
+        # Autopilot always has Dataplane V2 (GKE, "Autopilot overview", as generally known in 2026-11).
+        by_dataplane = value_at(cluster.inputs, "datapathProvider") == "ADVANCED_DATAPATH" or is_on(
+            cluster.inputs, "enableAutopilot"
+        )
         if not by_dataplane and not is_on(cluster.inputs, "networkPolicy", "enabled"):
             yield cluster, "datapathProvider is not ADVANCED_DATAPATH: no network policy is enforced"
     plugins = [found for found in resources.of(ADD_ON) if value_at(found.inputs, "addonName") == "vpc-cni"]

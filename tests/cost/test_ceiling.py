@@ -5,6 +5,8 @@ from dataclasses import replace
 import pytest
 
 from tests.cost.recorded import node_group, resource
+from trainyard.catalog import cpu_instances, gcp
+from trainyard.cost.bound import PLAIN_VCPU_USD, vcpus
 from trainyard.cost.ceiling import hourly_ceiling
 from trainyard.recorded.model import UNKNOWN
 from trainyard.recorded.node_groups import EKS_NODE_GROUP
@@ -49,6 +51,35 @@ def test_what_has_no_price_is_named_and_not_free():
         ("odd", "rds.postgres.db.z9.huge"),
         ("n", "up to 1 p9.huge"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("type_", "found"),
+    [
+        ("m8g.2xlarge", 8), ("c7a.4xlarge", 16), ("t4g.micro", 2), ("i4i.metal-24xl", 96), ("r7iz.xlarge", 4),
+        ("m7i.metal", None), ("p5.48xlarge", None), ("g6.xlarge", None), ("inf2.xlarge", None), ("trn2.48xlarge", None),
+        ("u-6tb1.112xlarge", None), ("f2.6xlarge", None), ("m8g.huge", None), ("im4gn.16xlarge", 64),
+        ("c4a-standard-8", 8), ("t2a-standard-4", 4), ("n2-custom-6-40960", 6), ("c3-standard-44-lssd", 44),
+        ("e2-medium", 2), ("a2-highgpu-1g", None), ("g2-standard-8", None), ("ct5lp-hightpu-4t", None),
+    ],
+)  # fmt: skip
+def test_vcpus_of_plain_machines_by_their_names(type_, found):
+    assert vcpus(type_) == found
+
+
+def test_what_the_catalogue_has_costs_less_than_the_bound():
+    """A family that passes it has no bound: the ceiling would let a budget be passed."""
+    known = [(row.type, row.usd_per_hour) for row in (*cpu_instances(), *gcp.cpu_instances())]
+    assert len(known) > 20
+    for type_, usd in known:
+        assert usd is not None and usd <= (vcpus(type_) or 0) * PLAIN_VCPU_USD, type_
+
+
+def test_plain_nodes_without_a_price_count_with_what_they_do_not_pass():
+    nodes = node_group("n", types=["m8g.2xlarge", "m7g.xlarge"], most=5, disk_gib=1)
+    found = hourly_ceiling(Resources(nodes), EKS_NODE_GROUP)
+    assert found.unpriced == ()
+    assert found.usd >= 5 * 8 * PLAIN_VCPU_USD
 
 
 def test_an_unknown_size_decides_nothing():

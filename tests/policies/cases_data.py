@@ -164,6 +164,13 @@ CASES = [
         ("a day", VIOLATED, database(backupRetentionPeriod=1)),
         ("no final snapshot", VIOLATED, database(skipFinalSnapshot=True)),
         ("unknown", UNDECIDED, database(backupRetentionPeriod=UNKNOWN)),
+        ("a replica", OK, database(replicateSourceDb="db", backupRetentionPeriod=0, skipFinalSnapshot=True)),
+        ("no replica any more", VIOLATED, database(replicateSourceDb="", backupRetentionPeriod=0)),
+        (
+            "Cloud SQL, a replica",
+            OK,
+            made("gcp:sql/databaseInstance:DatabaseInstance", "r", {"masterInstanceName": "db"}),
+        ),
         ("Cloud SQL", OK, cloud_sql(enabled=True)),
         ("Cloud SQL, none", VIOLATED, cloud_sql()),
         ("Cloud SQL, three", VIOLATED, cloud_sql(enabled=True, backupRetentionSettings={"retainedBackups": 3})),

@@ -293,6 +293,7 @@ CASES = [
         "storage-without-environment-key",
         ("Cloud SQL by its key", OK, [key(), made(SQL, "db", {}, uses={"encryptionKeyName": [key()]})]),
         ("Cloud SQL without", VIOLATED, [key(), made(SQL, "db", {})]),
+        ("Cloud SQL, a replica", OK, [key(), made(SQL, "db", {"masterInstanceName": "main"})]),
         (
             "GCS of access logs",
             OK,
@@ -497,6 +498,7 @@ CASES = [
         ("GKE, without a word", VIOLATED, pool()),
         ("GKE, the old endpoints", VIOLATED, pool(**SAFE, metadata={"disable-legacy-endpoints": "false"})),
         ("GKE, no identities of pods", VIOLATED, cluster()),
+        ("GKE, Autopilot", OK, cluster(enableAutopilot=True)),
         ("GKE, identities of pods", OK, cluster(workloadIdentityConfig={"workloadPool": "p.svc.id.goog"})),
     ),
     *table(
@@ -515,6 +517,8 @@ CASES = [
         ("GKE, Dataplane V2", OK, cluster(datapathProvider="ADVANCED_DATAPATH")),
         ("GKE, Calico", OK, cluster(networkPolicy={"enabled": True})),
         ("GKE, nothing", VIOLATED, cluster(networkPolicy={"enabled": False})),
+        ("GKE, Autopilot", OK, cluster(enableAutopilot=True)),
+        ("GKE, no Autopilot", VIOLATED, cluster(enableAutopilot=False)),
     ),
     *table(
         "control-plane-logs-off",

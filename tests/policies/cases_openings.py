@@ -15,6 +15,7 @@ from trainyard.recorded.model import RecordedResource
 ADMISSION = "admissionregistration.k8s.io/v1:"
 SQL_USER = made("gcp:sql/user:User", "u", {"name": "mlflow"})
 RDS = made("aws:rds/instance:Instance", "db", {"username": "mlflow"})
+NETWORK = made("gcp:compute/network:Network", "tools", {"project": "q"})
 PEERING, SINK = "gcp:compute/networkPeering:NetworkPeering", "gcp:logging/projectSink:ProjectSink"
 CUSTOM_ROLE = "gcp:projects/iAMCustomRole:IAMCustomRole"
 CLUSTER, MACHINE = "gcp:container/cluster:Cluster", "gcp:compute/instance:Instance"
@@ -330,6 +331,9 @@ CASES = [
         ("another project's network", VIOLATED, [provider(), made(PEERING, "n", {
             "network": "projects/p/global/networks/a", "peerNetwork": "projects/other/global/networks/b",
         })]),
+        ("a network that it makes in another project", OK, [provider(), NETWORK, made(PEERING, "n", {
+            "network": "projects/p/global/networks/a", "peerNetwork": "projects/q/global/networks/b",
+        }, uses={"peerNetwork": [NETWORK]})]),
         ("its own network", OK, [provider(), made(PEERING, "n", {
             "network": "projects/p/global/networks/a", "peerNetwork": "projects/p/global/networks/b",
         })]),

@@ -610,6 +610,7 @@ CASES = [
         ("chart without", VIOLATED, chart()),
         ("chart", OK, chart(version="0.19.2")),
         ("database without", VIOLATED, made("aws:rds/instance:Instance", "d", {})),
+        ("a replica has its source's", OK, made("aws:rds/instance:Instance", "d", {"replicateSourceDb": "db"})),
         ("cluster without", VIOLATED, made(EKS, "c", {})),
         ("unknown is given", OK, node_group(version=UNKNOWN)),
     ),

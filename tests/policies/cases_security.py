@@ -56,6 +56,13 @@ def database(*groups, **inputs):
     return made("aws:rds/instance:Instance", "db", {"storageEncrypted": True, **inputs}, uses=uses)
 
 
+FORCED = database(PARAMETERS, identifier="db", replicateSourceDb="")
+
+
+def replica(source, **inputs):
+    return made("aws:rds/instance:Instance", "copy", {"replicateSourceDb": source, **inputs})
+
+
 def cloud_sql(**address):
     return made("gcp:sql/databaseInstance:DatabaseInstance", "db", {"settings": {"ipConfiguration": address}})
 
@@ -105,6 +112,13 @@ CASES = [
         "storage-without-environment-key",
         ("made of the key", OK, [KEY, topic(uses={"kmsMasterKeyId": [KEY]})]),
         ("no key", VIOLATED, [KEY, topic(inputs={})]),
+        ("a replica, by its source's", OK, [KEY, replica("db")]),
+        (
+            "a replica in another region",
+            VIOLATED,
+            [KEY, replica("arn:aws:rds:us-west-2:1:db:db", storageEncrypted=True)],
+        ),
+        ("a replica by the cloud's key", VIOLATED, [KEY, replica("db", kmsKeyId="alias/aws/rds")]),
         ("the cloud's key", VIOLATED, [KEY, topic(inputs={"kmsMasterKeyId": "alias/aws/sns"})]),
         ("a named foreign key", OK, topic(inputs={"kmsMasterKeyId": "arn:k"}), {}, {"keyArns": ["arn:k"]}),
         ("unknown, of the key", OK, [KEY, topic(uses={"kmsMasterKeyId": [KEY]})]),
@@ -144,6 +158,9 @@ CASES = [
         ("Cloud SQL, TLS", OK, cloud_sql(sslMode="ENCRYPTED_ONLY")),
         ("Cloud SQL, both", VIOLATED, cloud_sql(sslMode="ALLOW_UNENCRYPTED_AND_ENCRYPTED")),
         ("no group", VIOLATED, database()),
+        ("a replica of what forces it", OK, [FORCED, PARAMETERS, replica("db")]),
+        ("a replica with its own group", VIOLATED, [FORCED, PARAMETERS, replica("db", parameterGroupName="default")]),
+        ("a replica in another region", VIOLATED, [FORCED, PARAMETERS, replica("arn:aws:rds:us-west-2:1:db:db")]),
         ("not set", VIOLATED, [database(PARAMETERS), made(PARAMETERS.type, "parameters", {"parameters": []})]),
         ("unknown", UNDECIDED, [database(PARAMETERS), unknown(PARAMETERS, "parameters")]),
     ),

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from trainyard.conventions import HOURS_A_MONTH
 from trainyard.cost.assumptions import assumptions_for
-from trainyard.cost.context import PriceContext
+from trainyard.cost.bound import at_most
+from trainyard.cost.context import UNKNOWN_MACHINES, PriceContext
 from trainyard.cost.model import LineItem, Unpriced
 from trainyard.cost.price import DEFAULT_PROFILE, cost_entries
 from trainyard.recorded.model import RecordedResource
@@ -15,7 +16,8 @@ from trainyard.recorded.resources import Resources
 
 @dataclass(frozen=True, slots=True)
 class HourlyCeiling:
-    """US dollars an hour at the most, before tax, without what has no price."""
+    """US dollars an hour at the most, before tax, without what has no price: plain machines that the catalogue does not
+    have are in it with what they do not pass."""
 
     usd: float
     unpriced: tuple[tuple[RecordedResource, Unpriced], ...]
@@ -41,5 +43,9 @@ def hourly_ceiling(resources: Resources, *types: str, profile: str = DEFAULT_PRO
             elif isinstance(entry, Unpriced) and entry.on_demand_usd is not None:
                 usd_a_month += entry.on_demand_usd
             elif isinstance(entry, Unpriced):
-                missing.append((resource, entry))
+                bound = at_most(resource, resources) if entry.reason in UNKNOWN_MACHINES else None
+                if bound is None:
+                    missing.append((resource, entry))
+                else:
+                    usd_a_month += bound * HOURS_A_MONTH
     return HourlyCeiling(usd_a_month / HOURS_A_MONTH, tuple(missing))

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from datetime import UTC, date, datetime
 from functools import cached_property, lru_cache
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from trainyard import catalog
 from trainyard.catalog import gcp, service_price
@@ -34,6 +34,10 @@ CostEntry = LineItem | Unpriced | Saving
 def _price_regions() -> dict[str, str]:
     tables = ("aws_instances.csv", "aws_cpu_instances.csv")
     return {row["type"]: row["price_region"] for name in tables for row in rows(name)}
+
+
+UNKNOWN_MACHINES: Final = ("no such instance type in the catalogue", "no such machine type in the catalogue")
+"""Why a machine of AWS, and one of Google Cloud, has no price."""
 
 
 class NotPriced(Exception):  # noqa: N818 (not an error: the rule says what it cannot price)
@@ -157,7 +161,7 @@ class PriceContext:
             try:
                 entry = catalog.cpu_instance(type_)
             except KeyError:
-                raise NotPriced(type_, "no such instance type in the catalogue") from None
+                raise NotPriced(type_, UNKNOWN_MACHINES[0]) from None
         if entry.usd_per_hour is None:
             raise NotPriced(type_, "has no price in the catalogue")
         return UnitPrice(entry.usd_per_hour, "hour", _price_regions()[type_], entry.price_source, entry.price_date)
@@ -171,7 +175,7 @@ class PriceContext:
         try:
             price = gcp.machine_price(type_, region)
         except KeyError:
-            raise NotPriced(type_, "no such machine type in the catalogue") from None
+            raise NotPriced(type_, UNKNOWN_MACHINES[1]) from None
         if price is None:
             raise NotPriced(type_, "has no price in the catalogue")
         return UnitPrice(price.usd, "hour", price.region, price.source, price.date)

@@ -99,6 +99,22 @@ RIGHT: dict[str, dict[str, Any]] = {
         "visibility": "private",
         "privateVisibilityConfig": {"networks": [{"networkUrl": "projects/acme-ml/global/networks/vpc"}]},
     },
+    "gcp:compute/forwardingRule:ForwardingRule": {
+        "name": "partner",
+        "region": "europe-west4",
+        "loadBalancingScheme": "",
+        "target": "projects/partner/regions/europe-west4/serviceAttachments/api",
+    },
+    "gcp:compute/securityPolicy:SecurityPolicy": {
+        "name": "armor",
+        "rules": [
+            {
+                "action": "allow",
+                "priority": 2147483647,
+                "match": {"versionedExpr": "SRC_IPS_V1", "config": {"srcIpRanges": ["*"]}},
+            }
+        ],
+    },
     "gcp:serviceaccount/iAMMember:IAMMember": {
         "serviceAccountId": "projects/acme-ml/serviceAccounts/mlflow@acme-ml.iam.gserviceaccount.com",
         "role": "roles/iam.workloadIdentityUser",
@@ -148,6 +164,8 @@ WRONG: list[tuple[str, str, Any, str]] = [
     ),
     ("gcp:secretmanager/secretVersion:SecretVersion", "secret", "token", "gcp-link"),
     ("gcp:dns/managedZone:ManagedZone", "visibility", "public", "gcp-dns"),
+    ("gcp:compute/forwardingRule:ForwardingRule", "loadBalancingScheme", "INTERNALLY", "gcp-value"),
+    ("gcp:compute/securityPolicy:SecurityPolicy", "rules[0].match.config.srcIpRanges", ["10.0.0.0/99"], "gcp-range"),
     ("gcp:serviceaccount/iAMMember:IAMMember", "role", "roles/storage.objectViewer", "gcp-role-resource"),
     ("gcp:serviceaccount/iAMMember:IAMMember", "role", "roles/iam.workloadIdentityUsers", "gcp-role"),
     ("gcp:serviceaccount/iAMMember:IAMMember", "member", "serviceAccount:mlflow", "gcp-member"),
@@ -162,6 +180,11 @@ def told(type_: str, inputs: dict[str, Any]) -> list[Any]:
 @pytest.mark.parametrize("type_", RIGHT)
 def test_what_is_right_is_not_told(type_: str) -> None:
     assert [str(finding) for finding in told(type_, RIGHT[type_])] == []
+
+
+def test_an_empty_word_is_one_more_where_the_provider_is_written_by_hand() -> None:
+    found = told("gcp:container/cluster:Cluster", {"name": "c", "location": "europe-west4", "datapathProvider": ""})
+    assert ("gcp-value", "datapathProvider") in {(finding.rule, finding.path) for finding in found}
 
 
 @pytest.mark.parametrize("row", WRONG, ids=lambda row: f"{row[0].rpartition(':')[2]}-{row[1]}-{str(row[2])[:30]}")

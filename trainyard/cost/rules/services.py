@@ -8,7 +8,8 @@ from trainyard.conventions import DAYS_A_MONTH, HOURS_A_MONTH
 from trainyard.cost.context import CostEntry, PriceContext, unpriced
 from trainyard.cost.model import Amounts, always
 from trainyard.recorded.model import RecordedResource
-from trainyard.recorded.read import number_at, value_at
+from trainyard.recorded.read import is_set, number_at, value_at
+from trainyard.recorded.replicas import source_of
 
 FREE_INSIGHTS_DAYS = 7
 """Retention of Performance Insights that costs nothing (RDS user guide, as generally known)."""
@@ -20,14 +21,18 @@ as known)."""
 
 def database(resource: RecordedResource, context: PriceContext) -> Iterator[CostEntry]:
     """Instances, one or two zones, storage that grows to its limit, backups, monitoring and the password's secret."""
-    engine, size = str(value_at(resource.inputs, "engine")), str(value_at(resource.inputs, "instanceClass"))
+    source = source_of(resource, context.resources) or resource
+    engine = value_at(resource.inputs, "engine") or value_at(source.inputs, "engine")
+    size = str(value_at(resource.inputs, "instanceClass"))
     copies = 2 if value_at(resource.inputs, "multiAz") else 1
     where = "2 zones" if copies == 2 else "1 zone"
     hours = always(copies * HOURS_A_MONTH)
     yield context.line(resource, f"{size} in {where}", f"rds.{engine}.{size}", hours)
-    gib = number_at(resource.inputs, "allocatedStorage")
+    gib = number_at(
+        resource.inputs if is_set(resource.inputs, "allocatedStorage") else source.inputs, "allocatedStorage"
+    )
     most = max(gib, number_at(resource.inputs, "maxAllocatedStorage", default=gib))
-    kind = str(value_at(resource.inputs, "storageType") or "gp2")
+    kind = str(value_at(resource.inputs, "storageType") or value_at(source.inputs, "storageType") or "gp2")
     storage = Amounts(gib, gib, most).times(copies)
     yield context.line(resource, f"storage, {gib:g} to {most:g} GiB in {where}", f"rds.{kind}", storage)
     if value_at(resource.inputs, "iops") or value_at(resource.inputs, "storageThroughput"):

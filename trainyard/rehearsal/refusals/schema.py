@@ -23,6 +23,12 @@ _SOUND: Final = Sound(16_384)
 _SOUND_RESOURCES: Final = Sound(16_384)
 """Resources with no such input: half of a stack, which have nothing of its name in them."""
 _NUMBER = re.compile(r"[-+]?\d+(\.\d+)?([eE][-+]?\d+)?")
+_QUANTITY: Final = re.compile(
+    r"(^|\.)(requests|limits|hard|capacity|overhead|default|defaultRequest|max|min|maxLimitRequestRatio)\.[^\[\]]+$"
+    r"|\.(sizeLimit|divisor|averageValue|target\.value)$"
+)
+"""Paths of quantities in objects of Kubernetes. An API server reads one that is written as a number too
+(`UnmarshalJSON` of `Quantity` in apimachinery, as generally known, 2026-11), and no other number in place of text."""
 
 
 def check_schema(resources: Iterable[RecordedResource], classes: Mapping[str, type]) -> Iterator[Finding]:
@@ -158,6 +164,8 @@ class _Check:
 
     def _scalar(self, path: str, value: Any, type_: FieldType) -> Iterator[Finding]:
         converted = _fits(value, type_)
+        if converted == "converted" and self._strict and type_.kind == "text" and _is_quantity(path, value):
+            return
         if converted == "no" or (converted == "converted" and self._strict):
             yield self._wrong(path, value, type_)
         elif converted == "converted":
@@ -178,6 +186,11 @@ class _Check:
             path=path,
             allowed=f"must be {type_.describe()}",
         )
+
+
+def _is_quantity(path: str, value: Any) -> bool:
+    """Whether a number stands where Kubernetes takes a quantity."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and bool(_QUANTITY.search(path))
 
 
 def _fits(value: Any, type_: FieldType) -> str:

@@ -190,6 +190,30 @@ def test_pods_of_a_queue_without_a_team_talk_to_each_other():
     assert findings(application(queue, among)) == []
 
 
+@pytest.mark.parametrize(
+    ("spec", "found"),
+    [
+        ({}, set()),  # each pod takes its part, by index
+        ({"subdomain": "train"}, {"flows-ranks"}),
+        ({"args": ["torchrun", "--nnodes=4", "train.py"]}, {"flows-ranks"}),
+        ({"env": [{"name": "MASTER_ADDR", "value": "train-0"}]}, {"flows-ranks"}),
+        ({"resources": {"limits": {"nvidia.com/gpu": "8"}}}, {"flows-ranks"}),
+    ],
+)
+def test_pods_of_one_job_that_never_meet_are_no_ranks(spec, found):
+    container = {"name": "work", "image": "acme/work:1", **{k: v for k, v in spec.items() if k != "subdomain"}}
+    pod = {"restartPolicy": "Never", "containers": [container], **{k: v for k, v in spec.items() if k == "subdomain"}}
+    job = resource(
+        "kubernetes:batch/v1:Job",
+        "work",
+        {
+            "metadata": {"name": "work", "namespace": "front"},
+            "spec": {"parallelism": 4, "completions": 4, "completionMode": "Indexed", "template": {"spec": pod}},
+        },
+    )
+    assert rules(application(job, policy("front", "deny", policyTypes=["Ingress"]))) == found
+
+
 def test_a_rule_for_a_port_of_a_service_is_told_on_either_side():
     quiet = [one for one in application() if one.name != "front-client"]
     client = pods("client", "front")

@@ -221,6 +221,11 @@ FORMATS: Final[dict[str, dict[str, Format]]] = {
         ),
         "parameters[].applyMethod": one_of("rds-apply-method", "immediate pending-reboot"),
     },
+    "aws:s3/bucket:Bucket": {
+        "acl": one_of(
+            "s3-acl", "private public-read public-read-write authenticated-read aws-exec-read log-delivery-write"
+        ),  # [P]
+    },
     "aws:s3/bucketVersioning:BucketVersioning": {
         "versioningConfiguration.status": one_of("s3-versioning", "Enabled Suspended Disabled")  # [P]
     },
@@ -281,7 +286,6 @@ FORMATS: Final[dict[str, dict[str, Format]]] = {
         "notifications[].subscriberSnsTopicArns[]": arn("sns"),
     },
     "aws:costexplorer/anomalyMonitor:AnomalyMonitor": {
-        "monitorDimension": one_of("anomaly-monitor", "SERVICE"),  # [P]
         "monitorSpecification": JSON,  # [P]
     },
     "aws:costexplorer/anomalySubscription:AnomalySubscription": {"monitorArnLists[]": arn("ce")},

@@ -196,6 +196,8 @@ def ranges(view: View) -> None:
         authorised = key == "value" and "authorizedNetworks[" in path
         if not (authorised or _CIDR_INPUTS.fullmatch(key)) or found.startswith("/"):
             continue  # a length alone asks GKE to choose
+        if found == "*" and key == "srcIpRanges":
+            continue  # everybody, as the last rule of a policy of Cloud Armor has to say it
         try:
             network = ipaddress.ip_network(found, strict=False)
         except ValueError:

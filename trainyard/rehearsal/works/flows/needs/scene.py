@@ -9,9 +9,10 @@ from typing import Any, Final
 
 from trainyard import cards
 from trainyard.recorded.model import RecordedResource
-from trainyard.recorded.read import follow, known_texts, mappings_at, value_at
+from trainyard.recorded.read import follow, is_set, known_texts, mappings_at, value_at
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import CONFIG_MAP, NAMESPACE, SERVICE
+from trainyard.rehearsal.context import listed
 from trainyard.rehearsal.works.flows.kubernetes.pods import Workload
 from trainyard.rehearsal.works.flows.model import Place
 
@@ -72,8 +73,31 @@ def actor_of(workload: Workload, place: Place, config_maps: Mapping[tuple[str, s
         tuple(_texts(spec, workload.pods.namespace, config_maps)),
         str(value_at(spec, "serviceAccountName", default=value_at(spec, "serviceAccount", default="default"))),
         mounts_token=value_at(spec, "automountServiceAccountToken") is not False,
-        ranks=width if isinstance(width, int) else 1,
+        ranks=width if isinstance(width, int) and _meet(spec) else 1,
     )
+
+
+def _meet(spec: Any) -> bool:
+    """Whether the pods of one job know of each other: they have names, hold devices, or start what makes ranks.
+
+    Pods that take their share by index, or from a queue, never meet.
+    """
+    if is_set(spec, "subdomain"):
+        return True
+    for container in listed(follow(spec, "containers")):
+        limits = follow(container, "resources", "limits")
+        if isinstance(limits, Mapping) and any("/" in str(name) for name in limits):
+            return True
+        if any(_RENDEZVOUS.search(text) for _, text in known_texts(container)):
+            return True
+    return False
+
+
+_RENDEZVOUS: Final = re.compile(
+    r"torchrun|torch\.distributed|MASTER_ADDR|rdzv|mpirun|horovodrun|accelerate launch|deepspeed|COORDINATOR_ADDRESS",
+    re.I,
+)
+"""What a launcher of ranks, or what it is told, is called (launchers' documentation, as generally known, 2026-11)."""
 
 
 def selector_of(workload: Workload) -> Mapping[str, Any]:

@@ -1,0 +1,57 @@
+"""What machines that the catalogue does not have cost at most: plain ones of a size that their name tells."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from trainyard.recorded.model import RecordedResource
+from trainyard.recorded.node_groups import EKS_NODE_GROUP, GKE_NODE_POOL, node_group
+from trainyard.recorded.read import is_set, text_at
+from trainyard.recorded.resources import Resources
+from trainyard.recorded.types import EC2_INSTANCE
+
+PLAIN_VCPU_USD: Final = 0.22
+"""At most, an hour: the dearest vCPU of a plain family (i) in us-east-1 is 0.213, on demand, Linux (Karpenter's
+generated pricing, of the AWS Price List, 2026-08-21); of Google's plain families less (as generally known, 2026-11).
+"""
+
+_AWS: Final = re.compile(
+    r"(?:[acdhmrtxz]|i[ms]?)\d[a-z0-9-]*\.(?:metal-)?(?:(?P<many>\d*)x(?:large|l)|large|medium|small|micro|nano)"
+)
+"""Plain families of EC2; a size of `xlarge` has 4 vCPUs, a smaller one 2 at most (Amazon EC2 instance types)."""
+_GOOGLE: Final = re.compile(
+    r"(?:e2|n1|n2d?|n4d?a?|c2d?|c3d?|c4[ad]?|t2[ad]|h3|h4d|z3)-"
+    r"(?:(?:standard|highcpu|highmem|highlssd|standardlssd)-(?P<count>\d+)(?:-lssd|-metal)?|custom-(?P<own>\d+)-\d+(?:-ext)?"
+    r"|micro|small|medium)"
+)
+"""Plain families of Compute Engine; the first number of a size is that of its vCPUs."""
+
+
+def vcpus(type_: str) -> int | None:
+    """vCPUs of a plain machine type, by its name; None of an accelerated one, and of a name that does not tell."""
+    found = _AWS.fullmatch(type_)
+    if found is not None:
+        return 4 * int(found["many"] or 1) if found["many"] is not None else 2
+    found = _GOOGLE.fullmatch(type_)
+    if found is not None:
+        return int(found["count"] or found["own"] or 2)
+    return None
+
+
+def at_most(resource: RecordedResource, resources: Resources) -> float | None:
+    """USD an hour that a machine, or a group of nodes at its largest, does not pass; None where that is not known."""
+    if resource.type == EC2_INSTANCE:
+        types: tuple[str, ...] = (text_at(resource.inputs, "instanceType") or "",)
+        count = 1
+    elif resource.type in (EKS_NODE_GROUP, GKE_NODE_POOL) and not is_set(
+        resource.inputs, "nodeConfig", "guestAccelerators"
+    ):
+        group = node_group(resource, resources)
+        types, count = group.instance_types, group.max_nodes
+    else:
+        return None
+    sizes = [vcpus(type_) for type_ in types]
+    if not sizes or None in sizes:
+        return None
+    return count * max(size for size in sizes if size is not None) * PLAIN_VCPU_USD
