@@ -6,6 +6,7 @@ from tests.plan.stack_files import BASE
 from tests.shared import as_configuration
 from trainyard.plan.resolve import resolve
 from trainyard.problems import SettingsError
+from trainyard.settings.read import read_settings
 
 SIGN_ON = {"provider": "github", "clientId": "abc", "groups": ["acme"]}
 
@@ -19,6 +20,12 @@ def refused(**changed):
     return {}
 
 
+def advised(**changed):
+    """What a file is warned of, beside switches that are off."""
+    told = read_settings(as_configuration({**BASE, **changed})).warnings
+    return [line for line in told if "is read only where" in line]
+
+
 @pytest.mark.parametrize(
     ("changed", "keys"),
     [
@@ -28,15 +35,25 @@ def refused(**changed):
         ({"storage": {"lustre": {"enabled": False, "capacityGib": 4800}}}, {"storage.lustre.capacityGib"}),
         ({"idleJobs": {"evict": False, "afterMinutes": 60}}, {"idleJobs.afterMinutes"}),
         ({"monitoring": {"enabled": False, "alerts": {"queueHours": 3}}}, {"monitoring.alerts.queueHours"}),
-        ({"monitoring": {"enabled": False}, "teamBudgets": {"hold": True}}, {"teamBudgets.hold"}),
-        ({"monitoring": {"enabled": False}, "idleJobs": {"graceMinutes": 30}}, {"idleJobs.graceMinutes"}),
         ({"gpuPools": {"dev": {"enabled": False, "spot": {"maxNodes": 2}}}}, {"gpuPools.dev.spot.maxNodes"}),
     ],
 )
-def test_what_a_switch_that_is_off_leaves_unread_is_told(changed, keys):
-    found = refused(**changed)
-    assert set(found) == keys
-    assert all("true" in told or "needs monitoring.enabled" in told for told in found.values())
+def test_what_a_switch_that_is_off_leaves_unread_is_told_and_refuses_nothing(changed, keys):
+    assert refused(**changed) == {}
+    assert {told.split()[0] for told in advised(**changed)} == keys
+
+
+@pytest.mark.parametrize(
+    ("changed", "key"),
+    [
+        ({"teamBudgets": {"hold": True}}, "teamBudgets.hold"),
+        ({"idleJobs": {"graceMinutes": 30}}, "idleJobs.graceMinutes"),
+    ],
+)
+def test_what_goes_by_figures_is_refused_without_them(changed, key):
+    found = refused(monitoring={"enabled": False}, **changed)
+    assert set(found) == {key}
+    assert "needs monitoring.enabled" in found[key]
 
 
 @pytest.mark.parametrize(
@@ -57,6 +74,7 @@ def test_what_a_switch_that_is_off_leaves_unread_is_told(changed, keys):
 )
 def test_what_goes_together_is_taken(changed):
     assert refused(**changed) == {}
+    assert advised(**changed) == []
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,6 @@ from trainyard.plan.context import Context
 from trainyard.plan.slices import Sharing, plan_sharing
 from trainyard.problems import nearest
 from trainyard.settings.pools import FlexStart, GpuPool, NodeRange, Reserved
-from trainyard.settings.switches import unread_beside
 
 
 class Machine(Protocol):
@@ -133,9 +132,6 @@ def draft_pools(market: Market[Sold], context: Context) -> tuple[PoolDraft[Sold]
         if not pool.enabled and name not in of_profile:
             allowed = f"the profile has no such pool, only {', '.join(of_profile)}"
             ledger.problem(f"gpuPools.{name}.enabled", False, allowed, nearest(name, of_profile))
-        elif not pool.enabled:
-            for unread in unread_beside(f"gpuPools.{name}.enabled", pool):
-                ledger.problem(unread.key, unread.got, unread.allowed, unread.hint)
     enabled = [name for name in names if asked.get(name, GpuPool()).enabled]
     if not enabled:
         ledger.problem("gpuPools", "no enabled pool", "an environment needs at least one GPU pool")

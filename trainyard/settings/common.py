@@ -47,7 +47,7 @@ from trainyard.settings.people import Team
 from trainyard.settings.pools import CpuPool, GpuPool, SystemNodes
 from trainyard.settings.principals import principal_checks
 from trainyard.settings.shared_network import shared_network_advice, shared_network_checks
-from trainyard.settings.switches import switch_checks
+from trainyard.settings.switches import switch_advice, switch_checks
 from trainyard.settings.types import (
     Cidr,
     DomainName,
@@ -232,6 +232,7 @@ def advice(settings: Settings) -> Iterator[str]:
     """What works and is seldom meant, a line each."""
     yield from cloud_advice(settings)
     yield from shared_network_advice(settings)
+    yield from switch_advice(settings)
     unread = any(pin.name == "mlflow" and pin.read is None for pin in image_pins())
     own = settings.mlflow
     if settings.assurance == "high" and own.enabled is not False and own.image is None and unread:

@@ -29,26 +29,33 @@ _BY_FIGURES: Final = {"team_budgets": "teamBudgets", "idle_jobs": "idleJobs"}
 
 
 def switch_checks(settings: Settings) -> Iterator[Problem]:
-    """A value beside a switch that is off says that somebody believes in it."""
-    for switch, way in _BLOCKS.items():
-        block: Model = settings
-        for name in way:
-            block = getattr(block, name)
-        yield from unread_beside(switch, block)
+    """What goes by the monitoring's figures does nothing without them, and somebody relies on it."""
     if settings.monitoring.enabled is False:
         for field, key in _BY_FIGURES.items():
             for where, value in _given(getattr(settings, field), f"{key}."):
                 yield Problem(where, shown(value), "needs monitoring.enabled, whose figures it goes by", "leave it out")
 
 
-def unread_beside(switch: str, block: Model) -> Iterator[Problem]:
+def switch_advice(settings: Settings) -> Iterator[str]:
+    """A value beside a switch that is off: whoever switches a thing off for a month leaves it so, whoever believes in
+    the value is told."""
+    for switch, way in _BLOCKS.items():
+        block: Model = settings
+        for name in way:
+            block = getattr(block, name)
+        yield from _unread_beside(switch, block)
+    for name, pool in settings.gpu_pools.items():
+        yield from _unread_beside(f"gpuPools.{name}.enabled", pool)
+
+
+def _unread_beside(switch: str, block: Model) -> Iterator[str]:
     """What a block says although its switch, the last part of a setting's key, is off."""
     prefix, _, own = switch.rpartition(".")
     if getattr(block, own) is not False:
         return
     for where, value in _given(block, f"{prefix}."):
         if where not in _READ_ALL_THE_SAME and not where.startswith(_TOLD_ELSEWHERE):
-            yield Problem(where, shown(value), f"is read only where {switch} is true", "leave one of them out")
+            yield f"{where} {shown(value)} is read only where {switch} is true"
 
 
 def _given(block: Model, prefix: str) -> Iterator[tuple[str, object]]:
