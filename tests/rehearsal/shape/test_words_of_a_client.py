@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from trainyard.rehearsal.shape import lexicon
 from trainyard.rehearsal.shape.lexicon import Lexicon, of_the_rules
 from trainyard.rehearsal.shape.words import far_from, form, forms, identity_texts, likeness, renameable, slips
 
@@ -29,6 +30,12 @@ def test_a_word_of_texts_is_looked_for_within_names_and_one_of_remarks_is_not() 
     rules = Lexicon.of(frozenset({b"remark", b"ward", b"arn"}), frozenset({b"ward", b"arn"}))
     found = renameable(["remarkable", "awardee", "barnes", "arnold", "learn", "remark"], rules)
     assert found == ("remarkable", "barnes")
+
+
+def test_a_room_of_the_rules_that_is_gone_is_no_empty_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lexicon, "_ROOMS", ("rehearsal", "moved"))
+    with pytest.raises(NotADirectoryError, match="moved"):
+        of_the_rules.__wrapped__()
 
 
 def test_names_of_which_one_is_in_the_other_or_a_slip_from_it_stay() -> None:
