@@ -8,6 +8,7 @@ from trainyard.plan.resolve import resolve
 from trainyard.problems import SettingsError
 from trainyard.settings.read import read_settings
 
+UNWATCHED = {"monitoring": {"enabled": False}}
 SIGN_ON = {"provider": "github", "clientId": "abc", "groups": ["acme"]}
 
 
@@ -36,6 +37,13 @@ def advised(**changed):
         ({"idleJobs": {"evict": False, "afterMinutes": 60}}, {"idleJobs.afterMinutes"}),
         ({"monitoring": {"enabled": False, "alerts": {"queueHours": 3}}}, {"monitoring.alerts.queueHours"}),
         ({"gpuPools": {"dev": {"enabled": False, "spot": {"maxNodes": 2}}}}, {"gpuPools.dev.spot.maxNodes"}),
+        ({**UNWATCHED, "idleJobs": {"evict": False, "afterMinutes": 60}}, {"idleJobs.afterMinutes"}),
+        ({**UNWATCHED, "idleJobs": {"graceMinutes": 30}}, {"idleJobs.graceMinutes"}),
+        (
+            {**UNWATCHED, "teamBudgets": {"hold": False, "gpuHourUsd": {"train-spot": 3.5}, "exempt": ["vision"]}},
+            {"teamBudgets.gpuHourUsd", "teamBudgets.exempt"},
+        ),
+        ({**UNWATCHED, "teamBudgets": {"drainAfterHours": 3}}, {"teamBudgets.drainAfterHours"}),
     ],
 )
 def test_what_a_switch_that_is_off_leaves_unread_is_told_and_refuses_nothing(changed, keys):
@@ -44,16 +52,17 @@ def test_what_a_switch_that_is_off_leaves_unread_is_told_and_refuses_nothing(cha
 
 
 @pytest.mark.parametrize(
-    ("changed", "key"),
+    ("changed", "keys"),
     [
-        ({"teamBudgets": {"hold": True}}, "teamBudgets.hold"),
-        ({"idleJobs": {"graceMinutes": 30}}, "idleJobs.graceMinutes"),
+        ({"teamBudgets": {"hold": True}}, {"teamBudgets.hold"}),
+        ({"teamBudgets": {"hold": True, "drainAfterHours": 3}}, {"teamBudgets.hold", "teamBudgets.drainAfterHours"}),
+        ({"idleJobs": {"evict": True, "graceMinutes": 30}}, {"idleJobs.evict"}),
     ],
 )
-def test_what_goes_by_figures_is_refused_without_them(changed, key):
-    found = refused(monitoring={"enabled": False}, **changed)
-    assert set(found) == {key}
-    assert "needs monitoring.enabled" in found[key]
+def test_what_is_to_act_by_figures_is_refused_without_them(changed, keys):
+    found = refused(**UNWATCHED, **changed)
+    assert set(found) == keys
+    assert all("needs monitoring.enabled" in told for told in found.values())
 
 
 @pytest.mark.parametrize(
