@@ -32,10 +32,14 @@ def advised(**changed):
     [
         ({"mlflow": {"enabled": False, "replicas": 3}}, {"mlflow.replicas"}),
         ({"mlflow": {"enabled": False, "database": {"storageGib": 70}}}, {"mlflow.database.storageGib"}),
-        ({"smoke": {"enabled": False, "level": "full"}}, {"smoke.level"}),
+        ({"smoke": {"enabled": False, "advisory": ["on-demand"]}}, {"smoke.advisory"}),
         ({"storage": {"lustre": {"enabled": False, "capacityGib": 4800}}}, {"storage.lustre.capacityGib"}),
         ({"idleJobs": {"evict": False, "afterMinutes": 60}}, {"idleJobs.afterMinutes"}),
         ({"monitoring": {"enabled": False, "alerts": {"queueHours": 3}}}, {"monitoring.alerts.queueHours"}),
+        (
+            {"managed": {"beside": True}, "monitoring": {"enabled": False, "alerts": {"idleGpuMinutes": 90}}},
+            {"monitoring.alerts.idleGpuMinutes"},
+        ),
         ({"gpuPools": {"dev": {"enabled": False, "spot": {"maxNodes": 2}}}}, {"gpuPools.dev.spot.maxNodes"}),
         ({**UNWATCHED, "idleJobs": {"evict": False, "afterMinutes": 60}}, {"idleJobs.afterMinutes"}),
         ({**UNWATCHED, "idleJobs": {"graceMinutes": 30}}, {"idleJobs.graceMinutes"}),
@@ -74,7 +78,8 @@ def test_what_is_to_act_by_figures_is_refused_without_them(changed, keys):
         },  # programs of the platform run in it
         {"mlflow": {"enabled": True, "replicas": 3}},
         {"smoke": {"enabled": False, "image": f"r.example/torch:1@sha256:{'a' * 64}"}},
-        {"smoke": {"enabled": False, "level": "quick"}},  # what it would be without a word
+        {"smoke": {"enabled": False, "level": "full"}},  # `trainyard smoke` reads it
+        {"smoke": {"enabled": False, "advisory": ["spot"]}},  # what it would be without a word
         {"storage": {"lustre": {"capacityGib": 4800}}},
         {"monitoring": {"enabled": False, "checkpointDrill": False}},  # of one mind
         {"monitoring": {"enabled": False}, "teamBudgets": {"hold": False}, "idleJobs": {"evict": False}},

@@ -20,8 +20,9 @@ _BLOCKS: Final = {
 }
 """Switch -> the block that it stands in."""
 
-_READ_ALL_THE_SAME: Final = ("mlflow.image", "smoke.image")
-"""The platform's own programs run in the one, drills and runtimes in the other."""
+_READ_ALL_THE_SAME: Final = ("mlflow.image", "smoke.image", "smoke.level")
+"""The platform's own programs run in the first, drills and runtimes in the second; a smoke job that somebody starts by
+hand has the level."""
 _TOLD_ELSEWHERE: Final = ("mlflow.signOn.",)
 
 _BY_FIGURES: Final = {"teamBudgets": ("team_budgets", "hold"), "idleJobs": ("idle_jobs", "evict")}
