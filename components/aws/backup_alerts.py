@@ -16,6 +16,7 @@ import pulumi
 import pulumi_aws.cloudwatch as cloudwatch
 
 from trainyard.components.outputs import register
+from trainyard.conventions.monitoring import BACKUP_PAGE, RUNBOOKS
 
 NOT_MADE: Final = ("FAILED", "EXPIRED", "ABORTED")
 """States in which a job of AWS Backup ends without a backup: it failed, it did not begin or end in its window, somebody
@@ -29,9 +30,6 @@ STOPPED: Final[Mapping[str, str]] = {
 }
 """Events of an instance after which RDS makes no backup of it until somebody acts, and what each says."""
 
-RUNBOOK: Final = "docs/runbooks/backup-failed.md"
-"""What to do about a backup that is missing, on either cloud."""
-
 
 class BackupAlertsArgs(TypedDict):
     """What `BackupAlerts` needs: a file system, a database, or both."""
@@ -42,6 +40,8 @@ class BackupAlertsArgs(TypedDict):
     """ARN of an EFS file system with automatic backups. Default: none."""
     database_identifier: NotRequired[pulumi.Input[str]]
     """Identifier of an instance of RDS with automatic backups. Default: none."""
+    runbooks: NotRequired[str]
+    """The address that the runbooks' pages are below. Default `docs/runbooks`, in Trainyard's repository."""
 
 
 class BackupAlerts(pulumi.ComponentResource):
@@ -54,13 +54,14 @@ class BackupAlerts(pulumi.ComponentResource):
             raise ValueError(f"BackupAlerts {name!r}: got neither file_system_arn nor database_identifier")
         self._name, self._topic = name, args["topic_arn"]
         self._child = pulumi.ResourceOptions(parent=self)
+        runbook = f"{args.get('runbooks', RUNBOOKS)}/{BACKUP_PAGE}"
         if "file_system_arn" in args:
             self._tell(
                 "homes",
                 "A backup of home directories was not made",
                 job_without_backup(args["file_system_arn"]),
                 {"of": "$.detail.resourceArn", "state": "$.detail.state", "why": "$.detail.statusMessage"},
-                f"The backup of <of> is <state>: <why>. {RUNBOOK}",
+                f"The backup of <of> is <state>: <why>. {runbook}",
             )
         if "database_identifier" in args:
             self._tell(
@@ -68,7 +69,7 @@ class BackupAlerts(pulumi.ComponentResource):
                 "Nothing backs the tracking database up until somebody acts",
                 backups_stopped(args["database_identifier"]),
                 {"of": "$.detail.SourceIdentifier", "why": "$.detail.Message"},
-                f"No backup is made of database <of> until somebody acts: <why>. {RUNBOOK}",
+                f"No backup is made of database <of> until somebody acts: <why>. {runbook}",
             )
         register(self)
 

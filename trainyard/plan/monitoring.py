@@ -7,14 +7,12 @@ from dataclasses import fields
 from typing import Any
 
 from trainyard.conventions import CHECKPOINTS_CLAIM
-from trainyard.conventions.monitoring import CHECKPOINT_DRILL
+from trainyard.conventions.monitoring import CHECKPOINT_DRILL, RUNBOOKS
 from trainyard.monitoring.thresholds import SOURCES, Thresholds
 from trainyard.plan.context import LOCKED, Context
 from trainyard.plan.parts import CheckPlan, DrillPlan, MonitoringPlan, SmokePlan, TeamQueuePlan
 from trainyard.plan.sharing import CpuRoom
 
-RUNBOOKS = "docs/runbooks"
-"""What alerts name where nobody says where the pages are published: the folder of this project."""
 A_MONTH_DAYS = 32
 """Days that figures have to be kept, so that the longest month is whole on the day after it."""
 

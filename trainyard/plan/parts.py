@@ -597,6 +597,11 @@ class Plan(Generic[OnGround]):
     ground: OnGround
     clusters: tuple[ClusterPlan, ...]
 
+    @property
+    def runbooks(self) -> str | None:
+        """The address or folder that the alerts' pages are below; None where no cluster is watched."""
+        return next((one.monitoring.runbooks for one in self.clusters if one.monitoring is not None), None)
+
     def tracks(self, cluster: ClusterPlan) -> bool:
         """Whether jobs of the cluster have a tracking server.
 
