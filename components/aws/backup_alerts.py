@@ -4,8 +4,9 @@ Both services make them by themselves, every day, and keep silent where one is m
 file system up, tells EventBridge how each job ended (AWS Backup developer guide, "Monitoring AWS Backup events using
 Amazon EventBridge", read 2026-11-26). RDS has no event of a backup that failed (RDS user guide, "Amazon RDS event
 categories and event messages", read 2026-11-26): it tells what keeps it from making any, which is that they are
-switched off, or that the instance is not available, as one whose disk is full is not (user guide, "Working with
-backups", as generally known). FSx for Lustre takes none of a file system that is linked to a bucket.
+switched off, or that the instance is not available, as one that is stopped, whose disk is full or whose key is
+disabled is not (user guide, "Working with backups", as generally known). FSx for Lustre takes none of a file system
+that is linked to a bucket.
 """
 
 import json
@@ -26,9 +27,14 @@ STOPPED: Final[Mapping[str, str]] = {
     "RDS-EVENT-0007": "its disk is full",
     "RDS-EVENT-0028": "automatic backups were switched off",
     "RDS-EVENT-0031": "it has failed",
+    "RDS-EVENT-0035": "its parameters do not let it start",
+    "RDS-EVENT-0036": "its subnets are wrong or gone",
+    "RDS-EVENT-0087": "it was stopped",
     "RDS-EVENT-0221": "its disk is full, and it was shut down",
+    "RDS-EVENT-0419": "its key is out of reach",
 }
-"""Events of an instance after which RDS makes no backup of it until somebody acts, and what each says."""
+"""Events of an instance after which RDS makes no backup of it until somebody acts, and what each says. One that was
+stopped RDS itself starts again, after seven days without a backup (its API, `StopDBInstance`, read 2026-11-26)."""
 
 
 class BackupAlertsArgs(TypedDict):

@@ -41,12 +41,14 @@ def instance(event: str, identifier: str = DATABASE) -> dict[str, Any]:
 
 SICK = {
     "homes": [job("FAILED"), job("EXPIRED"), job("ABORTED")],
-    "database": [instance("RDS-EVENT-0028"), instance("RDS-EVENT-0221"), instance("RDS-EVENT-0031")],
+    "database": [
+        instance(f"RDS-EVENT-{number}") for number in ("0028", "0221", "0031", "0035", "0036", "0087", "0419")
+    ],
 }
 HEALTHY = [
     *(job(state) for state in ("CREATED", "RUNNING", "COMPLETED")),
     job("FAILED", SHARE.replace("fs-0a1b2c3d", "fs-99")),  # another's
-    *(instance(f"RDS-EVENT-{number}") for number in ("0001", "0002", "0032", "0217", "0006")),
+    *(instance(f"RDS-EVENT-{number}") for number in ("0001", "0002", "0032", "0217", "0006", "0088", "0420")),
     instance("RDS-EVENT-0028", "globex-demo-mlflow"),
 ]
 
