@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 import pulumi
 import pulumi_aws
 
-from trainyard.components.aws.backup_alerts import BackupAlerts, BackupAlertsArgs, rule_pattern
+from trainyard.components.aws.backup_alerts import BackupAlerts, rule_pattern
 from trainyard.components.aws.bastion import Bastion
 from trainyard.components.aws.budget import BudgetAlerts, BudgetAlertsArgs
 from trainyard.components.aws.database import Database
@@ -59,10 +59,9 @@ def build(plan: Plan[AwsPlan]) -> Foundation:
     backups = _backups(storage, database)
     budget = _budget(plan, account, keys, on_aws, told_of_backups=bool(backups))
     if backups:
-        told: BackupAlertsArgs = {"topic_arn": budget.topic_arn, **backups}
         if plan.runbooks is not None:
-            told["runbooks"] = plan.runbooks
-        BackupAlerts(_BACKUPS, told, on_aws)
+            backups["runbooks"] = plan.runbooks
+        BackupAlerts(_BACKUPS, {"topic_arn": budget.topic_arn, **backups}, on_aws)
     training = _managed(plan, account, network, storage, keys, budget, on_aws)
     return Foundation(
         clusters=_grounds(plan, clusters, account, network, keys, storage, database, budget, on_aws),
@@ -248,6 +247,7 @@ def _image_cache(plan: Plan[AwsPlan], keys: Keys, opts: pulumi.ResourceOptions) 
 class _Backups(TypedDict, total=False):
     file_system_arn: pulumi.Input[str]
     database_identifier: pulumi.Input[str]
+    runbooks: str
 
 
 def _backups(storage: StorageTiers, database: Database | None) -> _Backups:
