@@ -429,3 +429,22 @@ def test_a_line_that_is_told_apart_by_labels_comes_once(threshold, found):
         },
     )
     assert told(metric, often) == found
+
+
+@pytest.mark.parametrize(
+    ("topology", "chips", "pods", "found"),
+    [
+        ("2x4", "8", 5, []),
+        ("2x4", "8", 1, []),
+        ("4x4", "4", 4, []),
+        ("4x4", "4", 3, ["error programs-slice"] * 2),
+    ],
+)
+def test_pods_of_one_machine_wait_for_no_others(topology, chips, pods, found):
+    container = {"name": "tune", "image": "acme/tune:1", "resources": {"limits": {"google.com/tpu": chips}}}
+    spec = {"restartPolicy": "Never", "nodeSelector": {"cloud.google.com/gke-tpu-topology": topology}}
+    job = obj(
+        "batch/v1", "Job", "tune", "vision",
+        spec={"parallelism": pods, "completions": pods, "template": {"spec": {**spec, "containers": [container]}}},
+    )  # fmt: skip
+    assert [one for one in told(job) if "slice" in one] == found
