@@ -1,0 +1,39 @@
+"""What is right on Google Cloud, beside what is wrong and looks nearly so."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.rehearsal.refusals.builders import resource
+from trainyard.recorded.model import UNKNOWN
+from trainyard.rehearsal.context import ValueContext
+from trainyard.rehearsal.refusals import check_values
+
+CLUSTER, POOL = "gcp:container/cluster:Cluster", "gcp:container/nodePool:NodePool"
+
+
+def told(type_: str, rule: str, **inputs: Any) -> list[str]:
+    """Levels of what a rule tells of one resource."""
+    found = check_values([resource(type_, "one", inputs)], ValueContext("1.35", "europe-west4"))
+    return [finding.level for finding in found if finding.rule == rule]
+
+
+@pytest.mark.parametrize(
+    ("machine", "asked", "rule", "found"),
+    [
+        ("c4-standard-96", {"minCpuPlatform": "Intel Granite Rapids"}, "gke-processor", []),
+        ("c5-standard-96", {"minCpuPlatform": "Intel Granite Rapids"}, "gke-processor", ["warning"]),
+        ("e2-standard-8", {"minCpuPlatform": "Intel Ice Lake"}, "gke-processor", ["error"]),
+        ("t2d-standard-8", {"minCpuPlatform": "AMD Milan"}, "gke-processor", ["error"]),
+        ("n2d-standard-8", {"confidentialNodes": {"enabled": True}}, "gke-confidential", []),
+        ("c4-standard-8", {"confidentialNodes": {"enabled": True}}, "gke-confidential", ["warning"]),
+        ("e2-standard-8", {"confidentialNodes": {"enabled": True}}, "gke-confidential", ["error"]),
+        ("n4-standard-8", {"advancedMachineFeatures": {"threadsPerCore": 1}}, "gke-processor", []),
+        ("c4a-standard-8", {"advancedMachineFeatures": {"threadsPerCore": 1}}, "gke-processor", ["warning"]),
+        ("t2d-standard-8", {"advancedMachineFeatures": {"threadsPerCore": 1}}, "gke-processor", ["error"]),
+    ],
+)
+def test_what_a_newer_family_takes_is_not_known(machine: str, asked: dict[str, Any], rule: str, found: Any) -> None:
+    assert told(POOL, rule, nodeConfig={"machineType": machine, **asked}) == found
