@@ -37,3 +37,17 @@ def told(type_: str, rule: str, **inputs: Any) -> list[str]:
 )
 def test_what_a_newer_family_takes_is_not_known(machine: str, asked: dict[str, Any], rule: str, found: Any) -> None:
     assert told(POOL, rule, nodeConfig={"machineType": machine, **asked}) == found
+
+
+@pytest.mark.parametrize(
+    ("nodes", "control", "found"),
+    [
+        ("1.35.2-gke.1000", "1.35.2-gke.2000", []),
+        ("1.35.2-gke.1000", "1.35.2", []),
+        ("1.35", "1.35.2", []),
+        ("1.34.9-gke.1000", "1.35.2-gke.1000", ["warning"]),
+        ("1.35.10", "1.35.9", ["error"]),
+    ],
+)
+def test_nodes_are_not_newer_than_their_control_plane(nodes: str, control: str, found: list[str]) -> None:
+    assert told(CLUSTER, "gke-version", nodeVersion=nodes, minMasterVersion=control) == found
