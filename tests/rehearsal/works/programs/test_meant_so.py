@@ -448,3 +448,24 @@ def test_pods_of_one_machine_wait_for_no_others(topology, chips, pods, found):
         spec={"parallelism": pods, "completions": pods, "template": {"spec": {**spec, "containers": [container]}}},
     )  # fmt: skip
     assert [one for one in told(job) if "slice" in one] == found
+
+
+@pytest.mark.parametrize(
+    ("aligner", "metric", "limit", "found"),
+    [
+        ("ALIGN_PERCENT_CHANGE", "kubernetes.io/container/uptime", -20, []),
+        ("ALIGN_DELTA", "kubernetes.io/container/memory/used_bytes", 0, []),
+        ("ALIGN_MEAN", "kubernetes.io/container/memory/used_bytes", 0, ["error programs-alert"]),
+        ("ALIGN_PERCENT_CHANGE", "compute.googleapis.com/instance/cpu/utilization", 50, []),
+        ("ALIGN_MEAN", "compute.googleapis.com/instance/cpu/utilization", 50, ["warning programs-alert"]),
+    ],
+)
+def test_what_changes_goes_below_nothing(aligner, metric, limit, found):
+    threshold = {
+        "filter": f'metric.type="{metric}"', "comparison": "COMPARISON_LT", "thresholdValue": limit,
+        "aggregations": [{"perSeriesAligner": aligner, "alignmentPeriod": "300s"}],
+    }  # fmt: skip
+    alert = resource(
+        "gcp:monitoring/alertPolicy:AlertPolicy", "alert", {"conditions": [{"conditionThreshold": threshold}]}
+    )
+    assert [one for one in told(alert) if "programs-alert" in one] == found
