@@ -51,3 +51,19 @@ def test_what_a_newer_family_takes_is_not_known(machine: str, asked: dict[str, A
 )
 def test_nodes_are_not_newer_than_their_control_plane(nodes: str, control: str, found: list[str]) -> None:
     assert told(CLUSTER, "gke-version", nodeVersion=nodes, minMasterVersion=control) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("// don't let others in\nassertion.repository == 'acme/ml'", []),
+        ("assertion.url == 'https://acme.example' // OR another", []),
+        ("assertion[?'ref'].or(optional.of('')).value() == 'main'", []),
+        ("assertion.ref == 'main' or assertion.ref == 'next'", ["error"]),
+        ("assertion.ref == 'main' OR (assertion.ref == 'next')", ["error"]),
+        ("assertion.ref == 'main", ["error"]),
+    ],
+)
+def test_comments_and_methods_of_optionals_are_no_operators(text: str, found: list[str]) -> None:
+    type_ = "gcp:iam/workloadIdentityPoolProvider:WorkloadIdentityPoolProvider"
+    assert told(type_, "gcp-condition", attributeCondition=text) == found
