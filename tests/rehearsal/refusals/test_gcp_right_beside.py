@@ -67,3 +67,16 @@ def test_nodes_are_not_newer_than_their_control_plane(nodes: str, control: str, 
 def test_comments_and_methods_of_optionals_are_no_operators(text: str, found: list[str]) -> None:
     type_ = "gcp:iam/workloadIdentityPoolProvider:WorkloadIdentityPoolProvider"
     assert told(type_, "gcp-condition", attributeCondition=text) == found
+
+
+@pytest.mark.parametrize(
+    ("owner", "parent", "found"),
+    [
+        ("projects/acme-ml", "projects/123456789012", []),
+        ("projects/123456789012", "projects/acme-ml", []),
+        ("projects/acme-ml", "projects/acme-dev", ["error"]),
+    ],
+)
+def test_a_policys_project_may_be_told_by_its_number(owner: str, parent: str, found: list[str]) -> None:
+    name = f"{owner}/policies/compute.requireOsLogin"
+    assert told("gcp:orgpolicy/policy:Policy", "gcp-org-policy", name=name, parent=parent) == found
