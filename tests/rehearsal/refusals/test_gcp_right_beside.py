@@ -80,3 +80,31 @@ def test_comments_and_methods_of_optionals_are_no_operators(text: str, found: li
 def test_a_policys_project_may_be_told_by_its_number(owner: str, parent: str, found: list[str]) -> None:
     name = f"{owner}/policies/compute.requireOsLogin"
     assert told("gcp:orgpolicy/policy:Policy", "gcp-org-policy", name=name, parent=parent) == found
+
+
+@pytest.mark.parametrize(
+    ("sysctl", "found"),
+    [
+        ({"net.core.rmem_max": "134217728"}, []),
+        ({"net.core.rmem_maximum": "134217728"}, ["error"]),
+        ({"kernel.randomize_va_space": "2"}, ["warning"]),
+        ({"vm.swappiness": "201"}, ["error"]),
+    ],
+)
+def test_a_parameter_that_nobody_knows_may_be_a_new_one(sysctl: dict[str, str], found: list[str]) -> None:
+    config = {"linuxNodeConfig": {"sysctls": sysctl}}
+    assert told(POOL, "gke-sysctl", nodeConfig=config) == found
+
+
+@pytest.mark.parametrize(
+    ("purpose", "found"),
+    [
+        ("PRIVATE", []),
+        ("PRIVATE_NAT", ["warning"]),
+        ("PRIVATE_SERVICE_CONNECT", ["warning"]),
+        ("REGIONAL_MANAGED_PROXY", ["error"]),
+    ],
+)
+def test_private_access_of_a_subnet_without_machines(purpose: str, found: list[str]) -> None:
+    given = {"purpose": purpose, "privateIpGoogleAccess": True}
+    assert told("gcp:compute/subnetwork:Subnetwork", "gcp-subnet-purpose", **given) == found

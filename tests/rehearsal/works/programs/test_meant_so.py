@@ -469,3 +469,12 @@ def test_what_changes_goes_below_nothing(aligner, metric, limit, found):
         "gcp:monitoring/alertPolicy:AlertPolicy", "alert", {"conditions": [{"conditionThreshold": threshold}]}
     )
     assert [one for one in told(alert) if "programs-alert" in one] == found
+
+
+@pytest.mark.parametrize(
+    ("upstream", "found"),
+    [([], ["warning gcp-repository"]), ([{"id": "images", "priority": 1, "repository": "images"}], [])],
+)
+def test_a_virtual_repository_may_be_filled_later(upstream, found):
+    given = {"mode": "VIRTUAL_REPOSITORY", "virtualRepositoryConfig": {"upstreamPolicies": upstream}}
+    assert told(resource("gcp:artifactregistry/repository:Repository", "all", given)) == found

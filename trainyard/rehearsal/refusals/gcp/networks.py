@@ -105,7 +105,8 @@ def purpose(view: View) -> None:
     if own in _ALONE:
         for path in ("secondaryIpRanges", "logConfig", "privateIpGoogleAccess"):
             if view.value(path) not in (None, False, [], {}):
-                view.error("gcp-subnet-purpose", path, f"of a subnet for {own}", allowed="nothing")
+                note = view.error if own in _PROXIES else view.warning
+                note("gcp-subnet-purpose", path, f"of a subnet for {own}", allowed="nothing")
     if own in _ALONE:
         for cluster in view.stack.of_type("gcp:container/cluster:Cluster"):
             if cluster.referred("subnetwork", SUBNETWORK) is view:

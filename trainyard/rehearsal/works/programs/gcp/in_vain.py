@@ -179,7 +179,7 @@ def _repositories(stack: Stack) -> None:
         upstream = "virtualRepositoryConfig.upstreamPolicies"
         if mode == "VIRTUAL_REPOSITORY" and not view.entries(upstream) and not view.is_unknown(upstream):
             words = "is empty: a virtual repository holds nothing itself, and no image is found in it"
-            view.error("gcp-repository", upstream, words, allowed="the repositories that it passes on")
+            view.warning("gcp-repository", upstream, words, allowed="the repositories that it passes on")
         if mode == "REMOTE_REPOSITORY" and view.lacks("remoteRepositoryConfig"):
             allowed = "where images come from"
             view.error("gcp-repository", "remoteRepositoryConfig", f"is missing for {mode}", allowed=allowed)
