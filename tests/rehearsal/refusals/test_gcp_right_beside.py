@@ -108,3 +108,30 @@ def test_a_parameter_that_nobody_knows_may_be_a_new_one(sysctl: dict[str, str], 
 def test_private_access_of_a_subnet_without_machines(purpose: str, found: list[str]) -> None:
     given = {"purpose": purpose, "privateIpGoogleAccess": True}
     assert told("gcp:compute/subnetwork:Subnetwork", "gcp-subnet-purpose", **given) == found
+
+
+@pytest.mark.parametrize(("role", "found"), [("", []), ("ACTIVE", ["error"])])
+def test_an_empty_role_of_a_subnet_is_none(role: str, found: list[str]) -> None:
+    assert told("gcp:compute/subnetwork:Subnetwork", "gcp-subnet-purpose", role=role) == found
+
+
+@pytest.mark.parametrize(
+    ("kubelet", "found"),
+    [
+        ({"evictionSoft": {"memoryAvailable": "1.5Gi"}, "evictionSoftGracePeriod": {"memoryAvailable": "2m"}}, []),
+        (
+            {"evictionSoft": {"memoryAvailable": "0.05Gi"}, "evictionSoftGracePeriod": {"memoryAvailable": "2m"}},
+            ["error"],
+        ),
+        (
+            {"evictionSoft": {"memoryAvailable": "15%"}, "evictionSoftGracePeriod": {"memoryAvailable": "2m"}},
+            ["error"],
+        ),
+        ({"imageGcLowThresholdPercent": 85, "imageGcHighThresholdPercent": UNKNOWN}, []),
+        ({"imageGcLowThresholdPercent": UNKNOWN, "imageGcHighThresholdPercent": 70}, []),
+        ({"imageGcLowThresholdPercent": 85}, ["error"]),
+        ({"imageGcLowThresholdPercent": 80, "imageGcHighThresholdPercent": 75}, ["error"]),
+    ],
+)
+def test_amounts_and_shares_of_the_kubelet(kubelet: dict[str, Any], found: list[str]) -> None:
+    assert told(POOL, "gke-kubelet", nodeConfig={"kubeletConfig": kubelet}) == found

@@ -478,3 +478,21 @@ def test_what_changes_goes_below_nothing(aligner, metric, limit, found):
 def test_a_virtual_repository_may_be_filled_later(upstream, found):
     given = {"mode": "VIRTUAL_REPOSITORY", "virtualRepositoryConfig": {"upstreamPolicies": upstream}}
     assert told(resource("gcp:artifactregistry/repository:Repository", "all", given)) == found
+
+
+@pytest.mark.parametrize(
+    ("legacy", "supported", "found"),
+    [
+        (UNKNOWN, True, []),
+        (UNKNOWN, False, []),
+        (True, True, []),
+        (False, True, ["error programs-lustre-port"]),
+    ],
+)
+def test_a_port_that_is_not_known_yet_is_neither(legacy, supported, found):
+    driver = {"enabled": True, "enableLegacyLustrePort": legacy}
+    made = [
+        resource("gcp:container/cluster:Cluster", "c", {"addonsConfig": {"lustreCsiDriverConfig": driver}}),
+        resource("gcp:lustre/instance:Instance", "data", {"gkeSupportEnabled": supported}),
+    ]
+    assert [one for one in told(*made) if "lustre-port" in one] == found

@@ -100,7 +100,7 @@ def purpose(view: View) -> None:
     own, role = view.text("purpose"), view.text("role")
     if view.is_unknown("purpose"):
         return
-    if role is not None and own not in _PROXIES:
+    if role and own not in _PROXIES:
         view.error("gcp-subnet-purpose", "role", f"{show(role)} of a subnet that is no proxies'", allowed="nothing")
     if own in _ALONE:
         for path in ("secondaryIpRanges", "logConfig", "privateIpGoogleAccess"):
