@@ -71,11 +71,12 @@ class BackupAlarms(pulumi.ComponentResource):
 
 
 def job_without_backup(backup_plan_id: pulumi.Input[str]) -> pulumi.Output[str]:
-    """Entries of a job of one plan that left no backup; one that brings files back has no plan in its entry."""
+    """Entries of a job of one plan that left no backup; one that brings files back has no plan in its entry. The plan
+    is looked for by its id alone: whether an entry has its full name or only this is said nowhere.
+    """
     ends = " OR ".join(f'"{status}"' for status in NOT_MADE)
     return pulumi.Output.concat(
-        f'logName:"bdr_backup_restore_jobs" AND jsonPayload.jobStatus=({ends}) AND '
-        'jsonPayload.backupPlanName:"backupPlans/',
+        f'logName:"bdr_backup_restore_jobs" AND jsonPayload.jobStatus=({ends}) AND jsonPayload.backupPlanName:"',
         backup_plan_id,
         '"',
     )

@@ -57,7 +57,12 @@ def window(status: str | None, code: int = 0, instance: str = DATABASE, **change
 
 
 SICK: Mapping[str, list[dict[str, Any]]] = {
-    "homes": [job("FAILED"), job("SKIPPED"), job("FAILED", jobCategory="ON_DEMAND_BACKUP")],
+    "homes": [
+        job("FAILED"),
+        job("SKIPPED"),
+        job("FAILED", jobCategory="ON_DEMAND_BACKUP"),
+        job("FAILED", backupPlanName=PLAN),
+    ],
     "database": [
         window("FAILED"),
         window("OVERDUE"),
