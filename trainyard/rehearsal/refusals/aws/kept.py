@@ -261,7 +261,7 @@ def archive(view: View) -> None:
             if mode != "elastic":
                 view.error("efs-archive", f"{path}.transitionToArchive", f"is given with throughputMode {mode}",
                            allowed="throughputMode elastic")  # fmt: skip
-            if days.get("transitionToIa", 0) >= days["transitionToArchive"]:
+            if "transitionToArchive" in days and days.get("transitionToIa", 0) >= days["transitionToArchive"]:
                 view.error("efs-archive", f"{path}.transitionToArchive", "comes no later than infrequent access",
                            allowed="a longer time")  # fmt: skip
 
