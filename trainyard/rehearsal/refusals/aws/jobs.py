@@ -24,7 +24,7 @@ from trainyard.recorded.types import (
     FUNCTION,
     QUEUE,
 )
-from trainyard.rehearsal.context import View, show
+from trainyard.rehearsal.context import View, listed, show
 from trainyard.rehearsal.refusals.aws.events import is_schedule, never_comes
 from trainyard.rehearsal.refusals.rules import Rules
 
@@ -235,8 +235,9 @@ def definition(view: View) -> None:
         return
     if not job.get("image"):
         view.error("batch-definition", "containerProperties", "has no image", allowed="image")
-    asked = job.get("resourceRequirements")
-    kinds = {one.get("type"): one.get("value") for one in asked or () if isinstance(one, dict)}
+    asked = [one for one in listed(job.get("resourceRequirements")) if isinstance(one, dict)]
+    kinds = {one.get("type") if isinstance(one.get("type"), str) else show(one.get("type")): one.get("value")
+             for one in asked}  # fmt: skip
     for wanted, old in (("VCPU", "vcpus"), ("MEMORY", "memory")):
         if wanted not in kinds and old not in job:
             view.error("batch-definition", "containerProperties", f"asks for no {wanted}",
@@ -247,8 +248,8 @@ def definition(view: View) -> None:
         elif not isinstance(value, str) or not re.fullmatch(r"\d+(\.\d+)?", value):
             view.error("batch-definition", "containerProperties", f"asks for {show(value)} of {kind}",
                        allowed='a number as text, MEMORY in MiB ("14000")')  # fmt: skip
-    volumes = {one.get("name") for one in job.get("volumes") or () if isinstance(one, dict)}
-    for one in job.get("mountPoints") or ():
+    volumes = [one.get("name") for one in listed(job.get("volumes")) if isinstance(one, dict)]
+    for one in listed(job.get("mountPoints")):
         if isinstance(one, dict) and one.get("sourceVolume") not in volumes:
             view.error("batch-definition", "containerProperties", f"mounts {show(one.get('sourceVolume'))}, no volume",
                        allowed=", ".join(sorted(map(str, volumes))) or "a volume")  # fmt: skip
