@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import pytest
 
-from tests.rehearsal.refusals.builders import ACCOUNT, CONTEXT, ROLE, resource
+from tests.rehearsal.refusals.builders import ACCOUNT, CONTEXT, resource
 from trainyard.recorded.model import UNKNOWN, RecordedResource
 from trainyard.rehearsal.context import ValueContext
 from trainyard.rehearsal.refusals import check_values
@@ -55,3 +55,65 @@ def test_a_job_of_any_shape_is_read(key: str, value: Any) -> None:
     assert told(*job(image="busybox", vcpus=1, memory=512, **{key: value})) <= {
         ("error", "batch-definition", "containerProperties")
     }
+
+
+def arn(service: str, rest: str, region: str = "us-east-1", partition: str = "aws") -> str:
+    return f"arn:{partition}:{service}:{region}:{ACCOUNT}:{rest}"
+
+
+SECRET, PARAMETER = "aws:secretsmanager/secretVersion:SecretVersion", "aws:ssm/parameter:Parameter"
+TRAIL: Final = "aws:cloudtrail/trail:Trail"
+FAR_KEY: Final = arn("kms", "key/0b8f2f3e-0000-4000-8000-0123456789ab", "eu-west-1")
+ARNS: Final[Mapping[str, Row]] = {
+    "a text that is kept": (PARAMETER, {"name": "/a", "type": "String", "value": "arn:aws-cn:s3:::models"}),
+    "a secret that is kept": (SECRET, {"secretId": "a", "secretString": "arn:aws-cn:s3:::models"}),
+    "a table bucket": (
+        "aws:s3tables/namespace:Namespace", {"namespace": "a", "tableBucketArn": arn("s3tables", "bucket/tables")}),
+    "a vector bucket": (
+        "aws:s3vectors/index:Index", {"vectorBucketArn": arn("s3vectors", "bucket/vectors")}),
+    "files of FSx": (
+        "aws:datasync/locationFsxLustre:LocationFsxLustre",
+        {"fsxFilesystemArn": arn("fsx", "file-system/fs-0123456789abcdef0")}),
+    "a certificate of DMS": ("aws:dms/endpoint:Endpoint", {"certificateArn": arn("dms", "cert:ABC")}),
+    "a topic by its ARN": (TRAIL, {"s3BucketName": "trail", "snsTopicName": arn("sns", "trail")}),
+    "a document of another account": ("aws:ssm/association:Association", {"name": arn("ssm", "document/patch")}),
+    "a layer by its ARN": (
+        "aws:lambda/layerVersionPermission:LayerVersionPermission", {"layerName": arn("lambda", "layer:tools")}),
+    "a trail's key lies with the bucket": (TRAIL, {"s3BucketName": "trail", "kmsKeyId": FAR_KEY}),
+    "a record's key lies with the bucket": (
+        "aws:cfg/deliveryChannel:DeliveryChannel", {"s3BucketName": "records", "s3KmsKeyArn": FAR_KEY}),
+    "findings' key lies with the bucket": (
+        "aws:guardduty/publishingDestination:PublishingDestination", {"kmsKeyArn": FAR_KEY}),
+    "images are brought to another region": (
+        "aws:imagebuilder/distributionConfiguration:DistributionConfiguration",
+        {"distributions": [{"region": "eu-west-1", "amiDistributionConfiguration": {"kmsKeyId": FAR_KEY}}]}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", ARNS)
+def test_what_an_arn_may_be_of_is_not_told(what: str) -> None:
+    assert {rule for _, rule, _ in told(*ARNS[what]) if rule.startswith("aws-")} == set()
+
+
+@pytest.mark.parametrize(
+    ("region", "partition"), [("eusc-de-east-1", "aws-eusc"), ("us-iso-east-1", "aws-iso"), ("cn-north-1", "aws-cn")]
+)
+def test_every_partition_has_arns_of_its_own(region: str, partition: str) -> None:
+    context = ValueContext(kubernetes_version="1.35", region=region)
+    for given in (partition, "aws"):
+        rules = {rule for _, rule, _ in told("aws:lambda/function:Function", {
+            "role": arn("iam", "role/work", "", given), "packageType": "Image", "imageUri": "a"}, context)}  # fmt: skip
+        assert ("aws-partition" in rules) is (given == "aws")
+
+
+@pytest.mark.parametrize(
+    ("type_", "inputs", "rule"),
+    [
+        ("aws:s3tables/namespace:Namespace", {"tableBucketArn": "arn:aws:s3:::models"}, "aws-arn-kind"),
+        ("aws:dms/endpoint:Endpoint", {"certificateArn": arn("acm", "certificate/0")}, "aws-arn-kind"),
+        ("aws:s3/bucketLogging:BucketLogging", {"targetBucket": "arn:aws:s3:::logs"}, "aws-name"),
+        ("aws:sns/topic:Topic", {"kmsMasterKeyId": FAR_KEY}, "aws-arn-region"),
+    ],
+)
+def test_what_an_arn_may_not_be_of_is_told(type_: str, inputs: dict[str, Any], rule: str) -> None:
+    assert rule in {found for _, found, _ in told(type_, inputs)}

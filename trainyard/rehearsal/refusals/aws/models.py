@@ -201,8 +201,8 @@ def compiled(pattern: str) -> re.Pattern[str] | None:
     """A model's pattern for Python, or None.
 
     The models write Java's dialect. A pattern with Unicode classes (`\\p{L}`) or with flags in the middle has no
-    counterpart in `re` and is left out: such texts go unchecked rather than wrongly refused. So is one that `re` may try
-    in twice as many ways with every character more.
+    counterpart in `re` and is left out: such texts go unchecked rather than wrongly refused. So is one that
+    `re` may try in twice as many ways with every character more.
     """
     for java, python in _JAVA[1:]:
         pattern = pattern.replace(java, python)
