@@ -219,3 +219,8 @@ def test_a_bucket_that_locks_keeps_versions(locked: Any, is_told: bool) -> None:
     found = told(REPLICATION, {"bucket": "models", "role": arn("iam", "role/copy", ""), "rules": [rule]},
                  CONTEXT, bucket)  # fmt: skip
     assert (("error", "s3-replication", "bucket") in found) is is_told
+
+
+def test_an_address_of_two_is_a_warning() -> None:
+    inputs = {"instance": "i-0123456789abcdef0", "networkInterface": "eni-0123456789abcdef0"}
+    assert told("aws:ec2/eip:Eip", inputs) == {("warning", "aws-inputs", "networkInterface")}
