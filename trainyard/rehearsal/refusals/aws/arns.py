@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
+from trainyard.partitions import partition_of
 from trainyard.recorded.types import BUCKET_REPLICATION, EVENT_TARGET, FUNCTION
 from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.refusals.rules import EVERY_TYPE, Rules
-from trainyard.settings.aws import partition_of
 
 _KINDS: Final[Mapping[str, tuple[str, str]]] = {
     "role": (r"iam:.*:role/.+", "a role (arn:aws:iam::ACCOUNT:role/NAME)"),
