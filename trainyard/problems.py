@@ -61,7 +61,7 @@ def some_of(names: Sequence[str], most: int = MOST_NAMES) -> str:
 
 def count(number: float, noun: str, nouns: str = "") -> str:
     """`1 error`, `2 errors`, `1,024 nodes`, `0.5 hours`; `nouns` where its plural is not the noun and an `s`."""
-    said = f"{number:,.0f}" if number % 1 == 0 else f"{number:,g}"
+    said = f"{number:,.0f}" if number % 1 == 0 else f"{number:,.10g}"
     return f"{said} {noun if number == 1 else nouns or f'{noun}s'}"
 
 

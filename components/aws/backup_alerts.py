@@ -4,8 +4,9 @@ Both services make them by themselves, every day, and keep silent where one is m
 file system up, tells EventBridge how each job ended (AWS Backup developer guide, "Monitoring AWS Backup events using
 Amazon EventBridge", read 2026-11-26). RDS has no event of a backup that failed (RDS user guide, "Amazon RDS event
 categories and event messages", read 2026-11-26): it tells what keeps it from making any, which is that they are
-switched off, or that the instance is not available, as one whose disk is full is not (user guide, "Working with
-backups", as generally known). FSx for Lustre takes none of a file system that is linked to a bucket.
+switched off, or that the instance is not available, as one that is stopped, whose disk is full or whose key is
+disabled is not (user guide, "Working with backups", as generally known). FSx for Lustre takes none of a file system
+that is linked to a bucket.
 """
 
 import json
@@ -16,6 +17,7 @@ import pulumi
 import pulumi_aws.cloudwatch as cloudwatch
 
 from trainyard.components.outputs import register
+from trainyard.conventions.monitoring import BACKUP_PAGE, RUNBOOKS
 
 NOT_MADE: Final = ("FAILED", "EXPIRED", "ABORTED")
 """States in which a job of AWS Backup ends without a backup: it failed, it did not begin or end in its window, somebody
@@ -25,12 +27,14 @@ STOPPED: Final[Mapping[str, str]] = {
     "RDS-EVENT-0007": "its disk is full",
     "RDS-EVENT-0028": "automatic backups were switched off",
     "RDS-EVENT-0031": "it has failed",
+    "RDS-EVENT-0035": "its parameters do not let it start",
+    "RDS-EVENT-0036": "its subnets are wrong or gone",
+    "RDS-EVENT-0087": "it was stopped",
     "RDS-EVENT-0221": "its disk is full, and it was shut down",
+    "RDS-EVENT-0419": "its key is out of reach",
 }
-"""Events of an instance after which RDS makes no backup of it until somebody acts, and what each says."""
-
-RUNBOOK: Final = "docs/runbooks/backup-failed.md"
-"""What to do about a backup that is missing, on either cloud."""
+"""Events of an instance after which RDS makes no backup of it until somebody acts, and what each says. One that was
+stopped RDS itself starts again, after seven days without a backup (its API, `StopDBInstance`, read 2026-11-26)."""
 
 
 class BackupAlertsArgs(TypedDict):
@@ -42,6 +46,8 @@ class BackupAlertsArgs(TypedDict):
     """ARN of an EFS file system with automatic backups. Default: none."""
     database_identifier: NotRequired[pulumi.Input[str]]
     """Identifier of an instance of RDS with automatic backups. Default: none."""
+    runbooks: NotRequired[str]
+    """The address that the runbooks' pages are below. Default `docs/runbooks`, in Trainyard's repository."""
 
 
 class BackupAlerts(pulumi.ComponentResource):
@@ -54,13 +60,14 @@ class BackupAlerts(pulumi.ComponentResource):
             raise ValueError(f"BackupAlerts {name!r}: got neither file_system_arn nor database_identifier")
         self._name, self._topic = name, args["topic_arn"]
         self._child = pulumi.ResourceOptions(parent=self)
+        runbook = f"{args.get('runbooks', RUNBOOKS)}/{BACKUP_PAGE}"
         if "file_system_arn" in args:
             self._tell(
                 "homes",
                 "A backup of home directories was not made",
                 job_without_backup(args["file_system_arn"]),
                 {"of": "$.detail.resourceArn", "state": "$.detail.state", "why": "$.detail.statusMessage"},
-                f"The backup of <of> is <state>: <why>. {RUNBOOK}",
+                f"The backup of <of> is <state>: <why>. {runbook}",
             )
         if "database_identifier" in args:
             self._tell(
@@ -68,7 +75,7 @@ class BackupAlerts(pulumi.ComponentResource):
                 "Nothing backs the tracking database up until somebody acts",
                 backups_stopped(args["database_identifier"]),
                 {"of": "$.detail.SourceIdentifier", "why": "$.detail.Message"},
-                f"No backup is made of database <of> until somebody acts: <why>. {RUNBOOK}",
+                f"No backup is made of database <of> until somebody acts: <why>. {runbook}",
             )
         register(self)
 

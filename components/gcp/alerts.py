@@ -15,13 +15,11 @@ import pulumi_gcp.monitoring as monitoring
 from trainyard.components.gcp.channels import email_channels
 from trainyard.components.outputs import register
 from trainyard.components.prerequisites import prerequisites
-from trainyard.conventions.monitoring import ALERT_LOG, MONITORING_NAMESPACE
+from trainyard.conventions.monitoring import ALERT_LOG, MONITORING_NAMESPACE, RUNBOOKS
 from trainyard.monitoring.alerts.platform import WATCHDOG
 
 SILENT_SECONDS = 900
 """How long the watchdog may be missing: three times as long as Alertmanager takes between two lines at most."""
-RUNBOOKS: Final = "docs/runbooks"
-"""Where the pages are that say what to do, in Trainyard's own repository."""
 CLOSE_SECONDS = 1800
 """When an incident ends of itself, with no more lines: the shortest that Cloud Monitoring takes."""
 CHIP_BUSY: Final = "kubernetes.io/container/accelerator/tensorcore_utilization"

@@ -17,13 +17,11 @@ import pulumi
 from trainyard.components.gcp.channels import LogAlarm, LogAlarmsArgs, log_alarms
 from trainyard.components.outputs import register
 from trainyard.components.prerequisites import prerequisites
+from trainyard.conventions.monitoring import BACKUP_PAGE, RUNBOOKS
 
 NOT_MADE: Final = ("FAILED", "SKIPPED")
 """How a job of Backup and DR ends that leaves no backup; the others are RUNNING and SUCCESSFUL (Backup and DR, "Backup
 and restore job reports", `job_status`, read 2026-11-26)."""
-
-RUNBOOK: Final = "docs/runbooks/backup-failed.md"
-"""What to do about a backup that is missing, on either cloud."""
 
 
 class BackupAlarmsArgs(TypedDict):
@@ -41,6 +39,8 @@ class BackupAlarmsArgs(TypedDict):
     """Id of the plan of Backup and DR that backs home directories up. Default: none, and nobody is told of any."""
     database: NotRequired[pulumi.Input[str]]
     """Name of the instance of Cloud SQL. Default: none, and nobody is told of one."""
+    runbooks: NotRequired[str]
+    """The address that the runbooks' pages are below. Default `docs/runbooks`, in Trainyard's repository."""
 
 
 class BackupAlarms(pulumi.ComponentResource):
@@ -49,13 +49,14 @@ class BackupAlarms(pulumi.ComponentResource):
     def __init__(self, name: str, args: BackupAlarmsArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         """Raises ValueError where there is nothing to tell of."""
         super().__init__("trainyard:index:BackupAlarms", name, None, opts)
+        runbook = f"{args.get('runbooks', RUNBOOKS)}/{BACKUP_PAGE}"
         alarms: dict[str, LogAlarm] = {}
         if "backup_plan_id" in args:
             what = "a backup of home directories was not made"
-            alarms["homes"] = LogAlarm(what, job_without_backup(args["backup_plan_id"]), RUNBOOK)
+            alarms["homes"] = LogAlarm(what, job_without_backup(args["backup_plan_id"]), runbook)
         if "database" in args:
             what = "a backup of the tracking database was not made"
-            alarms["database"] = LogAlarm(what, window_without_backup(args["project"], args["database"]), RUNBOOK)
+            alarms["database"] = LogAlarm(what, window_without_backup(args["project"], args["database"]), runbook)
         if not alarms:
             raise ValueError(f"BackupAlarms {name!r}: got neither backup_plan_id nor database")
         told: LogAlarmsArgs = {
@@ -70,11 +71,12 @@ class BackupAlarms(pulumi.ComponentResource):
 
 
 def job_without_backup(backup_plan_id: pulumi.Input[str]) -> pulumi.Output[str]:
-    """Entries of a job of one plan that left no backup; one that brings files back has no plan in its entry."""
+    """Entries of a job of one plan that left no backup; one that brings files back has no plan in its entry. The plan
+    is looked for by its id alone: whether an entry has its full name or only this is said nowhere.
+    """
     ends = " OR ".join(f'"{status}"' for status in NOT_MADE)
     return pulumi.Output.concat(
-        f'logName:"bdr_backup_restore_jobs" AND jsonPayload.jobStatus=({ends}) AND '
-        'jsonPayload.backupPlanName:"backupPlans/',
+        f'logName:"bdr_backup_restore_jobs" AND jsonPayload.jobStatus=({ends}) AND jsonPayload.backupPlanName:"',
         backup_plan_id,
         '"',
     )

@@ -60,7 +60,9 @@ def test_price_and_policies_are_told_beside_the_steps(
 ) -> None:
     text = printed(tmp_path, told(expected, before, violations), capsys)
     assert said in text
-    assert ("new-rule globex: new of cluster" in text) == (before is not None and violations == [NEW])
+    assert ("new-rule globex: cluster did not violate it before" in text) == (
+        before is not None and violations == [NEW]
+    )
 
 
 def test_what_stops_many_clients_is_said_once_with_the_resource_and_what_to_do(
@@ -124,6 +126,30 @@ def test_causes_are_told_apart_and_the_most_frequent_comes_first(tmp_path: Path)
     assert text.startswith("## The wave stops at 100 of 100 stacks: ")
     assert text.count("**change-") == 2 and "c000, c001, c002:" in text
     assert text.count("\n| ") == 3, "two lines of the heading, and one for all: the same happens to them"
+
+
+def test_a_stack_counts_once_for_a_cause_however_often_it_is_found(tmp_path: Path) -> None:
+    names = ["c1", "c2"]
+    found = clients(project(tmp_path, {name: settings(name) for name in names}))
+    twice = {name: {"counts": {}, "findings": [*lost(name)["findings"], *lost(name, path="kmsKeyId")["findings"]]}
+             for name in names}  # fmt: skip
+    change = compared(found, dict.fromkeys(names, told(None, None, [])), twice)
+    assert change.stops == "The wave stops at 2 of 2 stacks: change-protected of rds.Instance in 2."
+
+
+def test_a_policy_that_many_violate_newly_is_told_once_and_of_how_many(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    newly = {
+        f"c{number:03d}": {
+            "counts": {},
+            "policies": {"new": [{"policy": "own-keys", "name": f"c{number:03d}-c{number:03d}-homes"}], "gone": []},
+        }
+        for number in range(100)
+    }
+    print_changes(a_hundred(tmp_path, newly))
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[-1] == "own-keys all 100 stacks: c000-c000-homes and 99 like it did not violate it before"
 
 
 def test_a_few_stacks_have_a_line_each(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

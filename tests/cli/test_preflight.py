@@ -122,6 +122,14 @@ def test_what_is_told_alike_is_told_once() -> None:
     assert [len(same) for same in _alike(lines)] == [7, 1, 2, 1]
 
 
+def test_whatever_will_fail_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    """Each has to be asked for."""
+    names = [f"ml.g{number}.xlarge" for number in range(12)]
+    lines = tuple(Line("quotas", name, Answer.FAILS, "none is left", "ask for more") for name in names)
+    _print(Preflight("acme", lines, has_credentials=True), every=False)
+    assert f"will fail   quotas: {', '.join(names)}\n" in capsys.readouterr().out
+
+
 def test_a_hundred_quotas_are_a_line(capsys: pytest.CaptureFixture[str]) -> None:
     told = ("1 for a job; there are no AWS credentials", "look it up in the console")
     lines = tuple(Line("quotas", f"ml.g{number}.xlarge", Answer.UNKNOWN, *told) for number in range(100))

@@ -19,6 +19,7 @@ from pydantic.fields import FieldInfo
 
 from trainyard import catalog
 from trainyard.catalog import gcp
+from trainyard.partitions import partition_of
 from trainyard.plan.aws.logs import LOG_RETENTION_DAYS
 from trainyard.plan.aws.market import usable
 from trainyard.plan.aws.parts import LUSTRE_FIRST_STEPS, LUSTRE_STEP, LUSTRE_THROUGHPUTS
@@ -98,7 +99,7 @@ def _public_network(rng: Random, _: World) -> str:
 
 def _arn(rng: Random, place: World, who: str) -> str:
     """Of the region's partition, but now and then of another, as in a file that was copied."""
-    partition = aws.partition_of(place.region) if rng.random() < 0.98 else rng.choice(("aws-cn", "aws-us-gov"))
+    partition = partition_of(place.region) if rng.random() < 0.98 else rng.choice(("aws-cn", "aws-us-gov"))
     return f"arn:{partition}:iam::{rng.choice((10**11, rng.randrange(10**11, 10**12)))}:{who}"
 
 
@@ -130,7 +131,7 @@ def _bucket(rng: Random, _: World) -> str:
 
 def _cache_secret(rng: Random, place: World) -> str:
     account, name = rng.randrange(10**11, 10**12), rng.choice(("hub", "a/b", "login"))
-    partition = aws.partition_of(place.region)
+    partition = partition_of(place.region)
     return f"arn:{partition}:secretsmanager:{place.region}:{account}:secret:ecr-pullthroughcache/{name}-a1b2c3"
 
 
@@ -228,7 +229,7 @@ MEANT: Mapping[str, Draw] = {
     "aws.assumeRole": lambda rng, place: _arn(rng, place, rng.choice(("role/ml", "role/path/to/it"))),
     "aws.profile": lambda rng, _: rng.choice(("acme", "acme-prod", "sso.deploy@acme")),
     "aws.permissionsBoundary": lambda rng, place: (
-        f"arn:{aws.partition_of(place.region)}:iam::123456789012:policy/{rng.choice(('boundary', 'teams/boundary'))}"
+        f"arn:{partition_of(place.region)}:iam::123456789012:policy/{rng.choice(('boundary', 'teams/boundary'))}"
     ),
     "aws.rolePath": lambda rng, _: rng.choice(("/", "/ml/", "/teams/ml/")),
     "aws.existingNetwork.zones": existing_zones,
@@ -259,7 +260,7 @@ MEANT: Mapping[str, Draw] = {
     "storage.lustre.zone": lambda rng, place: rng.choice(place.zones),
     "mlflow.cpu": lambda rng, _: rng.choice(("500m", "1", "1.5")),
     "mlflow.database.restoreFrom": lambda rng, place: rng.choice(
-        ("before-the-move", f"arn:{aws.partition_of(place.region)}:rds:{place.region}:123456789012:snapshot:kept-1")
+        ("before-the-move", f"arn:{partition_of(place.region)}:rds:{place.region}:123456789012:snapshot:kept-1")
     ),
     "mlflow.image": lambda rng, _: f"registry.example/mlflow:3.17.2@sha256:{rng.getrandbits(256):064x}",
     "mlflow.memory": lambda rng, _: rng.choice(("2Gi", "3Gi", "4096Mi")),

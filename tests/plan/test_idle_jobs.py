@@ -26,5 +26,5 @@ def test_the_settings_decide() -> None:
 
 def test_without_figures_nobody_is_judged() -> None:
     assert idle(monitoring={"enabled": False}) is None
-    with pytest.raises(SettingsError, match=r"idleJobs\.evict: got (T|t)rue; needs monitoring"):
+    with pytest.raises(SettingsError, match=r"idleJobs\.evict: got (T|t)rue; needs monitoring\.enabled"):
         plan_of(monitoring={"enabled": False}, **keys(idle_jobs={"evict": True}))

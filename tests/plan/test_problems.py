@@ -4,7 +4,7 @@ import pytest
 
 from tests.plan.cases import CASES, reserved
 from tests.plan.stack_files import gpu_pool, keys, node_range, people, plan_of
-from trainyard.problems import Problem, SettingsError, spell_path
+from trainyard.problems import Problem, SettingsError, count, spell_path
 
 
 @pytest.mark.parametrize(
@@ -94,3 +94,17 @@ def test_many_teams_are_not_all_listed(problems):
     assert all(len(str(problem)) < 400 for problem in found.values())
     assert "t0, t1" in str(found["smoke.team"])
     assert "and 280 more" in str(found["smoke.team"])
+
+
+@pytest.mark.parametrize(
+    ("number", "said"),
+    [
+        (1, "1 hour"),
+        (0.5, "0.5 hours"),
+        (1024, "1,024 hours"),
+        (0.1 + 0.2, "0.3 hours"),
+        (1234567.5, "1,234,567.5 hours"),
+    ],
+)
+def test_a_number_is_said_as_a_person_writes_it(number, said):
+    assert count(number, "hour") == said

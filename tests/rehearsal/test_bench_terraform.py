@@ -63,6 +63,76 @@ def stand_in(folder: Path, init: str, plan: str) -> None:
     (folder / "terraform").chmod(0o755)
 
 
+@pytest.fixture
+def named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A mirror is named, which a stand-in does not read."""
+    (tmp_path / "of-mine.tfrc").write_text("provider_installation {}")
+    monkeypatch.setenv("TF_CLI_CONFIG_FILE", str(tmp_path / "of-mine.tfrc"))
+
+
+@pytest.fixture
+def nothing_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody names a mirror, and the provider is nowhere where Terraform looks for it."""
+    for name in ("TF_CLI_CONFIG_FILE", "TF_CLI_ARGS_init", "TF_PLUGIN_CACHE_DIR", "XDG_DATA_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("XDG_DATA_DIRS", str(tmp_path / "share"))
+    monkeypatch.setenv("PATH", str(tmp_path))
+
+
+@pytest.mark.usefixtures("nothing_named")
+@pytest.mark.parametrize("says", ["", "disable_checkpoint = true", None])
+def test_nothing_is_downloaded_that_nobody_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, says: str | None
+) -> None:
+    """A configuration without a word on providers names no mirror, and one that is not there neither."""
+    monkeypatch.setenv("TF_CLI_CONFIG_FILE", str(tmp_path / "of-mine.tfrc"))
+    if says is not None:
+        (tmp_path / "of-mine.tfrc").write_text(says)
+    stand_in(tmp_path, f"echo > {tmp_path}/asked", "exit 0")
+    with pytest.raises(
+        CannotCompareError, match=r"hashicorp/aws is not on this machine, and a bench does not download"
+    ):
+        initialized(tmp_path, configuration(NETWORK, 26))
+    assert not (tmp_path / "asked").exists()
+
+
+@pytest.mark.usefixtures("nothing_named")
+@pytest.mark.parametrize("where", ["home/.terraform.d/plugins", "share/terraform/plugins", "cache"])
+def test_a_provider_of_this_machine_is_taken_without_a_registry(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    monkeypatch.setenv("TF_PLUGIN_CACHE_DIR", str(tmp_path / "cache"))
+    (tmp_path / where / bench_terraform.PROVIDER).mkdir(parents=True)
+    stand_in(tmp_path, "exit 0", "echo 'Plan: 26 to add, 0 to change, 0 to destroy.'")
+    asked = Path(initialized(tmp_path, configuration(NETWORK, 26)).environment["TF_CLI_CONFIG_FILE"]).read_text()
+    assert json.dumps(str(tmp_path / where)) in asked
+    assert asked.startswith("provider_installation {") and "direct" not in asked
+
+
+@pytest.mark.usefixtures("named")
+def test_terraform_sees_no_account_and_no_folder_of_whoever_runs_the_bench(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    for name in ("AWS_PROFILE", "AWS_ENDPOINT_URL", "TF_DATA_DIR", "TF_WORKSPACE"):
+        monkeypatch.setenv(name, "mine")
+    stand_in(tmp_path, "exit 0", "echo 'Plan: 26 to add, 0 to change, 0 to destroy.'")
+    environment = initialized(tmp_path, configuration(NETWORK, 26)).environment
+    assert "mine" not in environment.values()
+    assert environment["TF_CLI_CONFIG_FILE"] == str(tmp_path / "of-mine.tfrc")
+
+
+@pytest.mark.usefixtures("named")
+def test_a_terraform_that_does_not_end_is_no_measure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    monkeypatch.setattr(bench_terraform, "_TIMEOUT_S", 0.2)
+    stand_in(tmp_path, "exec sleep 20", "exit 0")
+    with pytest.raises(CannotCompareError, match=r"`terraform init` did not end within 0\.2 s"):
+        initialized(tmp_path, configuration(NETWORK, 26))
+
+
+@pytest.mark.usefixtures("named")
 def test_what_is_missing_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     written = configuration(NETWORK, 26)
     monkeypatch.setenv("PATH", str(tmp_path))
@@ -80,6 +150,7 @@ def test_what_is_missing_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         initialized(tmp_path, written)
 
 
+@pytest.mark.usefixtures("named")
 def test_both_are_measured_by_turns_or_it_is_said_why_not(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,

@@ -8,6 +8,7 @@ from trainyard.plan.resolve import resolve
 from trainyard.problems import SettingsError
 from trainyard.settings.read import read_settings
 
+UNWATCHED = {"monitoring": {"enabled": False}}
 SIGN_ON = {"provider": "github", "clientId": "abc", "groups": ["acme"]}
 
 
@@ -31,11 +32,22 @@ def advised(**changed):
     [
         ({"mlflow": {"enabled": False, "replicas": 3}}, {"mlflow.replicas"}),
         ({"mlflow": {"enabled": False, "database": {"storageGib": 70}}}, {"mlflow.database.storageGib"}),
-        ({"smoke": {"enabled": False, "level": "full"}}, {"smoke.level"}),
+        ({"smoke": {"enabled": False, "advisory": ["on-demand"]}}, {"smoke.advisory"}),
         ({"storage": {"lustre": {"enabled": False, "capacityGib": 4800}}}, {"storage.lustre.capacityGib"}),
         ({"idleJobs": {"evict": False, "afterMinutes": 60}}, {"idleJobs.afterMinutes"}),
         ({"monitoring": {"enabled": False, "alerts": {"queueHours": 3}}}, {"monitoring.alerts.queueHours"}),
+        (
+            {"managed": {"beside": True}, "monitoring": {"enabled": False, "alerts": {"idleGpuMinutes": 90}}},
+            {"monitoring.alerts.idleGpuMinutes"},
+        ),
         ({"gpuPools": {"dev": {"enabled": False, "spot": {"maxNodes": 2}}}}, {"gpuPools.dev.spot.maxNodes"}),
+        ({**UNWATCHED, "idleJobs": {"evict": False, "afterMinutes": 60}}, {"idleJobs.afterMinutes"}),
+        ({**UNWATCHED, "idleJobs": {"graceMinutes": 30}}, {"idleJobs.graceMinutes"}),
+        (
+            {**UNWATCHED, "teamBudgets": {"hold": False, "gpuHourUsd": {"train-spot": 3.5}, "exempt": ["vision"]}},
+            {"teamBudgets.gpuHourUsd", "teamBudgets.exempt"},
+        ),
+        ({**UNWATCHED, "teamBudgets": {"drainAfterHours": 3}}, {"teamBudgets.drainAfterHours"}),
     ],
 )
 def test_what_a_switch_that_is_off_leaves_unread_is_told_and_refuses_nothing(changed, keys):
@@ -44,16 +56,17 @@ def test_what_a_switch_that_is_off_leaves_unread_is_told_and_refuses_nothing(cha
 
 
 @pytest.mark.parametrize(
-    ("changed", "key"),
+    ("changed", "keys"),
     [
-        ({"teamBudgets": {"hold": True}}, "teamBudgets.hold"),
-        ({"idleJobs": {"graceMinutes": 30}}, "idleJobs.graceMinutes"),
+        ({"teamBudgets": {"hold": True}}, {"teamBudgets.hold"}),
+        ({"teamBudgets": {"hold": True, "drainAfterHours": 3}}, {"teamBudgets.hold", "teamBudgets.drainAfterHours"}),
+        ({"idleJobs": {"evict": True, "graceMinutes": 30}}, {"idleJobs.evict"}),
     ],
 )
-def test_what_goes_by_figures_is_refused_without_them(changed, key):
-    found = refused(monitoring={"enabled": False}, **changed)
-    assert set(found) == {key}
-    assert "needs monitoring.enabled" in found[key]
+def test_what_is_to_act_by_figures_is_refused_without_them(changed, keys):
+    found = refused(**UNWATCHED, **changed)
+    assert set(found) == keys
+    assert all("needs monitoring.enabled" in told for told in found.values())
 
 
 @pytest.mark.parametrize(
@@ -65,7 +78,8 @@ def test_what_goes_by_figures_is_refused_without_them(changed, key):
         },  # programs of the platform run in it
         {"mlflow": {"enabled": True, "replicas": 3}},
         {"smoke": {"enabled": False, "image": f"r.example/torch:1@sha256:{'a' * 64}"}},
-        {"smoke": {"enabled": False, "level": "quick"}},  # what it would be without a word
+        {"smoke": {"enabled": False, "level": "full"}},  # `trainyard smoke` reads it
+        {"smoke": {"enabled": False, "advisory": ["spot"]}},  # what it would be without a word
         {"storage": {"lustre": {"capacityGib": 4800}}},
         {"monitoring": {"enabled": False, "checkpointDrill": False}},  # of one mind
         {"monitoring": {"enabled": False}, "teamBudgets": {"hold": False}, "idleJobs": {"evict": False}},
@@ -161,9 +175,8 @@ def test_a_boot_disk_of_google_has_room_for_the_smoke_job(pool, smoke, told):
 
 
 @pytest.mark.parametrize("cloud", [{}, GCP])
-@pytest.mark.parametrize(("nodes", "memory", "told"), [(4, "512Mi", False), (60, "512Mi", True), (60, "2Gi", False)])
-def test_prometheus_holds_the_series_of_the_nodes(cloud, nodes, memory, told):
+def test_what_prometheus_needs_of_memory_at_the_most_is_no_matter_of_settings(cloud):
+    """All groups at their largest at once, spot beside on-demand, is what few clusters ever are; a rehearsal warns."""
     item = "g2-standard-8" if cloud else "g5.2xlarge"
-    pools = {"extra": {"instanceType": item, "onDemand": {"maxNodes": nodes}}}
-    found = refused(**cloud, gpuPools=pools, monitoring={"memory": memory})
-    assert set(found) == ({"monitoring.memory"} if told else set()), found
+    pools = {"extra": {"instanceType": item, "spot": {"maxNodes": 200}, "onDemand": {"maxNodes": 200}}}
+    assert "monitoring.memory" not in refused(**cloud, gpuPools=pools, monitoring={"memory": "4Gi"})

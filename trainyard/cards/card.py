@@ -71,6 +71,8 @@ class ServiceModel:
     calls: tuple[str, ...]
     names: Mapping[str, str] = field(default_factory=dict)
     undescribed: tuple[str, ...] = ()  # input paths
+    caseless: tuple[str, ...] = ()  # input paths whose words the provider takes in capitals or without
+    unset_by_zero: tuple[str, ...] = ()  # input paths of numbers of which the provider sends no 0
 
 
 @dataclass(frozen=True, slots=True)

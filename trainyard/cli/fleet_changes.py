@@ -3,7 +3,7 @@ against it, in a terminal and as Markdown. With a hundred clients that is a scre
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
@@ -39,7 +39,9 @@ class Said:
 
     level: str  # "error" stops the wave
     rule: str  # or the policy that is newly violated
-    subject: str  # "rds.Instance acme-mlflow": of the first of them; empty: the stack itself
+    subject: (
+        str  # "rds.Instance acme-mlflow", of a policy the name alone: of the first of them; empty: the stack itself
+    )
     text: str
     stacks: list[str] = field(default_factory=list)
     names: set[str] = field(default_factory=set)  # of the resources that it is said of
@@ -51,8 +53,8 @@ class Said:
 
     @property
     def kind(self) -> str:
-        """`rds.Instance`; empty for the stack itself."""
-        return self.subject.partition(" ")[0]
+        """`rds.Instance`; empty for the stack itself, and where a policy says the name alone."""
+        return self.subject.rpartition(" ")[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,14 +68,15 @@ class FleetChange:
     @property
     def stops(self) -> str:
         """Why the wave stops, by cause; empty where it does not."""
-        stopped, causes = set(), Counter[tuple[str, str]]()
+        causes: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
         for each in self.said:
             if each.level == "error":
-                stopped |= set(each.stacks)
-                causes[each.rule, each.kind] += len(set(each.stacks))
-        if not stopped:
+                causes[each.rule, each.kind] |= set(each.stacks)
+        if not causes:
             return ""
-        told = (f"{rule}{f' of {kind}' if kind else ''} in {number}" for (rule, kind), number in causes.most_common())
+        stopped = set().union(*causes.values())
+        most_first = sorted(causes.items(), key=lambda cause: -len(cause[1]))
+        told = (f"{rule}{f' of {kind}' if kind else ''} in {len(stacks)}" for (rule, kind), stacks in most_first)
         return f"The wave stops at {len(stopped)} of {self.stacks} stacks: {', '.join(told)}."
 
 
@@ -106,8 +109,9 @@ def _said(clients: Sequence[Client], changes: Changes) -> Iterator[Said]:
         for each in change.get("policies", {}).get("new", ()):
             policy, name = str(each["policy"]), str(each["name"])
             alike_of = ("new", policy, name.replace(own, "…"))
-            said = alike.setdefault(alike_of, Said("new", policy, "", f"new of {name}"))
+            said = alike.setdefault(alike_of, Said("new", policy, name, "did not violate it before"))
             said.stacks.append(client.stack)
+            said.names.add(name)
         for found in change.get("findings", ()):
             key = tuple(str(found.get(name, "")) for name in ("level", "rule", "type", "path", "message", "hint"))
             level, rule, kind, _, message, hint = key

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 EXIT_FAILS = 1
 
 _NAMED: Final = 5
-"""So many of the things of which the same is told are named."""
+"""So many of the things of which the same is not known are named: nobody asks for each of them."""
 
 
 def preflight(
@@ -97,7 +97,8 @@ def _print(found: Preflight, every: bool) -> None:
             continue
         for same in _alike(lines):
             line, checks = same[0], list(dict.fromkeys(each.check for each in same))
-            what = f"{line.check}: {some_of([each.what for each in same], _NAMED)}"
+            most = _NAMED if answer is Answer.UNKNOWN else len(same)
+            what = f"{line.check}: {some_of([each.what for each in same], most)}"
             out.print(
                 Text.assemble(
                     (f"{answer.value:<11} ", styles[answer]), (what if len(checks) == 1 else ", ".join(checks), "bold")

@@ -48,6 +48,11 @@ PLATFORM_NAMESPACES: Final = (
 )
 """Namespaces of the platform's own programs, which alerts on controllers are about."""
 
+RUNBOOKS: Final = "docs/runbooks"
+"""What alerts name where nobody says where the pages are published: the folder of this project."""
+BACKUP_PAGE: Final = "backup-failed.md"
+"""What to do about a backup that is missing, on either cloud."""
+
 CHECKPOINT_CHECK: Final = "checkpoint-check"
 """The CronJob of each team that says whether its newest checkpoints can be read."""
 CHECKPOINT_AGE: Final = "checkpoint-age"

@@ -11,21 +11,29 @@ from trainyard.recorded.read import is_set, text_at
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import EC2_INSTANCE
 
-PLAIN_VCPU_USD: Final = 0.22
-"""At most, an hour: the dearest vCPU of a plain family (i) in us-east-1 is 0.213, on demand, Linux (Karpenter's
-generated pricing, of the AWS Price List, 2026-08-21); of Google's plain families less (as generally known, 2026-11).
-"""
+DEAREST_REGION: Final = 1.75
+"""What a machine costs in a region at most, as a multiple of us-east-1: São Paulo, the dearest of both clouds, sells
+c5, m5 and r5 at 1.54 to 1.6 times, and n2 at 1.59 (as generally known, 2026-11)."""
+
+PLAIN_VCPU_USD: Final = round(0.13 * DEAREST_REGION, 2)
+"""At most, an hour, in any region, on demand, Linux. The dearest vCPU of a plain family in us-east-1 is 0.129, of r8idn
+(Karpenter's generated pricing, of the AWS Price List, 2026-07-20); of Google's plain families less (as generally known,
+2026-11)."""
 
 _AWS: Final = re.compile(
-    r"(?:[acdhmrtxz]|i[ms]?)\d[a-z0-9-]*\.(?:metal-)?(?:(?P<many>\d*)x(?:large|l)|large|medium|small|micro|nano)"
+    r"[acmrtz]\d(?![a-z]*b)[a-z]*(?:-flex)?\."
+    r"(?:metal-)?(?:(?P<many>\d*)x(?:large|l)|large|medium|small|micro|nano)"
 )
-"""Plain families of EC2; a size of `xlarge` has 4 vCPUs, a smaller one 2 at most (Amazon EC2 instance types)."""
+"""Plain families of EC2; a size of `xlarge` has 4 vCPUs, a smaller one 2 at most (Amazon EC2 instance types).
+
+Not those whose vCPUs come with more than a plain one's memory, disks or bandwidth to disks, and cost what these do: d,
+h, i, u and x, and whatever has a `b` (r8gb: 0.193 in us-east-1)."""
 _GOOGLE: Final = re.compile(
-    r"(?:e2|n1|n2d?|n4d?a?|c2d?|c3d?|c4[ad]?|t2[ad]|h3|h4d|z3)-"
-    r"(?:(?:standard|highcpu|highmem|highlssd|standardlssd)-(?P<count>\d+)(?:-lssd|-metal)?|custom-(?P<own>\d+)-\d+(?:-ext)?"
-    r"|micro|small|medium)"
+    r"(?:e2|n1|n2d?|n4d?a?|c2d?|c3d?|c4[ad]?|t2[ad]|h3|h4d)-"
+    r"(?:(?:standard|highcpu|highmem)-(?P<count>\d+)(?:-metal)?|custom-(?P<own>\d+)-\d+|micro|small|medium)"
 )
-"""Plain families of Compute Engine; the first number of a size is that of its vCPUs."""
+"""Plain families of Compute Engine; the first number of a size is that of its vCPUs. Not m, x and z3, nor what has
+disks of its own (`-lssd`) or memory without a limit by vCPU (`-ext`)."""
 
 
 def vcpus(type_: str) -> int | None:

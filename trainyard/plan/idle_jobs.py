@@ -16,8 +16,6 @@ def plan_idle_jobs(monitoring: MonitoringPlan | None, context: Context) -> IdleJ
             source = "setting idleJobs.evict"
         else:
             source = "there is no monitoring that says what GPUs do" if monitoring is None else "default"
-        if monitoring is None and own.evict and "evict" in own.model_fields_set:
-            ledger.problem("idleJobs.evict", True, "needs monitoring.enabled: its figures say what GPUs do")
         ledger.decide("idle_jobs", "left alone", source)
         return None
 

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any
 
 from trainyard.conventions import CHECKPOINTS_CLAIM
-from trainyard.conventions.monitoring import CHECKPOINT_DRILL
-from trainyard.conventions.quantities import MEBIBYTE, quantity
-from trainyard.conventions.series import SERIES_A_NODE, least_mib
+from trainyard.conventions.monitoring import CHECKPOINT_DRILL, RUNBOOKS
 from trainyard.monitoring.thresholds import SOURCES, Thresholds
 from trainyard.plan.context import LOCKED, Context
 from trainyard.plan.parts import CheckPlan, DrillPlan, MonitoringPlan, SmokePlan, TeamQueuePlan
 from trainyard.plan.sharing import CpuRoom
 
-RUNBOOKS = "docs/runbooks"
-"""What alerts name where nobody says where the pages are published: the folder of this project."""
 A_MONTH_DAYS = 32
 """Days that figures have to be kept, so that the longest month is whole on the day after it."""
 
@@ -62,17 +57,6 @@ def plan_monitoring(context: Context, *, managed_there: bool = False) -> Monitor
         thresholds=_thresholds(context),
         managed=managed,
     )
-
-
-def check_memory(monitoring: MonitoringPlan | None, most_nodes: int, context: Context) -> None:
-    """Notes memory that a stack file gives and that does not hold the series of the cluster's nodes at their most."""
-    given, least = context.settings.monitoring.memory, least_mib(most_nodes)
-    size = quantity(given) if given is not None else None
-    if monitoring is not None and size is not None and size < least * MEBIBYTE:
-        allowed = (
-            f"must be at least {math.ceil(2 * least)}Mi: {most_nodes} nodes have {most_nodes * SERIES_A_NODE:,} series"
-        )
-        context.ledger.problem("monitoring.memory", given, allowed)
 
 
 def _buffer_gib(context: Context) -> int:

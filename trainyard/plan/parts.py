@@ -562,12 +562,6 @@ class ClusterPlan:
         """The node groups of all pools, in order."""
         return tuple(group for pool in self.pools for group in pool.node_groups)
 
-    @property
-    def most_nodes(self) -> int:
-        """All nodes at their most, but those of TPU slices, which are the ground's."""
-        others = (self.system_nodes, *([self.cpu_pool] if self.cpu_pool is not None else []))
-        return sum(group.max_nodes for group in (*self.node_groups, *others))
-
     def pool(self, name: str | None) -> PoolPlan:
         """The pool of that name, or the first; raises NoSuchName."""
         return _pick("GPU pool", self.pools, name, self.name)
@@ -602,6 +596,11 @@ class Plan(Generic[OnGround]):
     core: Core
     ground: OnGround
     clusters: tuple[ClusterPlan, ...]
+
+    @property
+    def runbooks(self) -> str | None:
+        """The address or folder that the alerts' pages are below; None where no cluster is watched."""
+        return next((one.monitoring.runbooks for one in self.clusters if one.monitoring is not None), None)
 
     def tracks(self, cluster: ClusterPlan) -> bool:
         """Whether jobs of the cluster have a tracking server.

@@ -22,6 +22,7 @@ import yaml
 PROVIDER: Final = "registry.terraform.io/hashicorp/aws"
 _TABLE: Final = Path(__file__).with_suffix(".yaml")
 _REFERENCE: Final = re.compile(r"<(aws_\w+)((?:\.[\w\[\]]+)*)>")
+_TIMEOUT_S: Final = 600
 _PLANNED: Final = re.compile(r"^Plan: (\d+) to add, 0 to change, 0 to destroy\.$", re.MULTILINE)
 _DOCUMENTS: Final = frozenset({"assume_role_policy", "policy", "event_pattern"})
 _BESIDE: Final[dict[str, Any]] = {
@@ -124,21 +125,22 @@ class Terraform:
 
 
 def initialized(folder: Path, written: Mapping[str, Any]) -> Terraform:
-    """Terraform in a folder, with the provider where its own configuration finds it (a mirror, or the registry).
+    """Terraform in a folder, with the provider from the mirror that the environment names, or that is on this machine:
+    a bench downloads nothing that nobody asked for.
 
     Raises:
-        CannotCompareError: Terraform is not on the path, the provider cannot be had, or another number is planned.
+        CannotCompareError: Terraform is not on the path or does not answer, the provider cannot be had, or another
+            number is planned.
     """
     program = shutil.which("terraform")
     if program is None:
         raise CannotCompareError("terraform is not on the path (PATH)")
     (folder / "main.tf.json").write_text(json.dumps(written, indent=1))
-    environment = {**os.environ, "CHECKPOINT_DISABLE": "1", "AWS_EC2_METADATA_DISABLED": "true"}
+    environment = _environment(folder)
     said = _answer([program, f"-chdir={folder}", "init", "-input=false", "-no-color"], environment)
     if said.returncode:
         raise CannotCompareError(
-            f"the provider {PROVIDER} cannot be had: `terraform init` says {_first_error(said.stderr)} A mirror is"
-            " named by TF_CLI_CONFIG_FILE (provider_installation), or by TF_CLI_ARGS_init=-plugin-dir=FOLDER"
+            f"the provider {PROVIDER} cannot be had: `terraform init` says {_first_error(said.stderr)} {_NAMED}"
         )
     versions = json.loads(_answer([program, f"-chdir={folder}", "version", "-json"], environment).stdout)
     used = f"Terraform {versions['terraform_version']}, hashicorp/aws {versions['provider_selections'][PROVIDER]}"
@@ -151,8 +153,58 @@ def initialized(folder: Path, written: Mapping[str, Any]) -> Terraform:
     return terraform
 
 
+_NAMED: Final = (
+    "A mirror is named by TF_CLI_CONFIG_FILE (provider_installation), or by TF_CLI_ARGS_init=-plugin-dir=FOLDER"
+)
+
+
+def _environment(folder: Path) -> dict[str, str]:
+    """What Terraform runs with: nothing of whoever runs the bench that leads to an account or another folder.
+
+    Raises:
+        CannotCompareError: no mirror is named, and the provider is in no folder of this machine.
+    """
+    of_others = ("TF_DATA_DIR", "TF_WORKSPACE")
+    own = {name: value for name, value in os.environ.items() if not name.startswith("AWS_") and name not in of_others}
+    own |= {"CHECKPOINT_DISABLE": "1", "AWS_EC2_METADATA_DISABLED": "true"}
+    if _names_a_mirror(own):
+        return own
+    there = [path for path in _local_mirrors() if (path / PROVIDER).is_dir()]
+    if not there:
+        raise CannotCompareError(
+            f"the provider {PROVIDER} is not on this machine, and a bench does not download it. {_NAMED}"
+        )
+    # Without a word on `direct` Terraform asks no registry.
+    mirrors = "".join(f"filesystem_mirror {{ path = {json.dumps(str(path))} }}\n" for path in there)
+    (folder / "mirrors.tfrc").write_text(f"provider_installation {{\n{mirrors}}}\n")
+    return {**own, "TF_CLI_CONFIG_FILE": str(folder / "mirrors.tfrc")}
+
+
+def _names_a_mirror(environment: Mapping[str, str]) -> bool:
+    """Whether somebody said where providers come from; a file that is not there, or says other things, does not."""
+    if "-plugin-dir" in environment.get("TF_CLI_ARGS_init", ""):
+        return True
+    try:
+        return "provider_installation" in Path(environment.get("TF_CLI_CONFIG_FILE", "")).read_text(encoding="utf-8")
+    except OSError:
+        return False
+
+
+def _local_mirrors() -> list[Path]:
+    """Folders in which Terraform looks for providers before it asks a registry ("CLI configuration", implied local
+    mirrors), and its cache, which is laid out as they are."""
+    shares = [os.environ.get("XDG_DATA_HOME") or "~/.local/share"]
+    shares += (os.environ.get("XDG_DATA_DIRS") or "/usr/local/share:/usr/share").split(":")
+    folders = ["~/.terraform.d/plugins", *(f"{share}/terraform/plugins" for share in shares)]
+    cache = os.environ.get("TF_PLUGIN_CACHE_DIR")
+    return [Path(folder).expanduser() for folder in (*folders, *([cache] if cache else []))]
+
+
 def _answer(command: list[str], environment: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600, check=False)
+    try:
+        return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=_TIMEOUT_S, check=False)
+    except subprocess.TimeoutExpired:
+        raise CannotCompareError(f"`terraform {command[2]}` did not end within {_TIMEOUT_S} s") from None
 
 
 def _first_error(stderr: str) -> str:

@@ -171,9 +171,3 @@ class Aws(Model):
     activate_cost_tags: bool | None = Field(
         default=None, description="activates the cost tags: payer account only, a day after the first deployment"
     )
-
-
-def partition_of(region: str) -> str:
-    """The partition of ARNs in a region (AWS General Reference, "Amazon Resource Names", 2026-11)."""
-    prefixes = {"cn-": "aws-cn", "us-gov-": "aws-us-gov", "us-iso-": "aws-iso", "us-isob-": "aws-iso-b"}
-    return next((partition for prefix, partition in prefixes.items() if region.startswith(prefix)), "aws")

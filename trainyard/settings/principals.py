@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from trainyard.partitions import partition_of
 from trainyard.problems import Problem, shown
-from trainyard.settings.aws import PRINCIPAL, PRINCIPAL_ALLOWED, partition_of
+from trainyard.settings.aws import PRINCIPAL, PRINCIPAL_ALLOWED
 
 if TYPE_CHECKING:
     from trainyard.settings.common import Settings

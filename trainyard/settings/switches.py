@@ -20,20 +20,26 @@ _BLOCKS: Final = {
 }
 """Switch -> the block that it stands in."""
 
-_READ_ALL_THE_SAME: Final = ("mlflow.image", "smoke.image")
-"""The platform's own programs run in the one, drills and runtimes in the other."""
+_READ_ALL_THE_SAME: Final = ("mlflow.image", "smoke.image", "smoke.level")
+"""The platform's own programs run in the first, drills and runtimes in the second; a smoke job that somebody starts by
+hand has the level."""
 _TOLD_ELSEWHERE: Final = ("mlflow.signOn.",)
 
-_BY_FIGURES: Final = {"team_budgets": "teamBudgets", "idle_jobs": "idleJobs"}
-"""Blocks that go by what the monitoring measures, by their fields."""
+_BY_FIGURES: Final = {"teamBudgets": ("team_budgets", "hold"), "idleJobs": ("idle_jobs", "evict")}
+"""Blocks that go by what the monitoring measures, and what of each acts on a team or its jobs."""
 
 
 def switch_checks(settings: Settings) -> Iterator[Problem]:
-    """What goes by the monitoring's figures does nothing without them, and somebody relies on it."""
-    if settings.monitoring.enabled is False:
-        for field, key in _BY_FIGURES.items():
-            for where, value in _given(getattr(settings, field), f"{key}."):
-                yield Problem(where, shown(value), "needs monitoring.enabled, whose figures it goes by", "leave it out")
+    """What is to act by the monitoring's figures does nothing without them, and somebody relies on it."""
+    if settings.monitoring.enabled is not False:
+        return
+    acting = {f"{key}.{act}": (getattr(settings, field), act) for key, (field, act) in _BY_FIGURES.items()}
+    if settings.team_budgets.hold:
+        acting["teamBudgets.drainAfterHours"] = (settings.team_budgets, "drain_after_hours")
+    for where, (block, name) in acting.items():
+        value = getattr(block, name)
+        if name in block.model_fields_set and value is not None and value is not False:
+            yield Problem(where, shown(value), "needs monitoring.enabled, whose figures it goes by", "leave it out")
 
 
 def switch_advice(settings: Settings) -> Iterator[str]:
@@ -44,8 +50,22 @@ def switch_advice(settings: Settings) -> Iterator[str]:
         for name in way:
             block = getattr(block, name)
         yield from _unread_beside(switch, block)
+    yield from _unmeasured(settings)
     for name, pool in settings.gpu_pools.items():
         yield from _unread_beside(f"gpuPools.{name}.enabled", pool)
+
+
+def _unmeasured(settings: Settings) -> Iterator[str]:
+    """What goes by figures that nobody takes, where nothing of it was to act."""
+    if settings.monitoring.enabled is False:
+        refused = {problem.key for problem in switch_checks(settings)}
+        for key, (field, act) in _BY_FIGURES.items():
+            block = getattr(settings, field)
+            # Where its own switch is off too, that one has told of an idle job's minutes.
+            told = f"{key}.{act}" in _BLOCKS and getattr(block, act) is False
+            for where, value in () if told else _given(block, f"{key}."):
+                if where not in refused:
+                    yield f"{where} {shown(value)} is read only where monitoring.enabled is true"
 
 
 def _unread_beside(switch: str, block: Model) -> Iterator[str]:

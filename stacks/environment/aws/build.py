@@ -59,6 +59,8 @@ def build(plan: Plan[AwsPlan]) -> Foundation:
     backups = _backups(storage, database)
     budget = _budget(plan, account, keys, on_aws, told_of_backups=bool(backups))
     if backups:
+        if plan.runbooks is not None:
+            backups["runbooks"] = plan.runbooks
         BackupAlerts(_BACKUPS, {"topic_arn": budget.topic_arn, **backups}, on_aws)
     training = _managed(plan, account, network, storage, keys, budget, on_aws)
     return Foundation(
@@ -245,6 +247,7 @@ def _image_cache(plan: Plan[AwsPlan], keys: Keys, opts: pulumi.ResourceOptions) 
 class _Backups(TypedDict, total=False):
     file_system_arn: pulumi.Input[str]
     database_identifier: pulumi.Input[str]
+    runbooks: str
 
 
 def _backups(storage: StorageTiers, database: Database | None) -> _Backups:

@@ -294,6 +294,8 @@ def make_backup_alarms(
         "emails": plan.core.budget.alert_emails,
         "labels": dict(plan.ground.labels),
     }
+    if plan.runbooks is not None:
+        args["runbooks"] = plan.runbooks
     if files.shared is not None:
         args["backup_plan_id"] = files.shared.backup_plan_id
     if database is not None:

@@ -13,7 +13,8 @@ from moto.events.models import EventPattern
 from tests.components.aws.api_shape import REGION
 from tests.pulumi_harness import ACCOUNT, Recording, record
 from tests.shared import ROOT
-from trainyard.components.aws.backup_alerts import RUNBOOK, BackupAlerts, rule_pattern
+from trainyard.components.aws.backup_alerts import BackupAlerts, rule_pattern
+from trainyard.conventions.monitoring import BACKUP_PAGE, RUNBOOKS
 from trainyard.recorded.types import EVENT_RULE, EVENT_TARGET, SNS_TOPIC_POLICY
 
 SHARE = f"arn:aws:elasticfilesystem:{REGION}:{ACCOUNT}:file-system/fs-0a1b2c3d"
@@ -40,12 +41,14 @@ def instance(event: str, identifier: str = DATABASE) -> dict[str, Any]:
 
 SICK = {
     "homes": [job("FAILED"), job("EXPIRED"), job("ABORTED")],
-    "database": [instance("RDS-EVENT-0028"), instance("RDS-EVENT-0221"), instance("RDS-EVENT-0031")],
+    "database": [
+        instance(f"RDS-EVENT-{number}") for number in ("0028", "0221", "0031", "0035", "0036", "0087", "0419")
+    ],
 }
 HEALTHY = [
     *(job(state) for state in ("CREATED", "RUNNING", "COMPLETED")),
     job("FAILED", SHARE.replace("fs-0a1b2c3d", "fs-99")),  # another's
-    *(instance(f"RDS-EVENT-{number}") for number in ("0001", "0002", "0032", "0217", "0006")),
+    *(instance(f"RDS-EVENT-{number}") for number in ("0001", "0002", "0032", "0217", "0006", "0088", "0420")),
     instance("RDS-EVENT-0028", "globex-demo-mlflow"),
 ]
 
@@ -63,7 +66,16 @@ def test_who_is_told_reads_of_what_why_and_what_to_do(made: Recording, short: st
     for place in words["inputPaths"].values():
         assert place.removeprefix("$.detail.") in SICK[short][0]["detail"]
     assert all(f"<{name}>" in json.loads(words["inputTemplate"]) for name in words["inputPaths"])
-    assert RUNBOOK in words["inputTemplate"] and (ROOT / RUNBOOK).is_file()
+    page = f"{RUNBOOKS}/{BACKUP_PAGE}"
+    assert page in words["inputTemplate"] and (ROOT / page).is_file()
+
+
+def test_the_page_is_named_where_it_is_published() -> None:
+    args: Any = {"topic_arn": "t", "file_system_arn": SHARE, "database_identifier": DATABASE}
+    made = record(lambda: BackupAlerts("backups", {**args, "runbooks": "https://wiki.acme.example/ml"}))
+    for short in SICK:
+        words = json.loads(made.one(EVENT_TARGET, f"backups-{short}").inputs["inputTransformer"]["inputTemplate"])
+        assert words.endswith(f" https://wiki.acme.example/ml/{BACKUP_PAGE}")
 
 
 def test_the_topic_lets_the_rules_publish_and_no_other(made: Recording) -> None:

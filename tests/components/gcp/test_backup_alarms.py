@@ -10,7 +10,8 @@ import pytest
 from tests.components.gcp.log_entries import LogFilter
 from tests.pulumi_harness import Recording, plain, record
 from tests.shared import ROOT
-from trainyard.components.gcp.backup_alarms import RUNBOOK, BackupAlarms
+from trainyard.components.gcp.backup_alarms import BackupAlarms
+from trainyard.conventions.monitoring import BACKUP_PAGE, RUNBOOKS
 from trainyard.recorded.types import GCP_ALERT_POLICY
 
 PROJECT, PLAN, DATABASE = "acme-ml", "acme-demo-shared-1a2b3c4", "acme-demo-mlflow-1a2b3c4"
@@ -56,7 +57,12 @@ def window(status: str | None, code: int = 0, instance: str = DATABASE, **change
 
 
 SICK: Mapping[str, list[dict[str, Any]]] = {
-    "homes": [job("FAILED"), job("SKIPPED"), job("FAILED", jobCategory="ON_DEMAND_BACKUP")],
+    "homes": [
+        job("FAILED"),
+        job("SKIPPED"),
+        job("FAILED", jobCategory="ON_DEMAND_BACKUP"),
+        job("FAILED", backupPlanName=PLAN),
+    ],
     "database": [
         window("FAILED"),
         window("OVERDUE"),
@@ -91,7 +97,15 @@ def test_who_is_told_reads_where_and_what_to_do(made: Recording, short: str) -> 
     policy = plain(made.one(GCP_ALERT_POLICY, f"backups-{short}").inputs)
     assert policy["notificationChannels"]
     assert policy["documentation"]["content"].startswith(f"In project {PROJECT}, a backup of ")
-    assert RUNBOOK in policy["documentation"]["content"] and (ROOT / RUNBOOK).is_file()
+    page = f"{RUNBOOKS}/{BACKUP_PAGE}"
+    assert page in policy["documentation"]["content"] and (ROOT / page).is_file()
+
+
+def test_the_page_is_named_where_it_is_published() -> None:
+    there = alarms(runbooks="https://wiki.acme.example/ml")
+    for short in SICK:
+        told = plain(there.one(GCP_ALERT_POLICY, f"backups-{short}").inputs)["documentation"]["content"]
+        assert told.endswith(f" https://wiki.acme.example/ml/{BACKUP_PAGE}")
 
 
 def test_only_what_is_there_is_watched() -> None:

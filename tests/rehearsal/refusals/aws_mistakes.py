@@ -34,7 +34,7 @@ PROVIDER: list[tuple[str, str, Any, str, str]] = [
     ("train-reserved", "updateConfig.maxUnavailablePercentage", 50, "eks-update-config", "updateConfig"),
     ("train-reserved", "updateConfig.maxUnavailable", 0, M, ""),
     ("train-reserved", "taints[0].effect", "NoSchedule", M, ""),
-    ("train-reserved", "taints[0].key", "", M, ""),
+    ("train-reserved", "taints[0].key", "", "eks-taint-key", ""),
     ("train-reserved", "taints", [{"key": f"k{i}", "effect": "NO_SCHEDULE"} for i in range(51)], "eks-taints", ""),
     ("train-reserved", "launchTemplate.name", "acme-train", "launch-template-reference", "launchTemplate"),
     ("train-reserved", "launchTemplate.version", DROP, "launch-template-reference", ""),

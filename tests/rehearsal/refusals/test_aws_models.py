@@ -54,3 +54,22 @@ def test_what_no_model_has_is_told() -> None:
         operation("elastic-kubernetes", "CreateNodegroup")
     with pytest.raises(KeyError):
         assert Shape("eks", "Nothing").kind
+
+
+@pytest.mark.parametrize(
+    ("pattern", "endless"),
+    [
+        ("^[a-z0-9*](?:[._/a-z0-9*]?[a-z0-9*]+)*$", True),  # of ECR's filters
+        ("[a-zA-Z](?:-?[a-zA-Z0-9]+)*", True),  # of a proxy's name
+        ("https://([a-z0-9]+/?){3,1016}", True),
+        ("([a-z]+|-)*", True),
+        ("(x(.[0-9]+)*)?", True),
+        ("[a-z0-9]+((\\.|_|__|-+)[a-z0-9]+)*", False),
+        ("((/[A-Za-z0-9_-]+)*)/", False),
+        ("(((?!-)[a-z-]{0,62}[a-z])\\.)+", False),
+        ("[a-z](-*[a-z]){0,62}", False),
+        ("([a-z]+/?)?", False),
+    ],
+)
+def test_a_pattern_that_never_ends_is_left_out(pattern: str, endless: bool) -> None:
+    assert (models.compiled(pattern) is None) is endless

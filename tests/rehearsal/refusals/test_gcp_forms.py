@@ -249,3 +249,43 @@ def test_a_service_of_two_projects_is_waited_for_in_one(after: str | None, found
     subnet = replace(subnet, dependencies=(network.urn, on["host"].urn))
     told = check_values([*on.values(), network, subnet], CONTEXT)
     assert {finding.rule for finding in told if finding.rule == "gcp-service-order"} == found
+
+
+def test_words_are_as_they_are_written_in_a_program() -> None:
+    """Descriptions have them in quotation marks, with spaces or with a dot at the end: no value has."""
+    content = json.loads(files("trainyard.rehearsal.refusals").joinpath("data", "gcp_values.json").read_text())
+    lists = {
+        (type_, path): limits["in"]
+        for type_, of in content["limits"].items()
+        for path, limits in of.items()
+        if "in" in limits
+    }
+    lists |= {
+        (type_, path): words
+        for type_, of in content["values"].items()
+        for path, words in of.items()
+        if isinstance(words, list)
+    }
+    odd = {key: words for key, words in lists.items() if not all(re.fullmatch(r"[\w/:.-]*\w", each) for each in words)}
+    assert odd == {}
+
+
+_TEMPLATE, _MANAGER = (
+    "gcp:compute/instanceTemplate:InstanceTemplate",
+    "gcp:compute/regionInstanceGroupManager:RegionInstanceGroupManager",
+)
+
+
+@pytest.mark.parametrize(
+    ("type_", "inputs", "is_told"),
+    [
+        (_MANAGER, {"updatePolicy": {"instanceRedistributionType": "PROACTIVE"}}, False),
+        (_MANAGER, {"updatePolicy": {"instanceRedistributionType": "NONE"}}, False),
+        (_MANAGER, {"updatePolicy": {"instanceRedistributionType": "REACTIVE"}}, True),
+        (_TEMPLATE, {"disks": [{"architecture": "X86_64"}]}, False),
+        (_TEMPLATE, {"disks": [{"architecture": "x86_64"}]}, False),
+        (_TEMPLATE, {"disks": [{"architecture": "AMD64"}]}, True),
+    ],
+)
+def test_words_of_descriptions_are_taken_without_their_marks_and_capitals(type_, inputs, is_told) -> None:
+    assert ("gcp-value" in {finding.rule for finding in told(type_, inputs)}) is is_told

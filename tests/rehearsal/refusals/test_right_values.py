@@ -50,19 +50,10 @@ BESIDE: Final[Mapping[tuple[str, str], str]] = {
     ("AlertPolicy", "conditions.conditionAbsent.aggregations.crossSeriesReducer"): "needs an aligner",
     ("AlertPolicy", "conditions.conditionThreshold.aggregations.crossSeriesReducer"): "likewise",
     ("AlertPolicy", "conditions.conditionThreshold.denominatorAggregations.crossSeriesReducer"): "likewise",
-    **dict.fromkeys(
-        (
-            ("Cluster", "nodeConfig.kubeletConfig.imageGcLowThresholdPercent"),
-            ("Cluster", "nodeConfig.kubeletConfig.imageGcHighThresholdPercent"),
-            ("Subnetwork", "role"),
-            ("Function", "runtime"),
-            ("Function", "timeout"),
-            ("Function", "memorySize"),
-            ("Function", "ephemeralStorage.size"),
-            ("FileSystem", "lifecyclePolicies.transitionToArchive"),
-        ),
-        "of newer checks, which nobody has held against the model yet",
-    ),
+    ("Cluster", "nodeConfig.kubeletConfig.imageGcLowThresholdPercent"): "its end is not below the other's default",
+    ("Cluster", "nodeConfig.kubeletConfig.imageGcHighThresholdPercent"): "its end is not above the other's default",
+    ("Subnetwork", "role"): "needs the purpose of a proxy",
+    ("FileSystem", "lifecyclePolicies.transitionToArchive"): "needs throughputMode elastic",
 }
 """What is refused of an input's right values where it stands alone, and why: by type and path."""
 

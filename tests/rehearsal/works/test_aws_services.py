@@ -37,6 +37,8 @@ from trainyard.review.policy_check.check import check_policies
 MISTAKES = [*mistakes_aws_fourth.MISTAKES, *mistakes_aws_fifth.MISTAKES]
 BEFORE: dict[str, set] = {}
 BUILD, SQS, EFS = "aws:codebuild/project:Project", "aws:sqs/queue:Queue", "aws:efs/fileSystem:FileSystem"
+OWN_MACHINES = put("eksConfiguration", {"eksClusterArn": "arn:aws:eks:eu-west-1:123456789012:cluster/central",
+                                        "kubernetesNamespace": "batch"})  # fmt: skip
 NOTIFICATION, IMAGES = "aws:s3/bucketNotification:BucketNotification", "aws:ecr/lifecyclePolicy:LifecyclePolicy"
 LET_BY = {"protocol": "tcp", "action": "allow", "cidrBlock": "0.0.0.0/0"}
 KEY_OF_MODELS = both(
@@ -91,6 +93,14 @@ def images(**selection):
     """A policy of a registry with one rule."""
     rule = {"rulePriority": 1, "selection": selection, "action": {"type": "expire"}}
     return edit(IMAGES, "train", put("policy", json.dumps({"rules": [rule]})))
+
+
+STARTS = json.dumps(
+    {
+        "Version": "2012-10-17",
+        "Statement": [{"Effect": "Allow", "Action": "batch:SubmitJob", "Resource": "arn:aws:batch:*"}],
+    }
+)
 
 
 SOUND = {
@@ -216,6 +226,25 @@ SOUND = {
     "an archive with elastic throughput": (
         LARGE,
         edit(EFS, "globex-production-shared", put("lifecyclePolicies[1].transitionToArchive", "AFTER_180_DAYS"))),
+    "machines of a batch that join a cluster of EKS": (
+        KEEPING,
+        both(drop(BUILD, "train"), edit(aws.TABLE, "private", put("routes", [])),
+             edit(aws.ATTACHMENT, "machine", put("policyArn", "arn:aws:iam::aws:policy/AmazonEKSWorkerNodePolicy")),
+             edit(ENVIRONMENT, "spot", OWN_MACHINES))),
+    "a flow log in a bucket that nobody wrote a policy for": (
+        KEEPING,
+        both(beside("aws:s3/bucket:Bucket", "flows", aws.VPC, {"bucket": "acme-keeping-flows"}),
+             beside(aws.FLOW_LOG, "flows", aws.VPC,
+                    {"vpcId": "vpc-0123456789abcdef0", "trafficType": "ALL", "logDestinationType": "s3",
+                     "logDestination": "arn:aws:s3:::acme-keeping-flows"}))),
+    "a schedule whose role has its policies in itself": (
+        KEEPING,
+        both(drop(aws.POLICY, "starter"),
+             edit(aws.ROLE, "starter", put("managedPolicyArns", ["arn:aws:iam::aws:policy/AWSBatchFullAccess"])))),
+    "a schedule whose role has its policy in itself": (
+        KEEPING,
+        both(drop(aws.POLICY, "starter"),
+             edit(aws.ROLE, "starter", put("inlinePolicies", [{"name": "start", "policy": STARTS}])))),
     "a role of another account, and a boundary": (
         "demo",
         edit(aws.ROLE, "mlflow-role", put("permissionsBoundary", "arn:aws:iam::aws:policy/PowerUserAccess"))),
@@ -279,6 +308,16 @@ BESIDE = {
     "a schedule that may not send": (
         KEEPING,
         edit(aws.POLICY, "starter", reworded("policy", "batch:SubmitJob", "batch:DescribeJobs")), "rights-role-lacks"),
+    "a schedule whose role has another policy in itself": (
+        KEEPING,
+        both(drop(aws.POLICY, "starter"),
+             edit(aws.ROLE, "starter",
+                  put("inlinePolicies", [{"name": "start", "policy": STARTS.replace("Submit", "List")}]))),
+        "rights-role-lacks"),
+    "a flow log in a bucket whose policy is for others": (
+        KEEPING,
+        edit("aws:s3/bucketPolicy:BucketPolicy", "records", reworded("policy", "/flows/AWSLogs", "/other/AWSLogs")),
+        "rights-delivery"),
     "an archive before its time": (
         LARGE, edit(EFS, "globex-production-shared", put("lifecyclePolicies[1].transitionToArchive", "AFTER_14_DAYS")),
         "efs-archive"),
@@ -322,3 +361,10 @@ def test_rights_that_are_taken_away_one_by_one_are_missed(rehearsed):
         less = aws.statement("policy", "", without("Action", f"secretsmanager:{action}"), at=0)
         found_ = added(rehearsed, KEEPING, edit(aws.POLICY, "turner", less))
         assert {finding.rule for finding in found_} == {"rights-role-lacks"}, action
+
+
+@pytest.mark.parametrize("name", ["composite-of-another", "queue-by-a-wrong-name", "no-target-in-b"])
+def test_what_may_be_meant_is_a_warning(rehearsed, name):
+    (mistake,) = [one for one in MISTAKES if one.name == name]
+    told = [one for one in added(rehearsed, mistake.stack, mistake.change) if one.rule == mistake.rule]
+    assert [one.level for one in told] == ["warning"] * len(told) != []

@@ -7,10 +7,10 @@ from dataclasses import fields
 from typing import Any, Final
 
 from trainyard import catalog
+from trainyard.conventions.monitoring import RUNBOOKS
 from trainyard.monitoring.thresholds import SOURCES, Thresholds
 from trainyard.plan.aws.parts import JobAlarmsPlan
 from trainyard.plan.context import Context
-from trainyard.plan.monitoring import RUNBOOKS
 from trainyard.settings.monitoring import MonitoringAlerts
 
 JOB_ALARMS: Final = 4

@@ -20,7 +20,7 @@ from trainyard.plan.aws.training import plan_managed_beside
 from trainyard.plan.context import Context
 from trainyard.plan.idle_jobs import plan_idle_jobs
 from trainyard.plan.mirrors import mirrored
-from trainyard.plan.monitoring import check_memory, plan_check, plan_drill, plan_monitoring
+from trainyard.plan.monitoring import plan_check, plan_drill, plan_monitoring
 from trainyard.plan.notebooks import plan_notebooks
 from trainyard.plan.off_peak import plan_off_peak
 from trainyard.plan.parts import ClusterPlan, IdleFloor, MlflowPlan
@@ -121,7 +121,6 @@ def plan_aws(
         off_peak=plan_off_peak(scheduling, teams, context),
         notebooks=notebooks,
     )
-    check_memory(monitoring, cluster.most_nodes, context)
     stage = context.ledger.decide("stage", settings.stage, "setting stage; the idle floor is that of the whole")
     clusters = (cluster,) if stage == "cluster" else ()
     return (

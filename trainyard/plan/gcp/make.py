@@ -23,7 +23,7 @@ from trainyard.plan.gcp.tpus import chip_prices, plan_tpus
 from trainyard.plan.gcp.training import plan_managed_beside
 from trainyard.plan.idle_jobs import plan_idle_jobs
 from trainyard.plan.mirrors import mirrored
-from trainyard.plan.monitoring import check_memory, plan_check, plan_drill, plan_monitoring
+from trainyard.plan.monitoring import plan_check, plan_drill, plan_monitoring
 from trainyard.plan.notebooks import plan_notebooks
 from trainyard.plan.off_peak import plan_off_peak
 from trainyard.plan.parts import ClusterPlan, IdleFloor, MlflowPlan, PoolPlan
@@ -137,7 +137,6 @@ def plan_gcp(
         notebooks=notebooks,
         isolated_gpus=True,  # GKE's device plugin mounts what is asked for; no toolkit reads a container's variables
     )
-    check_memory(monitoring, cluster.most_nodes, context)
     floor = plan_floor(ground, system_nodes, cpu_pool, pools, mlflow.enabled, monitoring, context)
     return ground, (cluster,), floor
 

@@ -7,6 +7,8 @@ import pytest
 from tests.policies.truth import made
 from tests.rehearsal.works.mistakes import DROP, edit, put
 from tests.rehearsal.works.mistakes_flows_gcp import MISTAKES, STACK
+from trainyard.conventions.gcp import GOOGLE_APIS_CIDR
+from trainyard.recorded.model import UNKNOWN
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import NETWORK_POLICY
 from trainyard.rehearsal.context import Stack, ValueContext
@@ -177,3 +179,16 @@ def test_a_range_that_google_picks_is_none_that_the_cluster_has(rehearsed, cidr,
     let_out = edit(NETWORK_POLICY, "mlflow-server-egress", put("spec.egress[1].to", to))
     found = findings(let_out(picked(rehearsed(STACK).known.resources)))
     assert [(one.rule, one.level) for one in found] == ([("flows-database", "error")] if told else [])
+
+
+@pytest.mark.parametrize(("project", "joined"), [("acme-own", True), ("acme-host", False)])
+def test_whose_network_it_is_is_known_by_a_clusters_project_alone(project, joined):
+    """Identities that are not known yet say nothing then, and hide nothing."""
+    inputs = {
+        "project": project,
+        "network": "projects/acme-host/global/networks/shared",
+        "workloadIdentityConfig": {"workloadPool": UNKNOWN},
+    }
+    gke = made("gcp:container/cluster:Cluster", "gke", inputs, id="gke")
+    found = google_addresses(Resources([gke]))
+    assert (found == Addresses.of(GOOGLE_APIS_CIDR)) is joined

@@ -429,3 +429,70 @@ def test_a_line_that_is_told_apart_by_labels_comes_once(threshold, found):
         },
     )
     assert told(metric, often) == found
+
+
+@pytest.mark.parametrize(
+    ("topology", "chips", "pods", "found"),
+    [
+        ("2x4", "8", 5, []),
+        ("2x4", "8", 1, []),
+        ("4x4", "4", 4, []),
+        ("4x4", "4", 3, ["error programs-slice"] * 2),
+    ],
+)
+def test_pods_of_one_machine_wait_for_no_others(topology, chips, pods, found):
+    container = {"name": "tune", "image": "acme/tune:1", "resources": {"limits": {"google.com/tpu": chips}}}
+    spec = {"restartPolicy": "Never", "nodeSelector": {"cloud.google.com/gke-tpu-topology": topology}}
+    job = obj(
+        "batch/v1", "Job", "tune", "vision",
+        spec={"parallelism": pods, "completions": pods, "template": {"spec": {**spec, "containers": [container]}}},
+    )  # fmt: skip
+    assert [one for one in told(job) if "slice" in one] == found
+
+
+@pytest.mark.parametrize(
+    ("aligner", "metric", "limit", "found"),
+    [
+        ("ALIGN_PERCENT_CHANGE", "kubernetes.io/container/uptime", -20, []),
+        ("ALIGN_DELTA", "kubernetes.io/container/memory/used_bytes", 0, []),
+        ("ALIGN_MEAN", "kubernetes.io/container/memory/used_bytes", 0, ["error programs-alert"]),
+        ("ALIGN_PERCENT_CHANGE", "compute.googleapis.com/instance/cpu/utilization", 50, []),
+        ("ALIGN_MEAN", "compute.googleapis.com/instance/cpu/utilization", 50, ["warning programs-alert"]),
+    ],
+)
+def test_what_changes_goes_below_nothing(aligner, metric, limit, found):
+    threshold = {
+        "filter": f'metric.type="{metric}"', "comparison": "COMPARISON_LT", "thresholdValue": limit,
+        "aggregations": [{"perSeriesAligner": aligner, "alignmentPeriod": "300s"}],
+    }  # fmt: skip
+    alert = resource(
+        "gcp:monitoring/alertPolicy:AlertPolicy", "alert", {"conditions": [{"conditionThreshold": threshold}]}
+    )
+    assert [one for one in told(alert) if "programs-alert" in one] == found
+
+
+@pytest.mark.parametrize(
+    ("upstream", "found"),
+    [([], ["warning gcp-repository"]), ([{"id": "images", "priority": 1, "repository": "images"}], [])],
+)
+def test_a_virtual_repository_may_be_filled_later(upstream, found):
+    given = {"mode": "VIRTUAL_REPOSITORY", "virtualRepositoryConfig": {"upstreamPolicies": upstream}}
+    assert told(resource("gcp:artifactregistry/repository:Repository", "all", given)) == found
+
+
+@pytest.mark.parametrize(
+    ("legacy", "supported", "found"),
+    [
+        (UNKNOWN, True, []),
+        (UNKNOWN, False, []),
+        (True, True, []),
+        (False, True, ["error programs-lustre-port"]),
+    ],
+)
+def test_a_port_that_is_not_known_yet_is_neither(legacy, supported, found):
+    driver = {"enabled": True, "enableLegacyLustrePort": legacy}
+    made = [
+        resource("gcp:container/cluster:Cluster", "c", {"addonsConfig": {"lustreCsiDriverConfig": driver}}),
+        resource("gcp:lustre/instance:Instance", "data", {"gkeSupportEnabled": supported}),
+    ]
+    assert [one for one in told(*made) if "lustre-port" in one] == found

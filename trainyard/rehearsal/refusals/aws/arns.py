@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
+from trainyard.partitions import partition_of
 from trainyard.recorded.types import BUCKET_REPLICATION, EVENT_TARGET, FUNCTION
 from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.refusals.rules import EVERY_TYPE, Rules
@@ -23,12 +24,16 @@ _KINDS: Final[Mapping[str, tuple[str, str]]] = {
     "key": (r"kms:.*:(key|alias)/.+", "a key (arn:aws:kms:REGION:ACCOUNT:key/ID)"),
     "topic": (r"sns:.*", "a topic (arn:aws:sns:REGION:ACCOUNT:NAME)"),
     "bucket": (r"s3:::[^/]+|s3(express|-outposts)?:[^:]+:.*", "a bucket (arn:aws:s3:::NAME)"),
+    "table bucket": (r"s3tables:.*:bucket/.+", "a table bucket (arn:aws:s3tables:REGION:ACCOUNT:bucket/NAME)"),
+    "vector bucket": (r"s3vectors:.*:bucket/.+", "a vector bucket (arn:aws:s3vectors:REGION:ACCOUNT:bucket/NAME)"),
     "certificate": (r"acm:.*|iam:.*:server-certificate/.+", "a certificate of ACM"),
+    "certificate of DMS": (r"dms:.*:cert:.+", "a certificate of DMS (arn:aws:dms:REGION:ACCOUNT:cert:ID)"),
     "secret": (r"secretsmanager:.*:secret:.+", "a secret (arn:aws:secretsmanager:REGION:ACCOUNT:secret:NAME)"),
     "log group": (r"logs:.*:log-group:.+", "a log group (arn:aws:logs:REGION:ACCOUNT:log-group:NAME)"),
     "queue": (r"sqs:.*", "a queue (arn:aws:sqs:REGION:ACCOUNT:NAME)"),
     "function": (r"lambda:.*:function:.+", "a function (arn:aws:lambda:REGION:ACCOUNT:function:NAME)"),
     "files": (r"elasticfilesystem:.*:file-system/.+", "a file system"),
+    "files of FSx": (r"fsx:.*:file-system/.+", "a file system (arn:aws:fsx:REGION:ACCOUNT:file-system/ID)"),
     "balancer": (r"elasticloadbalancing:.*", "a load balancer"),
     "targets": (r"elasticloadbalancing:.*", "a target group"),
     "vault": (r"backup:.*", "a vault (arn:aws:backup:REGION:ACCOUNT:backup-vault:NAME)"),
@@ -36,12 +41,13 @@ _KINDS: Final[Mapping[str, tuple[str, str]]] = {
 _ENDINGS: Final = (
     ("rolearn", "role"), ("permissionsboundary", "policy"), ("policyarns", "policy"), ("kmskeyarn", "key"),
     ("kmskeyid", "key"), ("kmsmasterkeyid", "key"), ("encryptionkeyarn", "key"), ("topicarn", "topic"),
-    ("topicarns", "topic"), ("bucketarn", "bucket"), ("certificatearn", "certificate"), ("secretarn", "secret"),
+    ("topicarns", "topic"), ("tablebucketarn", "table bucket"), ("vectorbucketarn", "vector bucket"),
+    ("bucketarn", "bucket"), ("certificatearn", "certificate"), ("secretarn", "secret"),
     ("credentialarn", "secret"), ("loggrouparn", "log group"), ("logsgrouparn", "log group"), ("sqsqueuearn", "queue"),
-    ("lambdaarn", "function"), ("lambdafunctionarn", "function"), ("filesystemarn", "files"),
-    ("loadbalancerarn", "balancer"), ("targetgrouparn", "targets"), ("vaultarn", "vault"),
+    ("lambdaarn", "function"), ("lambdafunctionarn", "function"), ("fsxfilesystemarn", "files of FSx"),
+    ("filesystemarn", "files"), ("loadbalancerarn", "balancer"), ("targetgrouparn", "targets"), ("vaultarn", "vault"),
 )  # fmt: skip
-"""How the names of inputs end, and what their ARNs are of, on every type of AWS."""
+"""How the names of inputs end, and what their ARNs are of, on every type of AWS: the first that fits."""
 _OF_TYPE: Final[Mapping[tuple[str, str], str]] = {
     ("aws:iam/rolePolicyAttachment:RolePolicyAttachment", "policyArn"): "policy",
     ("aws:iam/userPolicyAttachment:UserPolicyAttachment", "policyArn"): "policy",
@@ -56,6 +62,7 @@ _OF_TYPE: Final[Mapping[tuple[str, str], str]] = {
     ("aws:eks/cluster:Cluster", "provider.keyArn"): "key",
     ("aws:s3/bucketNotification:BucketNotification", "queueArn"): "queue",
     ("aws:sagemaker/domain:Domain", "executionRole"): "role",
+    ("aws:dms/endpoint:Endpoint", "certificateArn"): "certificate of DMS",
 }
 """Inputs whose own name says less."""
 _NAMED: Final = re.compile(r"(?:^|[a-z])(?:[Nn]ames?|[Bb]ucket)$|^(?:rule|repository)$")
@@ -63,9 +70,24 @@ _EITHER: Final = frozenset(
     {"eventBusName", "functionName", "modelPackageGroupName", "modelPackageName", "serviceName", "streamName"}
 )
 """Inputs that take a name or an ARN."""
+_EITHER_OF: Final = frozenset(
+    {("aws:cloudtrail/trail:Trail", "snsTopicName"), ("aws:ssm/association:Association", "name"),
+     ("aws:lambda/layerVersionPermission:LayerVersionPermission", "layerName")}
+)  # fmt: skip
+"""Those whose name elsewhere is a name's alone."""
 _FREE: Final = re.compile(r"(^|\.)(tags|tagsAll|dimensions|variables|environmentVariables|parameters|metadata)\.")
 """Maps whose keys are the program's own."""
+_KEPT: Final = frozenset(
+    {("aws:ssm/parameter:Parameter", "value"), ("aws:ssm/parameter:Parameter", "insecureValue"),
+     ("aws:secretsmanager/secretVersion:SecretVersion", "secretString")}
+)  # fmt: skip
+"""Inputs that only keep a text: whatever it names may be anywhere."""
 _OTHER_REGIONS: Final = re.compile(r"replica|primary|destination|copy|copies|source", re.IGNORECASE)
+_WITH_THE_BUCKET: Final = frozenset(
+    {("aws:cloudtrail/trail:Trail", "kmsKeyId"), ("aws:cfg/deliveryChannel:DeliveryChannel", "s3KmsKeyArn"),
+     ("aws:guardduty/publishingDestination:PublishingDestination", "kmsKeyArn")}
+)  # fmt: skip
+"""Keys that lie where the bucket does to which things are brought; a distribution of images names its own region."""
 _ALARMS: Final = ("aws:cloudwatch/metricAlarm:MetricAlarm", "aws:cloudwatch/compositeAlarm:CompositeAlarm")
 
 
@@ -81,15 +103,17 @@ class _Place:
 @cache
 def _place(type_: str, path: str) -> _Place | None:
     plain = re.sub(r"\[\d+\]", "", path)
-    if _FREE.search(plain):
+    if _FREE.search(plain) or (type_, plain) in _KEPT:
         return None
     name = plain.rpartition(".")[2]
     kind = next(
         (kind for (own, at), kind in _OF_TYPE.items() if own == type_ and (plain == at or plain.endswith(f".{at}"))),
         next((kind for ending, kind in _ENDINGS if name.lower().endswith(ending)), ""),
     )
-    named = not kind and _NAMED.search(name) is not None and name not in _EITHER
-    return _Place(kind, name if named else "", _OTHER_REGIONS.search(plain) is not None)
+    either = name in _EITHER or (type_, plain) in _EITHER_OF
+    named = not kind and _NAMED.search(name) is not None and not either
+    elsewhere = _OTHER_REGIONS.search(plain) is not None or (type_, plain) in _WITH_THE_BUCKET
+    return _Place(kind, name if named else "", elsewhere or plain.startswith("distributions."))
 
 
 _FORMS: Final = {kind: re.compile(pattern) for kind, (pattern, _) in _KINDS.items()}
@@ -112,13 +136,14 @@ def _arn(view: View, path: str, value: str) -> None:
         return
     region = view.region
     partition, _, rest = value[4:].partition(":")
+    own = partition_of(region)
     if place.kind and not _FORMS[place.kind].fullmatch(rest):
         view.error("aws-arn-kind", path, f"got {show(value)}", allowed=f"the ARN of {_KINDS[place.kind][1]}")
     elif place.name and _is_whole(place.name, rest):
         view.error("aws-name", path, f"got the ARN {show(value)}", allowed="the name alone")
-    elif region and partition != _partition(region) and partition.startswith("aws"):
+    elif region and partition != own and partition.startswith("aws"):
         view.error("aws-partition", path, f"{show(value)} is of another partition than {region}",
-                   allowed=f"arn:{_partition(region)}:…")  # fmt: skip
+                   allowed=f"arn:{own}:…")  # fmt: skip
     elif region and place.kind == "key" and not place.elsewhere and rest.split(":")[1] not in ("", region):
         view.error("aws-arn-region", path, f"{show(value)} is of another region than {region}",
                    allowed=f"a key of {region}")  # fmt: skip
@@ -127,10 +152,6 @@ def _arn(view: View, path: str, value: str) -> None:
 def _is_whole(name: str, rest: str) -> bool:
     """Whether an ARN stands where a name is wanted: for a bucket, that of an access point will do."""
     return not name.lower().endswith("bucket") or rest.startswith("s3:::")
-
-
-def _partition(region: str) -> str:
-    return "aws-cn" if region.startswith("cn-") else "aws-us-gov" if region.startswith("us-gov-") else "aws"
 
 
 def told_here(view: View) -> None:

@@ -20,10 +20,12 @@ def table() -> Mapping[str, ServiceModel]:
     content = tree(files(__package__).joinpath("elsewhere.yaml"))
     return {
         type_: ServiceModel(
-            tuple(entry["calls"]), entry.get("names") or {}, tuple(entry.get("undescribed") or ()),
+            tuple(entry["calls"]),
+            entry.get("names") or {},
+            *(tuple(entry.get(key) or ()) for key in ("undescribed", "caseless", "unset_by_zero")),
         )
         for type_, entry in content.items()
-    }  # fmt: skip
+    }
 
 
 def model_of(type_: str) -> ServiceModel | None:

@@ -16,6 +16,7 @@ from typing import Any, Final
 from zoneinfo import available_timezones
 
 from trainyard.problems import nearest
+from trainyard.recorded.model import UNKNOWN
 from trainyard.recorded.types import (
     BATCH_DEFINITION,
     BATCH_ENVIRONMENT,
@@ -24,7 +25,7 @@ from trainyard.recorded.types import (
     FUNCTION,
     QUEUE,
 )
-from trainyard.rehearsal.context import View, show
+from trainyard.rehearsal.context import View, listed, show
 from trainyard.rehearsal.refusals.aws.events import is_schedule, never_comes
 from trainyard.rehearsal.refusals.rules import Rules
 
@@ -64,16 +65,22 @@ def runtime(view: View) -> None:
     """A runtime that Lambda still has."""
     name = view.text("runtime")
     if name is not None and _GONE.fullmatch(name):
-        view.error("lambda-runtime", "runtime", f"{name} is gone: no function is made with it", allowed="a later one")
+        view.warning("lambda-runtime", "runtime", f"{name} is gone: no function is made with it", allowed="a later one")
     elif name is not None and _GOING.fullmatch(name):
         view.warning("lambda-runtime", "runtime", f"{name} is patched no more", allowed="a later one")
 
 
 def function(view: View) -> None:
-    """Times and sizes that Lambda sells, and variables that are not its own."""
-    _within(view, "lambda-size", "timeout", 1, 900, "seconds")
-    _within(view, "lambda-size", "memorySize", 128, 10240, "MB")
-    _within(view, "lambda-size", "ephemeralStorage.size", 512, 10240, "MB")
+    """Times and sizes that Lambda sells where it has the machines, and variables that are not its own."""
+    for path, most, unit in (
+        ("timeout", 900, "seconds"),
+        ("memorySize", 10240, "MB"),
+        ("ephemeralStorage.size", 10240, "MB"),
+    ):
+        given = view.number(path)
+        if given is not None and given > most and view.lacks("capacityProviderConfig"):
+            view.warning("lambda-size", path, f"got {given:g}: so much is for functions on machines of one's own alone",
+                         allowed=f"at most {most} {unit}, or capacityProviderConfig")  # fmt: skip
     variables = view.mapping("environment.variables")
     for name in variables:
         path = f"environment.variables.{name}"
@@ -85,7 +92,7 @@ def function(view: View) -> None:
         view.error("lambda-layers", "layers", f"has {len(view.entries('layers'))}", allowed="at most 5")
     if view.text("packageType") == "Image":
         for name in ("handler", "runtime", "layers"):
-            if view.has(name) and view.value(name) != []:
+            if view.has(name) and view.value(name) not in ([], ""):
                 view.error("lambda-image", name, "is given for an image, which has its own", allowed="imageConfig")
 
 
@@ -170,25 +177,26 @@ _FARGATE: Final = ("FARGATE", "FARGATE_SPOT")
 def environment(view: View) -> None:
     """Machines of a batch: what each kind takes, and has to be told."""
     kind, at = view.text("computeResources.type"), "computeResources"
-    if view.text("type") == "MANAGED" and view.lacks(at):
+    if (view.text("type") or "").upper() == "MANAGED" and view.lacks(at):
         view.error("batch-environment", at, "is missing", allowed="what a MANAGED environment may start")
     if kind is None:
         return
+    kind = kind.upper()  # the provider takes it either way
     if kind in _FARGATE:
         for name in ("allocationStrategy", "bidPercentage", "ec2Configurations", "instanceRole", "instanceTypes",
                      "launchTemplate", "minVcpus", "spotIamFleetRole"):  # fmt: skip
             if view.has(f"{at}.{name}") and view.value(f"{at}.{name}") not in ([], 0):
                 view.error("batch-environment", f"{at}.{name}", f"is given with type {kind}", allowed="EC2 or SPOT")
-    elif view.lacks(f"{at}.instanceRole"):
+    elif kind in ("EC2", "SPOT") and view.lacks(f"{at}.instanceRole"):
         view.error("batch-environment", f"{at}.instanceRole", "is missing", allowed="an instance profile")
-    strategy = view.text(f"{at}.allocationStrategy") or "BEST_FIT"
+    strategy = (view.text(f"{at}.allocationStrategy") or "BEST_FIT").upper()
     blurred = view.is_unknown(f"{at}.allocationStrategy")
     if kind == "SPOT" and strategy == "BEST_FIT" and not blurred and view.lacks(f"{at}.spotIamFleetRole"):
         view.error("batch-environment", f"{at}.spotIamFleetRole", "is missing with allocationStrategy BEST_FIT",
                    allowed="a role of Spot Fleet, or SPOT_PRICE_CAPACITY_OPTIMIZED")  # fmt: skip
     if kind == "EC2" and strategy.startswith("SPOT_"):
         view.error("batch-environment", f"{at}.allocationStrategy", f"got {strategy} with type EC2", allowed="SPOT")
-    if kind == "EC2" and view.has(f"{at}.bidPercentage"):
+    if kind == "EC2" and view.value(f"{at}.bidPercentage") not in (None, 0):
         view.error("batch-environment", f"{at}.bidPercentage", "is given with type EC2", allowed="SPOT")
     least, most, wanted = (view.number(f"{at}.{name}") for name in ("minVcpus", "maxVcpus", "desiredVcpus"))
     if least is not None and most is not None and least > most:
@@ -201,6 +209,7 @@ def job_queue(view: View) -> None:
     """A queue has a rank that Batch takes, and each environment once."""
     _within(view, "batch-queue", "priority", 0, 1000, "")
     orders = [entry.get("order") for _, entry in view.items("computeEnvironmentOrders")]
+    orders = [order for order in orders if order is not None and order is not UNKNOWN]
     if len(set(map(str, orders))) < len(orders):
         view.error("batch-queue", "computeEnvironmentOrders", "has an order twice", allowed="each once")
 
@@ -212,6 +221,8 @@ _USUAL_SPOT_PERCENT: Final = 30
 def bid(view: View) -> None:
     """What is bid for spot machines is what they may cost."""
     percent = view.number("computeResources.bidPercentage")
+    if percent == 0:
+        return  # the provider sends none
     if percent is not None and not 1 <= percent <= 100:
         view.error("batch-environment", "computeResources.bidPercentage", f"got {percent:g}", allowed="1 to 100")
     elif percent is not None and percent < _USUAL_SPOT_PERCENT:
@@ -235,8 +246,9 @@ def definition(view: View) -> None:
         return
     if not job.get("image"):
         view.error("batch-definition", "containerProperties", "has no image", allowed="image")
-    asked = job.get("resourceRequirements")
-    kinds = {one.get("type"): one.get("value") for one in asked or () if isinstance(one, dict)}
+    asked = [one for one in listed(job.get("resourceRequirements")) if isinstance(one, dict)]
+    kinds = {one.get("type") if isinstance(one.get("type"), str) else show(one.get("type")): one.get("value")
+             for one in asked}  # fmt: skip
     for wanted, old in (("VCPU", "vcpus"), ("MEMORY", "memory")):
         if wanted not in kinds and old not in job:
             view.error("batch-definition", "containerProperties", f"asks for no {wanted}",
@@ -247,8 +259,8 @@ def definition(view: View) -> None:
         elif not isinstance(value, str) or not re.fullmatch(r"\d+(\.\d+)?", value):
             view.error("batch-definition", "containerProperties", f"asks for {show(value)} of {kind}",
                        allowed='a number as text, MEMORY in MiB ("14000")')  # fmt: skip
-    volumes = {one.get("name") for one in job.get("volumes") or () if isinstance(one, dict)}
-    for one in job.get("mountPoints") or ():
+    volumes = [one.get("name") for one in listed(job.get("volumes")) if isinstance(one, dict)]
+    for one in listed(job.get("mountPoints")):
         if isinstance(one, dict) and one.get("sourceVolume") not in volumes:
             view.error("batch-definition", "containerProperties", f"mounts {show(one.get('sourceVolume'))}, no volume",
                        allowed=", ".join(sorted(map(str, volumes))) or "a volume")  # fmt: skip
@@ -288,6 +300,8 @@ _TIMES: Final = (
     (_WINDOW, "schedule"),
     (_PLAN, "rules[].schedule"),
 )
+_ONCE: Final = (SCHEDULE, _WINDOW)
+"""What may also be called once."""
 _AT: Final = re.compile(r"at\(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\)")
 _MINUTES: Final = re.compile(r"(\S+\s+){4}\S+")
 
@@ -301,7 +315,7 @@ def times(view: View) -> None:
             text = view.text(here)
             if text is not None and (never := never_comes(text)):
                 view.warning("aws-schedule-never", here, f"{text} never comes: {never}", allowed="another time")
-            if text is not None and not is_schedule(text) and not (view.type == SCHEDULE and _AT.fullmatch(text)):
+            if text is not None and not is_schedule(text) and not (view.type in _ONCE and _AT.fullmatch(text)):
                 view.error("aws-schedule", here, f"got {show(text)}",
                            allowed="rate(1 day), rate(2 days), or cron of six fields: cron(0 3 * * ? *)")  # fmt: skip
 
@@ -327,12 +341,17 @@ def recorder(view: View) -> None:
                    allowed="allSupported: true")  # fmt: skip
 
 
+def _is_steps(text: str) -> bool:
+    """Whether a text is the steps themselves, in YAML or JSON, and no file's name."""
+    return "\n" in text.strip() or text.lstrip().startswith("{")
+
+
 def project(view: View) -> None:
     """Where a build's source, its steps and its results come from and go to, and how long it may take."""
     _within(view, "codebuild-time", "buildTimeout", 5, 2160, "minutes")
     _within(view, "codebuild-time", "queuedTimeout", 5, 480, "minutes")
     source, spec = view.text("source.type"), view.text("source.buildspec")
-    if source == "NO_SOURCE" and (view.lacks("source.buildspec") or (spec is not None and "\n" not in spec.strip())):
+    if source == "NO_SOURCE" and (view.lacks("source.buildspec") or (spec is not None and not _is_steps(spec))):
         view.error("codebuild-source", "source.buildspec", "is no text of steps, and there is no source to find it in",
                    allowed="the whole buildspec")  # fmt: skip
     if source == "NO_SOURCE" and view.has("source.location"):

@@ -46,9 +46,10 @@ def plan(view: View) -> None:
     """Each rule of a plan: how long it waits, runs and keeps, and where it copies to."""
     names: set[object] = set()
     for path, rule in view.items("rules"):
-        if rule.get("ruleName") in names:
+        name = rule.get("ruleName")
+        if isinstance(name, str) and name in names:
             view.error("backup-plan", f"{path}.ruleName", "is given twice", allowed="rules that differ by name")
-        names.add(rule.get("ruleName"))
+        names.add(name if isinstance(name, str) else None)
         start, end = as_number(rule.get("startWindow")), as_number(rule.get("completionWindow"))
         if start is not None and start < 60:
             view.error("backup-plan", f"{path}.startWindow", f"got {start:g}", allowed="at least 60 minutes")
@@ -155,6 +156,8 @@ def _versioned(view: View, path: str, name: str | None) -> None:
     made = [one for one in view.stack.of_type(BUCKET) if name is not None and one.text("bucket") == name]
     if not made or made[0].resource.read or made[0].has("versionings") or made[0].has("versioning"):
         return
+    if made[0].is_unknown("objectLockEnabled") or made[0].flag("objectLockEnabled"):
+        return  # S3 keeps versions of what it locks
     versions = view.stack.of_type(BUCKET_VERSIONING)
     if any(one.text("bucket") is None for one in versions):
         return
@@ -261,7 +264,7 @@ def archive(view: View) -> None:
             if mode != "elastic":
                 view.error("efs-archive", f"{path}.transitionToArchive", f"is given with throughputMode {mode}",
                            allowed="throughputMode elastic")  # fmt: skip
-            if days.get("transitionToIa", 0) >= days["transitionToArchive"]:
+            if "transitionToArchive" in days and days.get("transitionToIa", 0) >= days["transitionToArchive"]:
                 view.error("efs-archive", f"{path}.transitionToArchive", "comes no later than infrequent access",
                            allowed="a longer time")  # fmt: skip
 

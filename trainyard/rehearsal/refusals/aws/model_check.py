@@ -134,8 +134,21 @@ def _walk(
         here = f"{path}.{name}" if path else name
         here_plain = f"{plain}.{name}" if plain else name
         shape = resolve(model, here_plain, above)
-        if shape is not None:
+        if shape is not None and not (_is_unset(model, here_plain, value) and not _is_needed(shape, model, above)):
             _value(view, model, value, here, here_plain, shape)
+
+
+def _is_unset(model: ServiceModel, plain: str, value: Any) -> bool:
+    """Whether the provider sends nothing: a text, list or mapping without anything in it, and here and there a 0."""
+    return (isinstance(value, str | list | Mapping) and not value) or (
+        plain in model.unset_by_zero and as_number(value) == 0
+    )
+
+
+def _is_needed(shape: Shape, model: ServiceModel, above: tuple[Shape, ...]) -> bool:
+    """Whether a request has to have the member that a shape is of."""
+    holders = (holder for holder in (*above, *roots(model.calls)) if holder.kind == "structure")
+    return any(shape == holder.members[name] for holder in holders for name in holder.required)
 
 
 def _value(view: View, model: ServiceModel, value: Any, path: str, plain: str, shape: Shape) -> None:
@@ -155,15 +168,15 @@ def _value(view: View, model: ServiceModel, value: Any, path: str, plain: str, s
         elif shape.kind == "map":
             _size(view, path, len(value), shape, "entries")
             for key, entry in value.items():
-                _scalar(view, path, str(key), shape.key)
+                _scalar(view, path, str(key), shape.key, caseless=False)
                 _value(view, model, entry, f"{path}.{key}", plain, shape.mapped)
     else:
-        _scalar(view, path, value, shape)
+        _scalar(view, path, value, shape, caseless=plain in model.caseless)
 
 
-def _scalar(view: View, path: str, value: Any, shape: Shape) -> None:
+def _scalar(view: View, path: str, value: Any, shape: Shape, *, caseless: bool) -> None:
     if shape.kind == "string" and isinstance(value, str):
-        _text(view, path, value, shape)
+        _text(view, path, value, shape, caseless=caseless)
     elif shape.kind in _NUMBERS:
         number = as_number(value)
         if number is not None:
@@ -172,9 +185,9 @@ def _scalar(view: View, path: str, value: Any, shape: Shape) -> None:
                 view.error(MODEL_RULE, path, f"got {show(value)}", allowed=_range(least, most, "must be"))
 
 
-def _text(view: View, path: str, value: str, shape: Shape) -> None:
+def _text(view: View, path: str, value: str, shape: Shape, *, caseless: bool) -> None:
     if shape.enum:
-        if value not in shape.enum:
+        if value not in shape.enum and not (caseless and value.lower() in {word.lower() for word in shape.enum}):
             view.error(
                 MODEL_RULE, path, f"got {show(value)}", allowed=_one_of(shape.enum), hint=nearest(value, shape.enum)
             )

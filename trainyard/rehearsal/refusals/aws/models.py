@@ -143,15 +143,71 @@ _JAVA: Final = (
 )
 
 
+_CLASS: Final = r"\[\^?\]?(?:\\.|[^\]\\])*\]"
+_TIMES: Final = r"(?P<times>[*+?]|\{\d*,?\d*\})?"
+_GROUP: Final = re.compile(rf"\((?P<kind>\?(?::|<?[=!]))?(?P<body>(?:\\.|{_CLASS}|[^()\[\\])*)\){_TIMES}")
+"""A group without groups in it, and how often it comes."""
+_ATOM: Final = re.compile(rf"(?P<atom>\\.|{_CLASS}|[^\[\\]){_TIMES}\??")
+_DONE: Final = "\ue000"
+"""What stands for a group that was looked at."""
+
+
+def _is_many(times: str | None) -> bool:
+    """Whether a quantifier lets a thing come more than once, however often."""
+    return times not in (None, "", "?", "{1}", "{0,1}")
+
+
+def _is_endless(pattern: str) -> bool:
+    """Whether a group repeats what repeats in it, with nothing between that tells one round from the next.
+
+    `([a-z]+)*` divides a text in every way that there is before it says no; in `(/[a-z]+)*` the slash says where.
+    """
+    while (group := _GROUP.search(pattern)) is not None:
+        if _is_many(group["times"]) and any(_is_blurred(part) for part in _alternatives(group["body"])):
+            return True
+        looks = group["kind"] not in (None, "?:")  # at what comes, and takes nothing
+        pattern = pattern[: group.start()] + ("" if looks else _DONE + (group["times"] or "")) + pattern[group.end() :]
+    return False
+
+
+def _alternatives(body: str) -> list[list[tuple[str, str | None]]]:
+    """The atoms of each alternative, with their quantifiers."""
+    found: list[list[tuple[str, str | None]]] = [[]]
+    for one in _ATOM.finditer(body):
+        if one["atom"] == "|":
+            found.append([])
+        else:
+            found[-1].append((one["atom"], one["times"]))
+    return found
+
+
+def _is_blurred(atoms: list[tuple[str, str | None]]) -> bool:
+    many = [_letters(atom) for atom, times in atoms if _is_many(times) and atom != _DONE]
+    once = [_letters(atom) for atom, times in atoms if times in (None, "", "{1}")]
+    return bool(many) and not any(all(mark.isdisjoint(letters) for letters in many) for mark in once)
+
+
+@cache
+def _letters(atom: str) -> frozenset[str]:
+    """The letters of ASCII that an atom stands for; none that Python cannot read."""
+    try:
+        return frozenset(letter for letter in map(chr, range(128)) if re.fullmatch(atom, letter))
+    except re.error:
+        return frozenset()
+
+
 @cache
 def compiled(pattern: str) -> re.Pattern[str] | None:
     """A model's pattern for Python, or None.
 
     The models write Java's dialect. A pattern with Unicode classes (`\\p{L}`) or with flags in the middle has no
-    counterpart in `re` and is left out: such texts go unchecked rather than wrongly refused.
+    counterpart in `re` and is left out: such texts go unchecked rather than wrongly refused. So is one that
+    `re` may try in twice as many ways with every character more.
     """
     for java, python in _JAVA[1:]:
         pattern = pattern.replace(java, python)
+    if _is_endless(pattern):
+        return None
     try:
         return re.compile(pattern)
     except re.error:

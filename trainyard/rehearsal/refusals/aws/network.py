@@ -144,7 +144,7 @@ def endpoint(view: View) -> None:
     if service is not None and short not in _SERVICES and service.count(".") == 3:
         hint = nearest(short, _SERVICES, cutoff=0.85)
         if hint:
-            view.error("endpoint-service", "serviceName", f"{service}: AWS has no such service", hint=hint)
+            view.warning("endpoint-service", "serviceName", f"{service} is no service that is known here", hint=hint)
     foreign = service is not None and not service.startswith(
         (f"com.amazonaws.{region}.", "com.amazonaws.s3-global.", "com.amazonaws.vpce.", "cn.com.", "aws.")
     )
@@ -156,7 +156,8 @@ def endpoint(view: View) -> None:
 
 _SERVICES: Final = (
     "airflow", "application-autoscaling", "athena", "autoscaling", "backup", "batch", "bedrock", "bedrock-agent",
-    "bedrock-agent-runtime", "bedrock-runtime", "cloudtrail-data", "codedeploy", "guardduty", "redshift-data",
+    "bedrock-agent-runtime", "bedrock-agentcore", "bedrock-agentcore-gateway", "bedrock-runtime",
+    "cloudtrail-data", "codedeploy", "guardduty", "redshift-data",
     "cloudformation", "cloudtrail", "codeartifact", "codebuild", "codecommit", "codepipeline", "config", "datasync",
     "dms", "dynamodb", "ebs", "ec2", "ec2messages", "ecs", "ecs-agent", "ecs-telemetry", "eks", "eks-auth",
     "elasticache", "elasticfilesystem", "elasticloadbalancing", "elasticmapreduce", "email-smtp", "emr-containers",

@@ -22,6 +22,7 @@ class _OneOf:
     inputs: str  # by name, below `at`
     at: str = ""  # a block, or each of a list (`rules[]`)
     needed: bool = False  # whether one has to be given
+    refused: bool = True  # whether two are; else one of them goes unread
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,7 @@ _ONE: Final = (
     _OneOf("aws:cloudwatch/metricAlarm:MetricAlarm", "metricName metricQueries"),
     _OneOf("aws:cloudwatch/metricAlarm:MetricAlarm", "expression metric", "metricQueries[]", needed=True),
     _OneOf(EVENT_TARGET, "input inputPath inputTransformer"),
-    _OneOf("aws:ec2/eip:Eip", "instance networkInterface"),
+    _OneOf("aws:ec2/eip:Eip", "instance networkInterface", refused=False),
     _OneOf(_INSTANCE, "userData userDataBase64"),
     _OneOf(_INSTANCE, "networkInterfaces vpcSecurityGroupIds"),
     _OneOf(_INSTANCE, "networkInterfaces subnetId"),
@@ -143,7 +144,7 @@ def _one_of(view: View, row: _OneOf) -> None:
             continue
         given = [name for name in names if _is_given(view, place + name)]
         if len(given) > 1:
-            view.error(
+            (view.error if row.refused else view.warning)(
                 "aws-inputs",
                 place + given[1],
                 f"is given beside {place}{given[0]}",

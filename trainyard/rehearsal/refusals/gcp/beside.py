@@ -97,10 +97,7 @@ def pool(view: View) -> None:
 
 def cluster(view: View) -> None:
     """Versions that are one when a cluster is made, and a zone that is said once."""
-    node, control = view.text("nodeVersion"), view.text("minMasterVersion")
-    if node is not None and control is not None and node != control and not _prefixed(node, control):
-        words = f"{show(node)}; minMasterVersion is {show(control)}"
-        view.error("gke-version", "nodeVersion", words, allowed="nothing, or the same")
+    _versions(view)
     location = view.text("location")
     zones: list[Any] = view.entries("nodeLocations")
     if location in zones:
@@ -110,6 +107,22 @@ def cluster(view: View) -> None:
     if tags and not view.flag("enableAutopilot") and view.flag("clusterAutoscaling.enabled") is False:
         path, allowed = "nodePoolAutoConfig.networkTags", "clusterAutoscaling.enabled, or enableAutopilot"
         view.error("gke-autoscaling", path, "without pools that GKE makes", allowed=allowed)
+
+
+def _versions(view: View) -> None:
+    """Nodes of a version of their own: the provider refuses it when a cluster is made, without what follows a '-'; of a
+    cluster that there is, nodes may be older than its control plane and never newer.
+    """
+    node, control = view.text("nodeVersion"), view.text("minMasterVersion")
+    if node is None or control is None:
+        return
+    first, second = node.partition("-")[0], control.partition("-")[0]
+    if first == second or _prefixed(first, second):
+        return
+    numbers = [[int(part) for part in each.split(".") if part.isdigit()] for each in (first, second)]
+    note = view.error if all(numbers) and numbers[0] > numbers[1] else view.warning
+    words = f"{show(node)}; minMasterVersion is {show(control)}"
+    note("gke-version", "nodeVersion", words, allowed="nothing, or the same")
 
 
 def _prefixed(first: str, second: str) -> bool:

@@ -16,15 +16,18 @@ from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.refusals.rules import EVERY_TYPE, Rules
 
 _GRANT: Final = re.compile(r"gcp:\w+/\w+:\w*(IAM|Iam)(Member|Binding)")
-_TEXT: Final = re.compile(r"[rRbB]?('''.*?'''|\"\"\".*?\"\"\"|'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")", re.DOTALL)
+_TEXT_OR_COMMENT: Final = re.compile(
+    r"[rRbB]?('''.*?'''|\"\"\".*?\"\"\"|'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")|//[^\n]*", re.DOTALL
+)
+"""Both in one pass: a comment may have an apostrophe, and a text two strokes."""
 _WRONG: Final = (
     (re.compile(r"(?<![=!<>])=(?![=~])"), "=", "=="),
     (re.compile(r"=~"), "=~", ".matches('…')"),
     (re.compile(r"(?<!&)&(?!&)"), "&", "&&"),
     (re.compile(r"(?<!\|)\|(?!\|)"), "|", "||"),
-    (re.compile(r"\b(?:AND|and)\b"), "AND", "&&"),
-    (re.compile(r"\b(?:OR|or)\b"), "OR", "||"),
-    (re.compile(r"\b(?:NOT|not)\b"), "NOT", "!"),
+    (re.compile(r"(?<!\.)\b(?:AND|and)\b(?!\()"), "AND", "&&"),
+    (re.compile(r"(?<!\.)\b(?:OR|or)\b(?!\()"), "OR", "||"),  # an optional has a method of that name
+    (re.compile(r"(?<!\.)\b(?:NOT|not)\b"), "NOT", "!"),
 )
 _ROOTS: Final = ("resource", "request", "destination", "api", "principal", "origin")
 _RESOURCE: Final = (
@@ -41,7 +44,7 @@ def grant(view: View) -> None:
     if text is None:
         return
     _tell(view, "condition.expression", text)
-    for root, attribute in _NAMES.findall(_TEXT.sub('""', text)):
+    for root, attribute in _NAMES.findall(_bare(text)):
         if root == "resource" and attribute and attribute not in _RESOURCE:
             hint = nearest(attribute, _RESOURCE, 0.6)
             if hint:
@@ -81,8 +84,13 @@ def _tell(view: View, path: str, text: str) -> None:
         return
 
 
+def _bare(text: str) -> str:
+    """An expression with empty texts and without comments."""
+    return _TEXT_OR_COMMENT.sub(lambda match: '""' if match[1] else "", text)
+
+
 def _wrong(text: str) -> Iterator[tuple[str, str]]:
-    bare = _TEXT.sub('""', text)
+    bare = _bare(text)
     if re.search(r"['\"]", bare.replace('""', "")):
         yield f"a quotation mark is left open in {show(text)}", "a text in quotation marks"
     elif bare.count("(") != bare.count(")") or bare.count("[") != bare.count("]"):

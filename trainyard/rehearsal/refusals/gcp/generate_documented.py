@@ -37,7 +37,8 @@ def documented(args: Any, snake: str, annotation: str) -> dict[str, Any]:
     found: dict[str, Any] = {}
     match = _POSSIBLE.search(text)
     if match and "str" in annotation:
-        found["in"] = re.findall(r"`([^`]+)`", match[1])
+        # Some authors write a word as Go does, in quotation marks, which are none of the value's.
+        found["in"] = [word.strip("\"'") for word in re.findall(r"`([^`]+)`", match[1])]
     if "str" in annotation:
         if _DURATION.search(text):
             found["form"] = "duration"

@@ -323,9 +323,12 @@ def _walk(
         limits = {key: said for key, said in described.limits.items() if key not in _TOGETHER_YAML.values()}
         described_so = documented(args, snake, str(annotation))
         if "in" in limits or ("in" in described_so and not limits):
-            limits["in"] = sorted({*limits.get("in", ()), *described_so.get("in", ())} - {""})
-            if len(limits["in"]) < 1:
-                del limits["in"]
+            words = sorted({*limits.pop("in", ()), *described_so.get("in", ())} - {""})
+            # Prose writes x86_64 where the provider takes X86_64; words in capitals are the API's own.
+            if not described.limits and not all(word.isupper() for word in words):
+                limits["any_case"] = True
+            if words:
+                limits["in"] = words
         for key in ("form", "range", "length"):
             if key in described_so and not limits:
                 limits[key] = described_so[key]

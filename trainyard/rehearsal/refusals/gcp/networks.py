@@ -100,12 +100,13 @@ def purpose(view: View) -> None:
     own, role = view.text("purpose"), view.text("role")
     if view.is_unknown("purpose"):
         return
-    if role is not None and own not in _PROXIES:
+    if role and own not in _PROXIES:
         view.error("gcp-subnet-purpose", "role", f"{show(role)} of a subnet that is no proxies'", allowed="nothing")
     if own in _ALONE:
         for path in ("secondaryIpRanges", "logConfig", "privateIpGoogleAccess"):
             if view.value(path) not in (None, False, [], {}):
-                view.error("gcp-subnet-purpose", path, f"of a subnet for {own}", allowed="nothing")
+                note = view.error if own in _PROXIES else view.warning
+                note("gcp-subnet-purpose", path, f"of a subnet for {own}", allowed="nothing")
     if own in _ALONE:
         for cluster in view.stack.of_type("gcp:container/cluster:Cluster"):
             if cluster.referred("subnetwork", SUBNETWORK) is view:

@@ -185,6 +185,11 @@ def custom_role(view: View) -> None:
             note("gcp-permission", path, f"no permission {show(text)} is known", allowed="one that there is", hint=hint)
 
 
+def _by_number(*parents: str) -> bool:
+    """Whether one of them is told by number: a project's may be that of the id that the other tells."""
+    return any(parent.rpartition("/")[2].isdigit() for parent in parents)
+
+
 _ONE_OF: Final = ("allowAll", "denyAll", "enforce", "values")
 
 
@@ -197,7 +202,7 @@ def organisation_policy(view: View) -> None:
     elif match is not None and match[2].startswith("constraints/"):
         allowed = f"{match[1]}/policies/{match[2].removeprefix('constraints/')}"
         view.error("gcp-org-policy", "name", show(name), allowed=allowed)
-    elif match is not None and parent is not None and parent != match[1] and not match[1].rpartition("/")[2].isdigit():
+    elif match is not None and parent is not None and parent != match[1] and not _by_number(parent, match[1]):
         view.error("gcp-org-policy", "parent", f"{show(parent)}; the name is of {match[1]}", allowed=match[1])
     for base in ("spec", "dryRunSpec"):
         rules = list(view.items(f"{base}.rules"))

@@ -8,6 +8,7 @@ What series take of memory, `trainyard/conventions/series.py` says.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Mapping
 from typing import Final
@@ -117,7 +118,8 @@ def _recorded(cluster: Cluster, back: float | None, usual: float | None) -> None
 
 
 def _holds(stack: Stack, release: View, interval: float) -> None:
-    """What the series of the stack's nodes take at least, when all are there."""
+    """What the series of the stack's nodes take at least, when all are there; that few stacks ever have them all, such
+    as spot nodes beside others, makes it a warning."""
     try:
         groups = _groups(stack)
     except UnreadableInput:
@@ -130,8 +132,9 @@ def _holds(stack: Stack, release: View, interval: float) -> None:
     if limit is not None and limit < least:
         release.warning(
             "programs-prometheus-memory", f"{_SPEC}.resources.limits.memory",
-            f"is {given}, and {nodes} nodes have {series:,} series and more, which take {least / 2**20:.0f} MiB: "
-            "Prometheus is killed, and reads its log again each time", allowed=f"{2 * least / 2**20:.0f}Mi or more",
+            f"is {given}, and with every node group at its largest {nodes} nodes have {series:,} series and more, "
+            f"which take {least / 2**20:.0f} MiB: Prometheus would be killed then, and read its log again each time",
+            allowed=f"{math.ceil(2 * least / 2**20)}Mi or more, or as much for the nodes that there will be at once",
         )  # fmt: skip
     kept = _seconds(release.text(f"{_SPEC}.retention"))
     storage = f"{_SPEC}.storageSpec.volumeClaimTemplate.spec.resources.requests.storage"

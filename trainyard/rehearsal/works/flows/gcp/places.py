@@ -151,8 +151,10 @@ def _is_joined(resources: Resources, cluster: RecordedResource) -> bool:
     """Whether a cluster's network is not recorded, and of another project than its own: the one that it is told to be
     in, else the one whose identities its pods have.
     """
-    pool = str(value_at(cluster.inputs, "workloadIdentityConfig", "workloadPool", default=""))
-    own = value_at(cluster.inputs, "project") or pool.removesuffix(".svc.id.goog")
+    own = value_at(cluster.inputs, "project")
+    if not own:  # only then: where it is not known, nothing of the network is judged
+        pool = str(value_at(cluster.inputs, "workloadIdentityConfig", "workloadPool", default=""))
+        own = pool.removesuffix(".svc.id.goog")
     network = _PROJECT.match(str(value_at(cluster.inputs, "network", default="")))
     recorded = resources.referred(cluster, "network", GCP_NETWORK)
     return bool(network is not None and own and network[1] != own and not recorded)

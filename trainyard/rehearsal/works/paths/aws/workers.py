@@ -82,7 +82,8 @@ def _leads_out(network: Network, worker: _Worker, view: View, subnets: list[str]
                 "nothing outside is reached", allowed="subnets that lead to a NAT gateway",
             )  # fmt: skip
             return
-        if worker.service and not _has_endpoint(network, worker.service):
+        on_eks = view.has("eksConfiguration")  # its machines join a cluster of EKS, which has rules of its own
+        if worker.service and not on_eks and not _has_endpoint(network, worker.service):
             view.error(
                 "paths-worker-no-way-out", worker.subnets,
                 f"{worker.what} in subnet {place.name} cannot reach the service {worker.service}: {way.why}",
@@ -159,7 +160,7 @@ def _mounted(network: Network) -> None:
                     )  # fmt: skip
             there = {place.text("availabilityZone") for place in places if place is not None}
             if missing := sorted(zones - there) if None not in there else []:
-                job.error(
+                job.warning(  # as long as its queue starts it elsewhere, nothing fails
                     "paths-no-mount-target", "containerProperties",
                     f"mounts {system}, which has no mount target in {', '.join(missing)}, where its machines may start",
                     allowed="a mount target in each zone",

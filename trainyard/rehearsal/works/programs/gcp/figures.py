@@ -25,6 +25,8 @@ _FRACTIONS: Final = re.compile(
 _NEVER_BELOW: Final = re.compile(
     r"metric\.type\s*=\s*\"(?:kubernetes\.io|compute\.googleapis\.com|cloudsql\.googleapis\.com)/"
 )
+_OF_CHANGES: Final = ("ALIGN_PERCENT_CHANGE", "ALIGN_DELTA")
+"""What a threshold is compared with is then how a figure changes: below 0 where it sinks, and in another unit."""
 _BELOW: Final = ("COMPARISON_LT", "COMPARISON_LE")
 
 
@@ -60,7 +62,17 @@ def _figures(view: View, path: str) -> None:
     limit = 0.0 if view.lacks(f"{path}.thresholdValue") else view.number(f"{path}.thresholdValue")
     if limit is None:
         return
-    where = f"{path}.thresholdValue"
+    if not any(each.get("perSeriesAligner") in _OF_CHANGES for _, each in view.items(f"{path}.aggregations")):
+        _threshold(view, f"{path}.thresholdValue", asked, comparison, limit)
+    missing = f"{path}.evaluationMissingData"
+    gone = view.text(missing) == "EVALUATION_MISSING_DATA_ACTIVE" and comparison in _BELOW
+    if gone and re.search(r"resource\.type\s*=\s*\"k8s_(container|pod)\"", asked):
+        words = "a pod that has ended has no figures, and is told as one that is idle for ever"
+        view.warning("programs-alert", missing, words, allowed="EVALUATION_MISSING_DATA_INACTIVE")
+
+
+def _threshold(view: View, where: str, asked: str, comparison: str | None, limit: float) -> None:
+    """A threshold of the figures themselves, in their unit."""
     share, fraction = _SHARES.search(asked), _FRACTIONS.search(asked)
     if share and 0 < limit < 1:
         words = f"{limit:g} of {share[1]}, which is in per cent: 0 to 100"
@@ -70,11 +82,6 @@ def _figures(view: View, path: str) -> None:
         view.warning("programs-alert", where, words, allowed=f"{limit / 100:g} for {limit:g} %")
     elif _NEVER_BELOW.search(asked) and comparison in _BELOW and limit <= (0 if comparison == _BELOW[0] else -1):
         view.error("programs-alert", where, f"waits for less than {limit:g}, and there never is", allowed="above 0")
-    missing = f"{path}.evaluationMissingData"
-    gone = view.text(missing) == "EVALUATION_MISSING_DATA_ACTIVE" and comparison in _BELOW
-    if gone and re.search(r"resource\.type\s*=\s*\"k8s_(container|pod)\"", asked):
-        words = "a pod that has ended has no figures, and is told as one that is idle for ever"
-        view.warning("programs-alert", missing, words, allowed="EVALUATION_MISSING_DATA_INACTIVE")
 
 
 def _mail(stack: Stack) -> None:

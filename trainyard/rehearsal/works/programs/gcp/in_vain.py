@@ -179,7 +179,7 @@ def _repositories(stack: Stack) -> None:
         upstream = "virtualRepositoryConfig.upstreamPolicies"
         if mode == "VIRTUAL_REPOSITORY" and not view.entries(upstream) and not view.is_unknown(upstream):
             words = "is empty: a virtual repository holds nothing itself, and no image is found in it"
-            view.error("gcp-repository", upstream, words, allowed="the repositories that it passes on")
+            view.warning("gcp-repository", upstream, words, allowed="the repositories that it passes on")
         if mode == "REMOTE_REPOSITORY" and view.lacks("remoteRepositoryConfig"):
             allowed = "where images come from"
             view.error("gcp-repository", "remoteRepositoryConfig", f"is missing for {mode}", allowed=allowed)
@@ -194,8 +194,9 @@ def _repositories(stack: Stack) -> None:
 def _lustre(stack: Stack) -> None:
     """A file system and the clusters beside it speak by one port: 988, or 6988 of both."""
     clusters = [view for view in stack.of_type(GKE_CLUSTER) if view.flag("addonsConfig.lustreCsiDriverConfig.enabled")]
-    old = {bool(view.flag("addonsConfig.lustreCsiDriverConfig.enableLegacyLustrePort")) for view in clusters}
-    if len(old) != 1:
+    path = "addonsConfig.lustreCsiDriverConfig.enableLegacyLustrePort"
+    old = {bool(view.flag(path)) for view in clusters}
+    if len(old) != 1 or any(view.is_unknown(path) for view in clusters):
         return
     for view in stack.of_type(GCP_LUSTRE):
         own = bool(view.flag("gkeSupportEnabled"))

@@ -69,7 +69,12 @@ def _alarms(stack: Stack) -> None:
             own = name.rpartition(":alarm:")[2]  # an ARN names one too
             hint = nearest(own, known, cutoff=_NEAR) if own not in known else ""
             if hint:
-                view.error("reference-alarm", "alarmRule", f"names the alarm {show(own)}, and there is none", hint=hint)
+                view.warning(
+                    "reference-alarm",
+                    "alarmRule",
+                    f"names the alarm {show(own)}, which is none of the stack",
+                    hint=hint,
+                )
 
 
 def _called(stack: Stack) -> None:
@@ -88,7 +93,9 @@ def _called(stack: Stack) -> None:
             given = re.sub(r":\d+$", "", str(sent.get(key) or ""))
             hint = nearest(given, names, cutoff=_NEAR) if given and given not in names else ""
             if hint:
-                view.error("reference-batch", "target.input", f"{key} is {show(given)}, and there is none", hint=hint)
+                view.warning(
+                    "reference-batch", "target.input", f"{key} is {show(given)}, which is none of the stack", hint=hint
+                )
 
 
 def _names(view: View) -> list[str]:

@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.types import (
     BACKUP_SELECTION,
     BATCH_DEFINITION,
@@ -94,7 +95,7 @@ def _called(places: Places, view: View, path: str, target: str | None) -> Iterat
     if universal is not None and universal[1] in _PREFIXES:
         action = f"{universal[1]}:{universal[2][0].upper()}{universal[2][1:]}"
         # Of which thing is told in its input: any right to the action will do.
-        if not _has_some(places, role.urn, action):
+        if not _has_some(places, role, action):
             view.error(
                 "rights-role-lacks", path, f"{by} cannot call {action}: no policy of the role names it",
                 allowed=f"a policy with {action}",
@@ -124,7 +125,9 @@ def _built(places: Places, project: View) -> Iterator[Need]:
 
 
 def _joined(places: Places, environment: View) -> Iterator[Need]:
-    """Machines of a batch register with Amazon ECS."""
+    """Machines of a batch register with Amazon ECS; those of a batch on EKS are its cluster's."""
+    if environment.has("eksConfiguration"):
+        return
     named = environment.text("computeResources.instanceRole")
     profiles = [
         view for view in places.stack.of_type(INSTANCE_PROFILE)
@@ -163,15 +166,17 @@ def _taken(places: Places, definition: View) -> None:
             )  # fmt: skip
 
 
-def _has_some(places: Places, role: str, action: str) -> bool:
+def _has_some(places: Places, role: RecordedResource, action: str) -> bool:
     """Whether some policy of a role names an action, or may."""
     own, _, name = action.lower().partition(":")
     stack = places.stack
-    if _attached(places, role):
+    own_role = stack.view_of(role)
+    if _attached(places, role.urn) or own_role.has("managedPolicyArns") or own_role.blurred("inlinePolicies"):
         return True
-    inline = [view for view in stack.of_type(ROLE_POLICY) if _is_of(view, role)]
+    inline = [view for view in stack.of_type(ROLE_POLICY) if _is_of(view, role.urn)]
     texts = [view.text("policy") for view in inline]
-    if not inline or None in texts:
+    texts += [own_role.text(f"{path}.policy") for path, _ in own_role.items("inlinePolicies")]
+    if not texts or None in texts:
         return True
     said = " ".join(str(text) for text in texts).lower()
     named = re.findall(rf"\"({own}:[a-z0-9*?]+|\*|\*:\*)\"", said)
