@@ -56,6 +56,13 @@ def test_stacks_that_are_alike_go_to_one_worker_while_it_has_any(tmp_path):
     assert not left
 
 
+def test_stacks_that_are_all_alike_are_judged_in_their_order(tmp_path):
+    for number in range(4):
+        (tmp_path / f"Pulumi.c{number}.yaml").write_text(f"config:\n  trainyard:client: c{number}\n", encoding="utf-8")
+    left = StacksLeft(sorted(tmp_path.iterdir()))
+    assert [left.next_for(worker) for worker in (0, 1, 0, 1)] == [0, 1, 2, 3]
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="kills by signal")
 def test_a_worker_that_is_killed_fails_its_stack_and_no_other():
     names = ["slow-a", "killed-b", "c", "d", "killed-e", "f"]

@@ -133,9 +133,10 @@ class StacksLeft:
         return bool(self._left)
 
     def next_for(self, worker: int) -> int:
-        """The first that this worker knows the kind of, or nobody does; the last of another's where there is none."""
+        """The first that this worker knows the kind of, or nobody does; where there is none the first of another's,
+        since stacks are told in their order."""
         fits = (stack for stack in self._left if self._worker.get(self._kind[stack], worker) == worker)
-        stack = next(fits, self._left[-1])
+        stack = next(fits, self._left[0])
         self._left.remove(stack)
         self._worker.setdefault(self._kind[stack], worker)
         return stack

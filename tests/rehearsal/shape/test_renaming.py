@@ -160,5 +160,6 @@ def test_a_text_is_said_of_the_next_client() -> None:
     template = mine.template("bucket vexora-logs of ml-1300 is unknown")
     assert template is not None
     assert theirs.filled(template) == "bucket lumbix-logs of ml-1455 is unknown"
-    assert mine.template(shown(WORDS, "bucket {0}-{a}")) is None
+    for made in ("bucket {0}-{a}", "id {A}", "https://127.0.0.1:{port}"):
+        assert mine.template(shown(WORDS, made)) is None, made
     assert not re.search("vexora", template)

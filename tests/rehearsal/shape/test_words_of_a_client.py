@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from trainyard.rehearsal.shape import lexicon
 from trainyard.rehearsal.shape.lexicon import Lexicon, of_the_rules
-from trainyard.rehearsal.shape.words import Vocabulary, form, forms, identity_texts, likeness, renameable, slips
+from trainyard.rehearsal.shape.words import far_from, form, forms, identity_texts, likeness, renameable, slips
 
 
 @pytest.mark.parametrize("name", ["vexora", "lumbix", "c028", "hooli", "210987654321", "ml-1300", "cc_4711"])
@@ -31,6 +32,12 @@ def test_a_word_of_texts_is_looked_for_within_names_and_one_of_remarks_is_not() 
     assert found == ("remarkable", "barnes")
 
 
+def test_a_room_of_the_rules_that_is_gone_is_no_empty_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lexicon, "_ROOMS", ("rehearsal", "moved"))
+    with pytest.raises(NotADirectoryError, match="moved"):
+        of_the_rules.__wrapped__()
+
+
 def test_names_of_which_one_is_in_the_other_or_a_slip_from_it_stay() -> None:
     rules = Lexicon.of(frozenset(), frozenset())
     assert renameable(["vexora", "vexoralab", "lumbix"], rules) == ("lumbix",)
@@ -53,14 +60,15 @@ def test_a_form_tells_what_rules_see_of_a_word() -> None:
     assert forms(["abc", "xyz"]) != forms(["xyz", "abc"]), "in another order"
 
 
-def test_the_words_and_patterns_of_sound_stacks_keep_off_a_name_that_is_nearly_one() -> None:
-    known = Vocabulary()
-    known.add(b"\x8c\x07trainer\x94 arn:aws:s3:::lum*-logs/* 3f48a37b s3:Get*")
-    assert known.far_from(["vexora", "c028"])
-    assert not known.far_from(["trainor"])
-    assert not known.far_from(["lumbix"]), "a pattern would mean it"
-    known.add(b"vexara")
-    assert not known.far_from(["vexora"])
+@pytest.mark.parametrize("name", ["trainor", "lumbix", "lum", "vexora", "lux", "gridlux", "210987654321"])
+def test_what_else_a_stack_says_keeps_off_a_name_that_it_might_mean(name: str) -> None:
+    rest = b"\x8c\x07trainer\x94 arn:aws:s3:::lum*-logs/* ^vex.+ gridl 3f48a37b s3:Get* 21098765 \x8c\x40lux is"
+    assert not far_from(rest, ["norvik", name])
+
+
+def test_what_else_a_stack_says_means_no_other_name() -> None:
+    rest = b"\x8c\x07trainer\x94 arn:aws:s3:::lum*-logs/* ^vex.+ 3f48a37b s3:Get* 028 300 c02 \x8c\x40nor is"
+    assert far_from(rest, ["vortik", "c028", "zaltec", "ml-1300", "310987654300"])
 
 
 def test_who_a_client_is_comes_from_its_settings() -> None:

@@ -57,6 +57,8 @@ def of_the_rules() -> Lexicon:
     within: set[bytes] = set()
     package = Path(str(files("trainyard")))
     for room in _ROOMS:
+        if not (package / room).is_dir():
+            raise NotADirectoryError(f"{package / room}: rules are read there for the words that they know")
         for path in sorted((package / room).rglob("*")):
             if path.suffix not in _KINDS:
                 continue

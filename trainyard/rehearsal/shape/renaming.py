@@ -80,7 +80,8 @@ class Renaming:
 
     def template(self, text: str) -> str | None:
         """A text for the next client, to be filled in by its own renaming; None where it holds a digest."""
-        if "\0" in text or any(digits[:_FEWEST_DIGITS] in self._digests for digits in _HEX.findall(text)):
+        digits = {found[:_FEWEST_DIGITS] for found in _HEX.findall(text.lower())}
+        if "\0" in text or not digits.isdisjoint(self._digests) or any(other in text for other in self._others):
             return None
         return self._normal_text(text)
 

@@ -8,14 +8,14 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final
 
 from trainyard.rehearsal.engine.project import StackConfig
 from trainyard.rehearsal.engine.recorder import Recording
 from trainyard.rehearsal.shape import content, lexicon
 from trainyard.rehearsal.shape.renaming import AmbiguousError, Renaming, normal_form
-from trainyard.rehearsal.shape.words import Vocabulary, forms, identity_texts, renameable
+from trainyard.rehearsal.shape.words import far_from, forms, identity_texts, renameable
 
 _MOST: Final = 256
 """Shapes that a process remembers; then it begins anew."""
@@ -27,7 +27,6 @@ class Shape:
 
     key: Hashable
     renaming: Renaming
-    rest: bytes = field(repr=False)  # the normal form between the words; forgotten with the stack
 
 
 class Sound:
@@ -37,8 +36,6 @@ class Sound:
         self.asked = 0
         self.known = 0
         self._answers: dict[tuple[Hashable, Hashable], Any] = {}
-        self._told: set[Hashable] = set()  # shapes whose words are in the vocabulary
-        self._vocabulary = Vocabulary()
         self._salt = os.urandom(32)
 
     def shape_of(
@@ -50,7 +47,9 @@ class Sound:
         known: Recording,
         derived: Mapping[str, Sequence[str]],
     ) -> Shape | None:
-        """The shape of a stack that was recorded; None where the program failed or something in it is no plain data."""
+        """The shape of a stack that was recorded. None where the program failed, something in it is no plain data, or
+        the client's name is nearly another word of it: whether it is asked or would be remembered, its letters count.
+        """
         if any(run.error is not None or run.hang is not None for run in (preview, known)) or config.unseen:
             return None
         words = renameable(identity_texts(config.stack, settings), lexicon.of_the_rules())
@@ -60,30 +59,26 @@ class Sound:
         except (AmbiguousError, content.NotPlainError):
             return None
         rest, places = normal_form(text, renaming.places(text))
+        if not far_from(rest, words):
+            return None
         found = hashlib.blake2b(key=self._salt)
         for part in (rest, places, forms(words).encode()):
             found.update(len(part).to_bytes(8, "big"))
             found.update(part)
         classes = tuple(sorted(known.classes.items())) if known.classes == preview.classes else ()
-        return Shape((found.digest(), *classes), renaming, rest) if classes else None
+        return Shape((found.digest(), *classes), renaming) if classes else None
 
     def answer(self, shape: Shape, question: Hashable) -> Any:
-        """What was answered to a stack of this shape; None where it was not asked, or the client's name is nearly
-        another word of it."""
+        """What was answered to a stack of this shape; None where it was not asked."""
         self.asked += 1
         found = self._answers.get((question, shape.key))
-        if found is None or not self._vocabulary.far_from(shape.renaming.words):
-            return None
-        self.known += 1
+        self.known += found is not None
         return found
 
     def add(self, shape: Shape, question: Hashable, answer: Any) -> None:
         """Remembers an answer that nothing was found, which is anything but None."""
         if len(self._answers) >= _MOST:
-            self._answers, self._told, self._vocabulary = {}, set(), Vocabulary()
-        if shape.key not in self._told:
-            self._told.add(shape.key)
-            self._vocabulary.add(shape.rest)
+            self._answers = {}
         self._answers[question, shape.key] = answer
 
 

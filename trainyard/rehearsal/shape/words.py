@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 import string
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from fnmatch import fnmatchcase
 from typing import Any, Final
 
@@ -33,7 +33,7 @@ _NUMBERED: Final = re.compile(r"[A-Za-z]+[-_][0-9]{3,}")
 _WORD: Final = re.compile(r"[0-9A-Za-z]+")
 _LETTERS: Final = string.ascii_lowercase + string.digits
 _NUMBER: Final = re.compile(r"\d+")
-_CHANCE: Final = re.compile(r"(?=.*\d)[0-9a-f]+")
+_CHANCE: Final = re.compile(rb"(?=.*\d)(?=.*[a-f])[0-9a-f]+")
 """Digits of a digest or an id: nobody means another word by them."""
 _BOOLEANS: Final = frozenset({b"yes", b"off", b"true", b"false", b"null", b"none", b"nan", b"inf"})
 """What a reader of YAML takes for something else than a text."""
@@ -139,37 +139,38 @@ def forms(words: Sequence[str]) -> str:
     return json.dumps([list(map(form, words)), [sorted(words).index(word) for word in words]])
 
 
-class Vocabulary:
-    """The words and patterns of stacks that were found sound: none may be nearly the name of the next client."""
-
-    def __init__(self) -> None:
-        self._words: set[str] = set()
-        self._patterns: set[str] = set()
-        self._far: dict[str, bool] = {}
-
-    def add(self, rest: bytes) -> None:
-        """Takes in the words of what is left of a stack's normal form without the names."""
-        told = {each.decode() for each in rest.translate(_WORDS_AND_STARS).split() if len(each) >= SHORTEST}
-        new = {each for each in told - self._words - self._patterns if not _CHANCE.fullmatch(each)}
-        if new:
-            patterns = {each for each in new if "*" in each or "?" in each}
-            self._patterns |= {each for each in patterns if each.strip("*?")}
-            self._words |= new - patterns
-            self._far = {}
-
-    def far_from(self, words: Iterable[str]) -> bool:
-        """Whether none of these is nearly a word in here, nor is meant by a pattern that names a part of it."""
-        return all(map(self._is_far, words))
-
-    def _is_far(self, word: str) -> bool:
-        if word not in self._far:
-            small = word.lower()
-            self._far[word] = self._words.isdisjoint(slips(small)) and not any(
-                fnmatchcase(small, pattern) for pattern in self._patterns
-            )
-        return self._far[word]
+def far_from(rest: bytes, words: Iterable[str]) -> bool:
+    """Whether nothing in what is left of a stack's normal form is nearly one of the words that were taken out of it,
+    begins or ends as one does, or is a pattern that would mean one: by that one client's word might be told from
+    another's."""
+    told = set(rest.translate(_WORDS_AND_STARS).split())
+    told.update(text.lower() for text in _BEHIND_A_LENGTH.findall(rest))
+    told = {each for each in told if len(each) >= SHORTEST and not _CHANCE.fullmatch(each)}
+    patterns = {each.decode() for each in told if b"*" in each or b"?" in each}
+    patterns = {each for each in patterns if each.strip("*?")}
+    joined = b" %b " % b" ".join(told)
+    return not any(_is_near(word.lower(), told, joined, patterns) for word in words)
 
 
+def _is_near(word: str, told: Set[bytes], joined: bytes, patterns: Set[str]) -> bool:
+    whole = word.encode()
+    return (
+        b" %b" % whole in joined  # it begins or ends another
+        or b"%b " % whole in joined
+        or not told.isdisjoint(end.encode() for end in _ends(word))
+        or not told.isdisjoint(slip.encode() for slip in slips(word))
+        or any(fnmatchcase(word, pattern) for pattern in patterns)
+    )
+
+
+def _ends(word: str) -> Iterator[str]:
+    """Its beginnings and endings, which rules may ask for. Short numbers are none: nobody means a name by them."""
+    for length in range(SHORTEST, len(word)):
+        yield from (end for end in (word[:length], word[-length:]) if not end.isdigit() or length >= _LONG_NUMBER)
+
+
+_BEHIND_A_LENGTH: Final = re.compile(rb"\x8c[0-9A-Za-z]([0-9A-Za-z*?]+)")
+"""The first word of a text whose length, a byte in front of it, looks like a letter (`renaming.py`)."""
 _WORDS_AND_STARS: Final = bytes(
     code if chr(code) in "*?" else ord(chr(code).lower()) if code < 128 and chr(code).isalnum() else ord(" ")
     for code in range(256)
