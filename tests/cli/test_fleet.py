@@ -337,8 +337,9 @@ def judged(agency: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("judged")
 def test_what_nobody_asked_is_unknown_and_what_was_kept_has_its_date(agency: Path) -> None:
-    last = run(agency, "fleet", "list").output.splitlines()[-1]
-    assert last.split() == ["globex", "all", "hold", "unknown", "unknown", "unknown"]
+    listed = run(agency, "fleet", "list").output.splitlines()
+    (row,) = (line for line in listed if line.startswith("globex"))
+    assert row.split() == ["globex", "all", "hold", "unknown", "unknown", "unknown"]
     note("globex", agency / HOMES, smoke=Smoke("fail", "2026-11-20T10:00:00+00:00", "kubernetes"))
     old = Spend(1234.5, 2000.0, 500.0, "2026-10-31T10:00:00+00:00")
     note("globex", agency / HOMES, spend=old)

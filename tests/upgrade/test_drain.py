@@ -161,7 +161,7 @@ def test_the_command_waits_holds_and_says_what_comes_next(stack: Standing) -> No
     stack.cluster(workloads=[[run], [run], []])
     done = stack.verb("drain", "--team", "vision")
     assert done.exit_code == 0, done.output
-    assert "waiting for 1 jobs to end: team-vision/run" in done.output
+    assert "waiting for 1 job to end: team-vision/run" in done.output
     assert "team vision: nothing runs there any more. Take it out of Pulumi.demo.yaml" in done.output
     assert stack.queues["team-vision/default"] == "Hold" and stack.queues["team-language/default"] == "None"
     again = stack.verb("drain", "--team", "vision", "--release")

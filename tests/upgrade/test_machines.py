@@ -93,7 +93,7 @@ def test_only_jobs_on_those_nodes_are_waited_for(stack, there):
     stack.cluster(workloads=[[on_it, elsewhere], [elsewhere], [elsewhere]])
     done = stack.run("--from", str(there["machine"]), "--run")
     assert done.exit_code == 0, done.output
-    assert "waiting for 1 jobs to end: team-vision/tune" in done.output
+    assert "waiting for 1 job to end: team-vision/tune" in done.output
     assert stack.calls == ["stack-export", "stack-output", "up"]
     assert stack.queues == OPEN
     assert sum('"stopPolicy": "Hold"' in line for line in stack.applied) == 2, "those of smoke jobs never"

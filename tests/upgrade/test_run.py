@@ -100,7 +100,7 @@ def test_jobs_that_run_are_waited_for(stack: Standing) -> None:
     stack.cluster(workloads=[[job, proof, ended, waiting], [job], [proof, ended, waiting]])
     done = stack.run(*TO)
     assert done.exit_code == 0, done.output
-    assert "waiting for 1 jobs to end: team-vision/run" in done.output
+    assert "waiting for 1 job to end: team-vision/run" in done.output
 
 
 def test_jobs_that_do_not_end_stop_it_and_the_next_call_waits_on(stack: Standing) -> None:
