@@ -253,12 +253,15 @@ def _webhooks(view: View) -> None:
 def _device_claim(view: View, at: str = "spec") -> None:
     """What a claim of devices asks for (validation of `resource.k8s.io/v1`)."""
     names: list[str] = []
+    # Before v1beta2 a request says itself what it asks for.
+    is_old = (view.text("apiVersion") or "").endswith("/v1beta1")
+    kinds = ("deviceClassName", "firstAvailable") if is_old else ("exactly", "firstAvailable")
     for path, entry in view.items(f"{at}.devices.requests"):
-        given = [key for key in ("exactly", "firstAvailable") if entry.get(key)]
+        given = [key for key in kinds if entry.get(key)]
         if len(given) != 1 and UNKNOWN not in entry.values():
             view.error(
                 "k8s-device-claim", path, f"has {' and '.join(given) or 'neither'}",
-                allowed="one of exactly, firstAvailable",
+                allowed=f"one of {', '.join(kinds)}",
             )  # fmt: skip
         names.append(str(entry.get("name")))
         mode, count = view.text(f"{path}.exactly.allocationMode"), view.number(f"{path}.exactly.count")
@@ -266,8 +269,10 @@ def _device_claim(view: View, at: str = "spec") -> None:
             view.error(
                 "k8s-device-claim", f"{path}.exactly.count", "given with allocationMode All", allowed="ExactCount"
             )  # fmt: skip
-        if mode != "All" and count is not None and count < 1:
+        if mode != "All" and count is not None and count < 0:  # 0 is as good as nothing said, which is 1
             view.error("k8s-device-claim", f"{path}.exactly.count", f"got {count:g}", allowed="1 or more")
+    if view.blurred(f"{at}.devices.requests"):
+        return
     for where in (f"{at}.devices.constraints", f"{at}.devices.config"):
         for path, _ in view.items(where):
             for index, name in enumerate(view.texts(f"{path}.requests")):

@@ -202,7 +202,8 @@ def _job_set(view: View) -> None:
         jobs = view.number(f"{path}.replicas") or 1
         longest = f"{name}-{entry.get('name')}-{jobs - 1:.0f}-{pods - 1:.0f}"
         is_indexed = view.text(f"{path}.template.spec.completionMode") in (None, "Indexed")
-        length = len(longest) + _SUFFIX if is_indexed else len(longest.rpartition("-")[0])
+        is_counted = is_indexed and view.has(f"{path}.template.spec.completions")  # else it looks at the job's alone
+        length = len(longest) + _SUFFIX if is_counted else len(longest.rpartition("-")[0])
         if name is not None and isinstance(entry.get("name"), str) and length > _LABEL_LENGTH:
             view.error(
                 "k8s-name", "metadata.name", f"with job {entry['name']} its pods have names of {length} characters",

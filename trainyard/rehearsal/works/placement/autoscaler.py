@@ -41,7 +41,7 @@ def _total(view: View, world: World) -> None:
     running, may = sum(one for one in least if one is not None), sum(one for one in most if one is not None)
     if not total or not least or None in (*least, *most):
         return
-    if total <= running:
+    if total <= running < may:  # groups that may have no more need no other
         words = f"is {total:g}, and {running} nodes run at least: no other is ever started"
         view.error("placement-autoscaler", path, words, allowed=f"more than {running}, or 0 for no limit")
     elif total < may and view.stack.context.ours:

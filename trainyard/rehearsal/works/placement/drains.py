@@ -67,8 +67,11 @@ def _of_jobs(view: View, world: World, selector: Mapping[str, Any], namespace: s
             words = (
                 f"is {value} of the pods of {workload.told()}, which have no scale to count by: none of them can be "
             )
-            view.error("placement-drain", share, f"{words}evicted, and no node with one be drained",
-                       allowed="minAvailable, as a number")  # fmt: skip
+            # Whoever says that none, or all but none, may go means it.
+            is_meant = value in (0, "0", "0%") if share.endswith("maxUnavailable") else value == "100%"
+            tell = view.warning if is_meant else view.error
+            tell("placement-drain", share, f"{words}evicted, and no node with one be drained",
+                 allowed="minAvailable, as a number")  # fmt: skip
             return
 
 

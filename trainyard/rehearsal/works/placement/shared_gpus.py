@@ -9,11 +9,12 @@ its own.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
 from trainyard.conventions import GPU_RESOURCE
 from trainyard.recorded.node_groups import GKE_NODE_POOL
-from trainyard.recorded.read import mappings_at, value_at
+from trainyard.recorded.quantities import quantity
+from trainyard.recorded.read import follow, mappings_at, value_at
 from trainyard.rehearsal.context import View
 from trainyard.rehearsal.works.placement.kubernetes.nodes import Nodes
 from trainyard.rehearsal.works.placement.world import World
@@ -24,15 +25,20 @@ _STRATEGY: Final = "TIME_SHARING"
 def check_shared(world: World, views: Mapping[str, View]) -> None:
     """Every pod that asks for several, where all nodes that take it share theirs."""
     for verdict in world.verdicts:
-        count = verdict.requests.get(GPU_RESOURCE, 0)
+        count = max((_gpus(one) for _, one in verdict.workload.containers()), default=0.0)
         if count <= 1 or not verdict.groups or not all(map(_is_shared, verdict.groups)):
             continue
         workload = verdict.workload
         views[workload.resource.urn].error(
             "placement-shared-gpu", workload.at("resources"),
-            f"{workload.told()} asks for {count:g} GPUs, and those of {verdict.groups[0].name} are shared by pods, "
-            "each of which may have one: no node admits it", allowed=f"{GPU_RESOURCE} of 1",
+            f"a container of {workload.told()} asks for {count:g} GPUs, and those of {verdict.groups[0].name} are "
+            "shared: each container may have one, and no node admits more", allowed=f"{GPU_RESOURCE} of 1",
         )  # fmt: skip
+
+
+def _gpus(container: Mapping[str, Any]) -> float:
+    given = follow(container, "resources", "limits", GPU_RESOURCE)
+    return quantity(given) or 0.0 if isinstance(given, (str, int, float)) else 0.0
 
 
 def _is_shared(nodes: Nodes) -> bool:

@@ -34,11 +34,11 @@ def check_topology(world: World, views: Mapping[str, View]) -> None:
     groups = world.nodes
     if not groups:
         return
+    known = {label for nodes in groups for label in nodes.labels} | _WELL_KNOWN
+    numberless = {re.sub(r"\d+", "", one) for one in known}  # clouds count layers, and bring more of them
     for view in views.values():
         kind = view.text("kind") if view.type.startswith("kubernetes:") else None
         for path, key in _asked(view) if kind in _SETS else _levels(view) if kind == _TOPOLOGY else ():
-            known = {label for nodes in groups for label in nodes.labels} | _WELL_KNOWN
-            numberless = {re.sub(r"\d+", "", one) for one in known}  # clouds count layers, and bring more of them
             is_slip = re.sub(r"\d+", "", key) not in numberless and nearest(key, known, cutoff=_SLIP)
             if is_slip or (not world.installs_unknown and all(nodes.values(key) == frozenset() for nodes in groups)):
                 why = "its pods wait for ever" if kind in _SETS else "no node is part of the topology"

@@ -100,15 +100,21 @@ def _recorded(cluster: Cluster, back: float | None, usual: float | None) -> None
         for rule in listed(group.get("rules"))
         if isinstance(rule, Mapping)
     ]
-    told: set[str] = set()
+    told: set[tuple[str, str]] = set()
     for view, path, every, rule in rules:
         name = rule.get("record")
-        if back is None or every is None or every <= back or not isinstance(name, str) or path in told:
+        if back is None or every is None or every <= back or not isinstance(name, str):
             continue
-        asked = re.compile(rf"(?<![\w:]){re.escape(name)}(?![\w:])(?:\{{[^}}]*\}})?(?!\s*\[)")
-        others = [other for _, at, _, other in rules if at != path and asked.search(str(other.get("expr")))]
+        own = view.resource.urn, path
+        if own in told:
+            continue
+        # What is in braces is taken whole (`?+`): with part of it, a range behind it would not be seen.
+        asked = re.compile(rf"(?<![\w:]){re.escape(name)}(?![\w:])(?:\{{[^}}]*\}})?+(?!\s*\[)")
+        others = [
+            other for of, at, _, other in rules if (of.resource.urn, at) != own and asked.search(str(other.get("expr")))
+        ]
         if others:
-            told.add(path)
+            told.add(own)
             view.error(
                 "programs-scrape", path,
                 f"{name} is recorded every {every:g} s, and a sample counts for {back:g} s: "

@@ -97,10 +97,18 @@ def _resources(view: View, room: Room, pairs: list[tuple[str, str]]) -> None:
 
 def _for_others(stack: Stack, view: View, room: Room, pairs: list[tuple[str, str]]) -> None:
     """A request of Google's queue is for nodes that come by it: of others none is ever made."""
-    if view.text("spec.provisioningClassName") != _QUEUED:
+    managed = set(view.texts("spec.managedResources"))
+    if view.text("spec.provisioningClassName") != _QUEUED or view.blurred("spec.managedResources"):
         return
     for name in dict.fromkeys(name for name, _ in pairs):
-        flavors = [flavor for queue, flavor in pairs if queue == name]
+        covered = {
+            flavor: set(group.covered) for group in room.configuration.queues[name].groups for flavor in group.flavors
+        }
+        # Where a job asks for none of what is managed, it is let by without a request: such flavors may be any.
+        flavors = [
+            flavor for queue, flavor in pairs
+            if queue == name and (not managed or managed & covered.get(flavor, set()))
+        ]  # fmt: skip
         asked = [flavor for flavor in flavors if room.groups.get(flavor) and any(map(_is_queued, room.groups[flavor]))]
         others = [flavor for flavor in flavors if room.groups.get(flavor) and flavor not in asked]
         if asked and others and room.is_sure(room.configuration.queues[name]):

@@ -32,11 +32,12 @@ def check(cluster: Cluster) -> None:
 def _rule(view: View, path: str, rule: dict[str, object]) -> None:
     record, expression, labels = rule.get("record"), rule.get("expr"), rule.get("labels")
     if isinstance(record, str) and not _NAME.fullmatch(record):
-        view.error("watching-syntax", f"{path}.record", f"{show(record)} is no name of a figure",
+        # Prometheus 3 takes any name in UTF-8, where it is told so, and its rules then quote it.
+        view.warning("watching-syntax", f"{path}.record", f"{show(record)} is no name of a figure before Prometheus 3",
                    allowed="letters, digits, _ and :")  # fmt: skip
     for name in labels if isinstance(labels, dict) else ():
         if isinstance(name, str) and not _LABEL.fullmatch(name):
-            view.error("watching-syntax", f"{path}.labels", f"{show(name)} is no name of a label",
+            view.warning("watching-syntax", f"{path}.labels", f"{show(name)} is no name of a label before Prometheus 3",
                        allowed="letters, digits and _")  # fmt: skip
     if isinstance(expression, str) and (wrong := _wrong(expression)):
         view.error(

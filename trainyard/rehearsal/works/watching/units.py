@@ -13,7 +13,7 @@ from typing import Final
 from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.works.watching.promql import selectors
 
-_RATIO: Final = re.compile(r"DCGM_FI_PROF_(?!.*BYTES)\w*(?:ACTIVE|OCCUPANCY|ISSUED)|\w+_ratio|[\w:]+:ratio\w*")
+_RATIO: Final = re.compile(r"DCGM_FI_PROF_(?!.*BYTES)\w*(?:ACTIVE|OCCUPANCY|ISSUED)")
 _PERCENT: Final = re.compile(r"DCGM_FI_DEV_\w*UTIL|\w+_percent")
 _PIECES: Final = re.compile(r"\b(?:and|or|unless)\b(?:\s+(?:on|ignoring)\s*\([^)]*\))?")
 _COMPARED: Final = re.compile(
@@ -21,7 +21,7 @@ _COMPARED: Final = re.compile(
 )
 _CHANGES: Final = re.compile(
     r"[*/+%^]|\s-\s|\b(?:sum|count|rate|increase|delta|deriv|sum_over_time|count_over_time|count_values|vector|time"
-    r"|histogram_quantile|predict_linear|stddev|topk|bottomk)\b"
+    r"|histogram_quantile|predict_linear|stddev|topk|bottomk|changes|resets|timestamp)\b"
 )
 
 
@@ -38,7 +38,8 @@ def compared(view: View, path: str, expression: str) -> None:
             )
         elif all(_PERCENT.fullmatch(one) for one in metrics) and 0 < number < 1:
             words = f"is a percentage, and is compared with {number:g}"
-            view.error("watching-unit", path, f"{show(sorted(metrics)[0])} {words}", allowed="0 to 100")
+            # An average over hours of a GPU that does nothing is below one percent.
+            view.warning("watching-unit", path, f"{show(sorted(metrics)[0])} {words}", allowed="0 to 100")
 
 
 def _always(by: str) -> str:
@@ -48,7 +49,9 @@ def _always(by: str) -> str:
 def _comparisons(expression: str) -> Iterator[tuple[str, str, float]]:
     for piece in _PIECES.split(expression):
         found = _COMPARED.match(piece.strip())
-        if found is not None and not re.search(r"[<>]|==", _without_matchers(found["left"])):
+        left = _without_matchers(found["left"]) if found is not None else ""
+        # With a bracket more than it opens, the comparison is of something around this piece.
+        if found is not None and not re.search(r"[<>]|==", left) and left.count(")") <= left.count("("):
             yield found["left"], found["by"], float(found["number"])
 
 

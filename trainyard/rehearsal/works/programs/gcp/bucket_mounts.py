@@ -50,10 +50,13 @@ def _stale(view: View) -> None:
     """A volume that several write, and whose mount asks once for what is there and never again."""
     told = [(f"spec.mountOptions[{n}]", one) for n, one in enumerate(view.texts("spec.mountOptions"))]
     given = view.mapping("spec.csi.volumeAttributes").get("metadataCacheTTLSeconds")
+    if view.flag("spec.csi.readOnly") or any(option == "ro" for _, option in told):
+        return
     for path, option in (*told, ("spec.csi.volumeAttributes", f"metadata-cache:ttl-secs:{given}")):
         is_for_ever = re.fullmatch(r"(?:metadata-cache:|stat-cache-)ttl(?:-secs)?[:=]-1", option.strip())
         if is_for_ever and "ReadWriteMany" in view.texts("spec.accessModes"):
-            view.error(
+            # Right where each node reads what was there before, or what it wrote itself: usual for training data.
+            view.warning(
                 "programs-mount-option", path,
                 f"is {option}: what another node writes is not seen until a pod starts anew, and the volume is written "
                 "by many", allowed="metadata-cache:ttl-secs:0",

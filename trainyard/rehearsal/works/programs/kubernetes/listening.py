@@ -80,7 +80,8 @@ def _argument(pod: Pod, container: Container) -> None:
     if len(words) != 1 or not re.fullmatch(r"\d{4,5}", str(words[0])) or not probed or not probed <= declared:
         return
     if int(words[0]) not in declared and abs(int(words[0]) - next(iter(probed))) < _NEAR_PORTS:
-        pod.view.error(
+        # What a program does with a number nobody here knows.
+        pod.view.warning(
             "programs-port", f"{container.path}.args[0]",
             f"is {words[0]}, and container {container.name!r} of {pod.title} is asked on "
             f"{', '.join(map(str, sorted(probed)))}", allowed=", ".join(map(str, sorted(probed))),

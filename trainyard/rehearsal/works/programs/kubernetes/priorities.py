@@ -38,12 +38,15 @@ def _expendable(cluster: Cluster) -> None:
     used: dict[str, list[Pod]] = {}
     for pod in cluster.pods:
         name = pod.spec.get("priorityClassName")
+        if pod.view.text("kind") == "DaemonSet":
+            continue  # they run on nodes that others start
         if isinstance(name, str) and not any(_PAUSE in str(one.body.get("image")) for one in pod.containers):
             used.setdefault(name, []).append(pod)
     for view in cluster.of("PriorityClass"):
         value, pods = view.number("value"), used.get(view.text("metadata.name") or "", [])
         if value is not None and value < least and pods:
-            view.error(
+            # Work that takes what is left over, and waits for it, may be meant.
+            view.warning(
                 "programs-priority", "value",
                 f"is {value:g}, and the autoscaler starts no node for pods below {least:g}: {pods[0].title} waits "
                 "until somebody else's node has room", allowed=f"{least:g} or more",

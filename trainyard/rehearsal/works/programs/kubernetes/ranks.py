@@ -190,7 +190,8 @@ def _provider(pod: Pod, container: Container) -> None:
         if not isinstance(one, Mapping):
             continue
         if (one.get("name"), one.get("value")) in _PAST:
-            pod.view.error(
+            # Whoever looks for a fault of the fabric does so for a while.
+            pod.view.warning(
                 "programs-interface", f"{container.path}.env[{index}].value",
                 f"{one['name']} is {one['value']}, and the container asks for {_EFA}: NCCL passes the adapters by",
                 allowed="NCCL_NET of AWS Libfabric, or none",

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from trainyard.recorded.model import has_unknown
-from trainyard.recorded.read import known_texts
+from trainyard.recorded.read import follow, known_texts
 from trainyard.rehearsal.context import View, listed
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
 
@@ -70,7 +70,7 @@ def _gpus(spec: Mapping[str, Any]) -> int:
     counts = [
         int(str(limits.get("nvidia.com/gpu")))
         for one in listed(spec.get("containers"))
-        if isinstance(one, Mapping) and isinstance(limits := (one.get("resources") or {}).get("limits"), Mapping)
+        if isinstance(limits := follow(one, "resources", "limits"), Mapping)
         if str(limits.get("nvidia.com/gpu")).isdigit()
     ]
     return sum(counts)
@@ -79,11 +79,14 @@ def _gpus(spec: Mapping[str, Any]) -> int:
 def _honoured(view: View, path: str, entry: Mapping[str, Any], name: str, expressions: list[str]) -> None:
     if entry.get("honorLabels") is True or has_unknown(entry):
         return
-    dropped = [
-        re.compile(str(one.get("regex", "(.*)")))
-        for one in listed(entry.get("relabelings"))
-        if isinstance(one, Mapping) and one.get("action") == "labeldrop"
-    ]
+    try:
+        dropped = [
+            re.compile(str(one.get("regex", "(.*)")))
+            for one in listed(entry.get("relabelings"))
+            if isinstance(one, Mapping) and str(one.get("action")).lower() == "labeldrop"
+        ]
+    except re.error:
+        return  # an expression of RE2's own: what it drops is not known here
     prefix, labels = _OWN_LABELS[name]
     lost = [label for label in labels if not any(one.fullmatch(label) for one in dropped)]
     asked = [
@@ -94,8 +97,9 @@ def _honoured(view: View, path: str, entry: Mapping[str, Any], name: str, expres
     ]
     renamed = [one for one in listed(entry.get("metricRelabelings")) if "exported_" in str(one)]
     if asked and not renamed:
-        view.error(
+        # A rule may mean the namespace of the exporter itself, or a label of another figure that it joins.
+        view.warning(
             "programs-scrape", f"{path}.honorLabels",
-            f"is not true: {', '.join(asked)} of the figures are called exported_{asked[0]} and so on, and rules ask "
-            f"for {asked[0]}, which is the exporter's own", allowed="true",
+            f"is not true: {', '.join(asked)} of the figures are called exported_{asked[0]} and so on, and where rules "
+            f"ask for {asked[0]} it is the exporter's own", allowed="true",
         )  # fmt: skip

@@ -100,6 +100,15 @@ def _of_chart(view: View, endpoints: str, cluster: Cluster) -> None:
     recorded = [one for one in cluster.of("Service") if wanted.items() <= one.mapping("metadata.labels").items()]
     if not names or wanted.get(_NAME) not in charts or recorded:
         return
+    # A class of scrapes says for all of its monitors who asks, and whose certificates are taken.
+    by_class = view.has("spec.scrapeClass") or any(
+        one.has(path)
+        for path, those in (
+            ("values.prometheus.prometheusSpec.scrapeClasses", cluster.releases),
+            ("spec.scrapeClasses", cluster.of("Prometheus.monitoring.coreos.com")),
+        )
+        for one in those
+    )
     for path, entry in view.items(endpoints):
         port = entry.get("port")
         if isinstance(port, str) and port not in names:
@@ -107,6 +116,8 @@ def _of_chart(view: View, endpoints: str, cluster: Cluster) -> None:
                 "reference-port", f"{path}.port", f"no service of chart {wanted[_NAME]} has a port {show(port)}",
                 allowed=" or ".join(sorted(names)), hint=nearest(port, names),
             )  # fmt: skip
+        elif by_class:
+            continue
         elif port in secure and not has_unknown(entry) and not any(entry.get(key) for key in _AUTHENTICATED):
             view.error(
                 "reference-monitor-path", f"{path}.bearerTokenFile",
@@ -156,6 +167,8 @@ def _other_key(view: View, cluster: Cluster) -> None:
 def _list(release: View) -> None:
     """Arguments that have the exporter read a list of its image, beside a list of one's own."""
     words = release.texts("values.arguments")
+    if any(word.partition("=")[0] in ("-m", "--configmap-data") for word in words):
+        return  # a config map outranks each file
     for index, word in enumerate(words):
         flag, _, value = word.partition("=")
         if flag in ("-f", "--collectors"):

@@ -6,6 +6,7 @@ Whether an option is needed nobody can say of one volume; of three that are alik
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import Final
 
 from trainyard.rehearsal.context import View
@@ -32,9 +33,10 @@ def check(cluster: Cluster) -> None:
 
 def _odd_one(views: list[View]) -> None:
     options = [{_key(one) for one in view.texts("spec.mountOptions")} for view in views]
+    counted = Counter(key for own in options for key in own)
+    by_others = {key for key, times in counted.items() if times == len(views) - 1}
     for view, own in zip(views, options, strict=True):
-        others = [one for one in options if one is not own]
-        missing = sorted(set.intersection(*others) - own)
+        missing = sorted(by_others - own)
         if missing:
             view.warning(
                 "programs-mount-option", "spec.mountOptions",

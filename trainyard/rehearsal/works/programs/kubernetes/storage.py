@@ -82,8 +82,10 @@ and "About Persistent Disk", machine series support, as generally known, 2026-11
 
 
 def _machines(view: View, cluster: Cluster) -> None:
-    """A class of disks that none of the cluster's machines without accelerators takes: there all claims are."""
+    """A class of disks that no machine of the cluster takes: its pods start nowhere. Where machines with accelerators
+    alone take it, most pods with a claim start nowhere."""
     pools = cluster.stack.of_type("gcp:container/nodePool:NodePool")
+    everywhere = [(one.text("nodeConfig.machineType") or "").partition("-")[0] for one in pools]
     plain = [one for one in pools if not one.has("nodeConfig.guestAccelerators")]
     names = [one.text("nodeConfig.machineType") for one in plain]
     families = [name.partition("-")[0] for name in names if name is not None and not name.startswith("ct")]
@@ -91,7 +93,8 @@ def _machines(view: View, cluster: Cluster) -> None:
     refused = _ONLY_PERSISTENT if kind.startswith("hyperdisk-balanced") else _ONLY_HYPERDISK
     is_told = kind.startswith(("hyperdisk-balanced", "pd-"))
     if is_told and families and None not in names and all(one in refused for one in families):
-        view.error(
+        tell = view.error if all(one in refused for one in everywhere) else view.warning
+        tell(
             "programs-storage-class", "parameters.type",
             f"is {kind}, and machines of {', '.join(sorted(set(families)))} take no such disk: no pod with one starts",
             allowed="pd-balanced" if refused is _ONLY_PERSISTENT else "hyperdisk-balanced",
@@ -118,6 +121,8 @@ def _claims(cluster: Cluster) -> Iterator[tuple[View, str, Mapping[str, Any]]]:
 def _told(value: Any, path: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Where values say of a claim both its class and by whom it is written, in either spelling of charts."""
     if isinstance(value, Mapping):
+        if value.get("enabled") is False or value.get("existingClaim"):
+            return  # the chart makes none there
         if "accessModes" in value and ("storageClassName" in value or "storageClass" in value):
             yield path, value
         elif "storageAccessModes" in value and "storageClass" in value:
@@ -129,7 +134,9 @@ def _told(value: Any, path: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
 def _shared(view: View, path: str, claim: Mapping[str, Any], cluster: Cluster) -> None:
     """A disk is of one node: a claim that many nodes may write is never bound."""
     name, modes = claim.get("storageClassName", claim.get("storageClass")), listed(claim.get("accessModes"))
-    made = next((one for one in cluster.of("StorageClass") if one.text("metadata.name") == name), None)
+    made = next(
+        (one for one in cluster.of("StorageClass") if name is not None and one.text("metadata.name") == name), None
+    )
     found = [one for one in modes if one in _MANY]
     is_raw = claim.get("volumeMode") == "Block"
     is_ml = made is not None and "hyperdisk-ml" in str(made.mapping("parameters").get("type"))

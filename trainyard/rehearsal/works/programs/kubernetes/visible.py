@@ -61,7 +61,7 @@ def _container(pod: Pod, container: Container, gpus: float, is_fast: bool) -> No
     for index, one in enumerate(listed(container.body.get("env"))):
         name, value = (one.get("name"), one.get("value")) if isinstance(one, Mapping) else (None, None)
         path = f"{container.path}.env[{index}].value"
-        if name == _VISIBLE and isinstance(value, str):
+        if name == _VISIBLE and isinstance(value, str) and "$(" not in value:
             parts = [part.strip() for part in value.split(",")]
             seen = 0
             for part in parts:
@@ -69,7 +69,8 @@ def _container(pod: Pod, container: Container, gpus: float, is_fast: bool) -> No
                     break
                 seen += 1
             if value != "all" and seen < gpus:
-                pod.view.error(
+                # A container may leave GPUs to a program beside it that has them by another way.
+                pod.view.warning(
                     "programs-visible", path,
                     f"{_VISIBLE} is {show(value)}: the program sees {seen} of the {gpus:g} GPUs that it pays for",
                     allowed="no such variable: a container has the GPUs that it asks for",

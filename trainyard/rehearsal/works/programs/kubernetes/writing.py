@@ -101,7 +101,9 @@ def _writable(
         return  # the part of it that is written to may be what is mounted
     else:
         said = "nothing is mounted there and the root is read-only"
-    pod.view.error(
+    # Not every program writes to its home.
+    tell = pod.view.warning if why.startswith("HOME ") else pod.view.error
+    tell(
         "programs-read-only",
         path,
         f"container {show(container.name)} of {pod.title} writes to {directory} ({why}), and {said}",

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from trainyard.problems import nearest
 from trainyard.recorded.model import has_unknown
 from trainyard.rehearsal.context import View, listed, show
 from trainyard.rehearsal.near import nearest_of
@@ -19,7 +18,7 @@ from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster, Pod
 _CLASSES: Final = (
     "mrdma.google.com", "netdev.google.com", "tpu.google.com", "gpu.google.com", "gpu.nvidia.com", "mig.nvidia.com",
     "vfio.gpu.nvidia.com", "compute-domain-daemon.nvidia.com", "compute-domain-default-channel.nvidia.com",
-    "neuron.aws.com", "efa.networking.k8s.aws", "gpu.amd.com",
+    "neuron.aws.com", "efa.networking.k8s.aws", "gpu.amd.com", "dra.net", "dranet",
 )  # fmt: skip
 """Classes that clouds and drivers bring."""
 _TEMPLATE: Final = "ResourceClaimTemplate"
@@ -53,20 +52,22 @@ def _classes(view: View, path: str, cluster: Cluster) -> None:
             name = one.get("deviceClassName") if isinstance(one, Mapping) else None
             if not isinstance(name, str) or name in (*made, *_CLASSES):
                 continue
-            hint = nearest(name, (*made, *_CLASSES), cutoff=0.75)
+            hint = nearest_of(name, (*made, *_CLASSES))
             if hint or cluster.makes_everything:
-                view.error(
+                # A class of another name may be made by hand, with its driver.
+                tell = view.error if hint else view.warning
+                tell(
                     "reference-device-class", f"{here}.deviceClassName",
                     f"no DeviceClass {show(name)} is there: pods with the claim wait for ever",
                     allowed=f"one of {', '.join((*made, *_CLASSES[:4]))}, or a DeviceClass that the stack makes",
-                    hint=hint,
+                    hint=f"did you mean {hint}?" if hint else "",
                 )  # fmt: skip
 
 
 def _made(pod: Pod, path: str, name: str, cluster: Cluster) -> None:
     """A runtime's pods run in every team's namespace: where one team has the template, all have to."""
-    if pod.namespace is not None:
-        return  # `training` tells what is nearly the name of one that is there
+    if pod.view.text("kind") != "ClusterTrainingRuntime":
+        return  # of pods in a namespace of their own `training` tells what is nearly the name of one that is there
     spaces = [str(view.text("metadata.name")) for view in cluster.of("Namespace")]
     teams = [space for space in spaces if cluster.is_teams(space) and _has_queue(space, cluster)]
     have = {space: cluster.names(_kind(cluster, space), space) for space in teams}
@@ -92,7 +93,10 @@ def _kind(cluster: Cluster, space: str) -> str:
 
 
 def _used(pod: Pod) -> None:
-    """A claim that no container of the pod names is allocated, and its devices are seen by nobody."""
+    """A claim that no container of the pod names is allocated, and its devices are seen by nobody.
+
+    Network interfaces belong to the pod: of those a container need name none, so that this is a warning.
+    """
     given = pod.spec.get("resourceClaims")
     if not pod.containers_are_known or has_unknown(given):
         return
@@ -109,15 +113,17 @@ def _used(pod: Pod) -> None:
     main = {
         one.get("name")
         for container in pod.containers
-        if not container.is_init
+        if not container.is_init or container.body.get("restartPolicy") == "Always"
         for one in listed((container.body.get("resources") or {}).get("claims"))
         if isinstance(one, Mapping)
     }
     for index, one in enumerate(listed(given)):
         name = one.get("name") if isinstance(one, Mapping) else None
         if isinstance(name, str) and name not in named:
-            words = "is named by no container: its devices are allocated, and no program sees them"
-            pod.view.error("reference-device-claim", f"{pod.path}.resourceClaims[{index}].name", words)
+            words = "is named by no container: unless its devices are the pod's network, no program sees them"
+            pod.view.warning("reference-device-claim", f"{pod.path}.resourceClaims[{index}].name", words)
         elif isinstance(name, str) and name not in main and not isinstance(own, Mapping):
-            words = "is named by first containers alone: its devices are allocated, and the pod's program sees none"
-            pod.view.error("reference-device-claim", f"{pod.path}.resourceClaims[{index}].name", words)
+            words = (
+                "is named by first containers alone: unless its devices are the pod's network, its program sees none"
+            )
+            pod.view.warning("reference-device-claim", f"{pod.path}.resourceClaims[{index}].name", words)

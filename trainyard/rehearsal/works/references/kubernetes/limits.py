@@ -38,10 +38,16 @@ def _devices(cluster: Cluster) -> None:
     """What containers have that say nothing: with a GPU among it, each first container and helper has one."""
     for view in cluster.of("LimitRange"):
         for path, entry in view.items("spec.limits"):
-            given = {key for part in ("default", "defaultRequest") for key in view.mapping(f"{path}.{part}")}
+            given = {
+                key
+                for part in ("default", "defaultRequest")
+                for key, amount in view.mapping(f"{path}.{part}").items()
+                if quantity(amount) != 0
+            }
             devices = sorted(key for key in given if "/" in key)
             if entry.get("type") == "Container" and devices:
-                view.error(
+                # A device that many share, such as /dev/fuse, each may have.
+                view.warning(
                     "reference-limits", f"{path}.default",
                     f"gives {', '.join(devices)} to every container that says nothing, helpers and first ones too: "
                     "pods ask for more than a node has, or take what they do not use", allowed="cpu and memory",

@@ -14,6 +14,7 @@ from posixpath import basename, dirname
 from typing import Any, Final
 
 from trainyard.problems import nearest
+from trainyard.recorded.model import has_unknown
 from trainyard.recorded.quantities import quantity
 from trainyard.recorded.read import as_number
 from trainyard.rehearsal.context import View, show
@@ -23,6 +24,7 @@ from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
 _ACTIVITY_SECONDS: Final = 300
 _SLIP: Final = 0.85
 _START_SECONDS: Final = 60
+_OF_ALL: Final = "values.singleuser"
 _NUMBERS: Final = ("timeout", "maxAge", "every")
 
 
@@ -42,7 +44,8 @@ def check(cluster: Cluster) -> None:
 def _kept(release: View) -> None:
     """A database in memory: the hub forgets its people and who has a notebook, each time that it starts."""
     if release.text("values.hub.db.type") == "sqlite-memory":
-        release.error(
+        # A hub of one workshop may well forget.
+        release.warning(
             "reference-notebooks", "values.hub.db.type",
             "is sqlite-memory: a hub that starts again knows nobody, and notebooks that run are nobody's",
             allowed="sqlite-pvc, postgres or mysql",
@@ -51,13 +54,17 @@ def _kept(release: View) -> None:
 
 def _devices(release: View) -> None:
     """What nodes offer beside cores and memory is asked for by a limit, and no pod may ask for more than its limit."""
-    places = [("values.singleuser", "extraResource.guarantees", "extraResource.limits")]
+    places = [(_OF_ALL, "extraResource.guarantees", "extraResource.limits")]
     places += [
         (f"{path}.kubespawner_override", "extra_resource_guarantees", "extra_resource_limits")
         for path, _ in release.items("values.singleuser.profileList")
     ]
     for base, guaranteed, limited in places:
-        limits = release.mapping(f"{base}.{limited}")
+        # A profile that says nothing of limits has those of all notebooks.
+        path = f"{base}.{limited}" if release.has(f"{base}.{limited}") else f"{_OF_ALL}.extraResource.limits"
+        if has_unknown(release.value(path)) or release.is_unknown(path):
+            continue
+        limits = release.mapping(path)
         for name, amount in release.mapping(f"{base}.{guaranteed}").items():
             if "/" in name and quantity(amount) and quantity(limits.get(name)) != quantity(amount):
                 release.error(

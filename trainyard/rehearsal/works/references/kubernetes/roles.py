@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from trainyard.conventions import TEAM_LABEL
 from trainyard.problems import nearest
-from trainyard.recorded.model import UNKNOWN
+from trainyard.recorded.model import UNKNOWN, has_unknown
 from trainyard.recorded.read import UnreadableInput
 from trainyard.recorded.selectors import selects
-from trainyard.rehearsal.context import View, show
+from trainyard.rehearsal.context import View, listed, show
 from trainyard.rehearsal.near import nearest_of
 from trainyard.rehearsal.works.references.kubernetes.api_resources import CUSTOM, RESOURCES, SUBRESOURCES, VERBS
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster, place
@@ -21,6 +22,8 @@ from trainyard.rehearsal.works.rights.kubernetes.built_in import ROLES
 
 _KNOWN: Final[Mapping[str, frozenset[str]]] = {**RESOURCES, **CUSTOM}
 _NAMED_VERBS: Final = ("create", "deletecollection")
+_OWN_DOMAIN: Final = TEAM_LABEL.partition("/")[0]
+"""Of labels that no chart gives its roles; those of other domains a release's may well have."""
 
 
 def _gathered(cluster: Cluster) -> None:
@@ -30,21 +33,33 @@ def _gathered(cluster: Cluster) -> None:
         if view.lacks("aggregationRule") or view.is_unknown("aggregationRule"):
             continue
         if view.entries("rules"):
-            view.error(
+            # The same as what is gathered may stand there, as of an object that was taken over from a cluster.
+            view.warning(
                 "reference-aggregation", "rules",
                 "are overwritten: the controller writes there what it gathers by aggregationRule", allowed="none",
             )  # fmt: skip
         wanted = [one for _, one in view.items("aggregationRule.clusterRoleSelectors")]
-        keys = [key for one in wanted for key in (one.get("matchLabels") or {})]
+        if has_unknown(wanted) or any(other.blurred("metadata.labels") for other in roles):
+            continue
+        keys = [key for one in wanted for key in _keys(one)]
+        of_releases = bool(cluster.releases) and not all(_OWN_DOMAIN in key.partition("/")[0] for key in keys)
         try:
             found = any(selects(one, other.mapping("metadata.labels")) for one in wanted for other in roles)
         except UnreadableInput:
             continue
-        if wanted and not found and cluster.makes_everything and not any("kubernetes.io" in key for key in keys):
+        by_others = of_releases or any("kubernetes.io" in key for key in keys)
+        if wanted and not found and cluster.makes_everything and not by_others:
             view.error(
                 "reference-aggregation", "aggregationRule", "means no role of the stack: whoever has it may do nothing",
                 allowed="labels of ClusterRoles",
             )  # fmt: skip
+
+
+def _keys(selector: Mapping[str, object]) -> list[str]:
+    """The keys of the labels that a selector asks for."""
+    labels, expressions = selector.get("matchLabels"), listed(selector.get("matchExpressions"))
+    by_value = [str(key) for key in labels] if isinstance(labels, Mapping) else []
+    return by_value + [str(one.get("key")) for one in expressions if isinstance(one, Mapping)]
 
 
 def check(cluster: Cluster) -> None:

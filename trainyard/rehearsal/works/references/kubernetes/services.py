@@ -108,9 +108,10 @@ def _unanswered(view: View, namespace: str, cluster: Cluster) -> None:
     is_written = cluster.find("Endpoints", namespace, name) is not None or name in slices or UNKNOWN in slices
     own = [pod for pod in cluster.pods_by_namespace.get(namespace, ()) if pod.labels]
     if not is_written and own and all(cluster.is_made_here(namespace, kind) for kind in written):
-        view.error(
+        # A program may write them itself, as Patroni does.
+        view.warning(
             "reference-service-selects-nothing", "spec.selector",
-            "is missing, and nobody writes its endpoints: who calls it reaches nothing",
+            "is missing, and nothing recorded writes its endpoints: who calls it reaches nothing",
             allowed=f"labels of pods, such as those of {own[0].title}",
         )  # fmt: skip
 

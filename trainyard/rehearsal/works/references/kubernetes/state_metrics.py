@@ -36,11 +36,11 @@ _SLIP: Final = 0.8
 
 def check(cluster: Cluster) -> None:
     """Every release that makes kube-state-metrics."""
+    _spaces(cluster)
     for release in cluster.releases:
         base = _BASES.get((release.text("chart") or "").rstrip("/").rpartition("/")[2])
         if base is None or release.has("valueYamlFiles"):
             continue
-        _spaces(release, base, cluster)
         if release.flag(f"{base}customResourceState.enabled") is False:
             continue
         path = f"{base}customResourceState.config.spec.resources"
@@ -53,18 +53,32 @@ def check(cluster: Cluster) -> None:
 _QUEUE: Final = "LocalQueue.kueue.x-k8s.io"
 
 
-def _spaces(release: View, base: str, cluster: Cluster) -> None:
-    """It looks at some namespaces alone, and those where jobs are queued are none of them."""
-    given, denied = release.value(f"{base}namespaces"), release.value(f"{base}namespacesDenylist")
-    if not isinstance(given, (str, list)) and not isinstance(denied, (str, list)):
-        return
-    seen, unseen = _names(given), _names(denied)
-    lost = sorted(
+def _spaces(cluster: Cluster) -> None:
+    """It looks at some namespaces alone, and those where jobs are queued are none of them: of several releases, which
+    may have shared the namespaces out, none does."""
+    releases = [
+        (one, base)
+        for one in cluster.releases
+        if (base := _BASES.get((one.text("chart") or "").rstrip("/").rpartition("/")[2])) is not None
+        if one.flag("values.kubeStateMetrics.enabled") is not False
+    ]
+    queued = [
         name
         for view in cluster.of("Namespace")
         if (name := view.text("metadata.name")) is not None and cluster.names(_QUEUE, name)
-        if (seen and name not in seen) or name in unseen
-    )
+    ]
+    told: list[tuple[View, str, set[str]]] = []
+    for release, base in releases:
+        given, denied = release.value(f"{base}namespaces"), release.value(f"{base}namespacesDenylist")
+        if release.has("valueYamlFiles") or not (isinstance(given, (str, list)) or isinstance(denied, (str, list))):
+            return  # it looks at all, or may
+        seen, unseen = _names(given), _names(denied)
+        lost_here = {name for name in queued if (seen and name not in seen) or name in unseen}
+        told.append((release, f"{base}{'namespaces' if seen else 'namespacesDenylist'}", lost_here))
+    if not told:
+        return
+    release, path, _ = told[0]
+    lost = sorted(set.intersection(*(names for _, _, names in told)))
     asked = [
         view.text("metadata.name")
         for view in cluster.of("PrometheusRule.monitoring.coreos.com")
@@ -72,7 +86,7 @@ def _spaces(release: View, base: str, cluster: Cluster) -> None:
     ]
     if lost and asked:
         release.error(
-            "reference-state-metrics", f"{base}{'namespaces' if seen else 'namespacesDenylist'}",
+            "reference-state-metrics", path,
             f"leave out {', '.join(lost[:4])}, where jobs are queued: rules of {asked[0]} hear nothing of them",
             allowed="no such list, or one with them",
         )  # fmt: skip

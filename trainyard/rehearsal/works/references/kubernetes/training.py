@@ -110,6 +110,8 @@ def _host_names(view: View, path: str) -> None:
     if view.flag(f"{path}.network.enableDNSHostnames") is not False or name is None:
         return
     for job, entry in view.items(f"{path}.replicatedJobs"):
+        if view.has(f"{job}.template.spec.template.spec.subdomain"):
+            continue  # names by a service of its own
         told = f"{name}-{entry.get('name')}-0-0."
         for _, text in known_texts(view.value(f"{job}.template.spec.template.spec")):
             if told in text:
