@@ -231,6 +231,47 @@ def test_secrets_are_told_apart_and_not_kept(
     assert "batterystaple" not in kept
 
 
+@pytest.mark.parametrize(("administrator", "again"), [("norvik", 2), ("c014", 1), ("c028", 1), ("c01", 1), ("c0*", 1)])
+def test_a_configuration_that_may_mean_one_client_has_each_judged_by_the_policies(
+    project: Path,
+    remembered: shapes.Sound,
+    with_recorded: Callable[[str, Change], None],
+    administrator: str,
+    again: int,
+) -> None:
+    with_recorded("", lambda one: one)
+    one = {"team-administers-cluster": {"administrators": [f"arn:aws:iam::210987654321:role/{administrator}"]}}
+    for stack in ("c014", "c028"):
+        judge(project, project / "stacks" / f"Pulumi.{stack}.yaml", policy_configuration=one)
+    assert remembered.known == again
+
+
+def test_a_stack_with_a_class_of_its_own_program_has_no_shape(
+    project: Path, remembered: shapes.Sound, recorded: Mapping[str, Recorded], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    preview, known, captured, _ = recorded["c014"]
+    own = type("Own", (), {"__module__": "__main__"})
+    runs = [replace(run, classes={**run.classes, "team:index:Own": own}) for run in (preview, known)]
+    monkeypatch.setattr(rehearse_module, "_recorded", lambda *_: (*runs, captured))
+    assert judged(project, "c014").rehearsal.shape is None
+    assert not remembered._answers
+
+
+def test_another_day_asks_again_what_is_refused(
+    project: Path,
+    remembered: shapes.Sound,
+    with_recorded: Callable[[str, Change], None],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with_recorded("", lambda one: one)
+    rehearse_module.rehearse(project, project / "stacks" / "Pulumi.c014.yaml")
+    day = datetime.datetime.now(datetime.UTC) + datetime.timedelta(days=1)
+    tomorrow = type("datetime", (datetime.datetime,), {"now": classmethod(lambda *_: day)})
+    monkeypatch.setattr(datetime, "datetime", tomorrow)
+    rehearse_module.rehearse(project, project / "stacks" / "Pulumi.c028.yaml")
+    assert (remembered.asked, remembered.known) == (2, 0)
+
+
 def _secrets_changed(value: Any) -> Any:
     if isinstance(value, Secret):
         return Secret("correct-batterystaple") if value.value is UNKNOWN else value

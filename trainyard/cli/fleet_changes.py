@@ -48,7 +48,7 @@ class Said:
 
     @property
     def of_what(self) -> str:
-        """`rds.Instance acme-mlflow and 99 like it`."""
+        """What it is said of, such as `rds.Instance acme-mlflow and 99 like it`."""
         return f"{self.subject} and {len(self.names) - 1} like it" if len(self.names) > 1 else self.subject
 
     @property

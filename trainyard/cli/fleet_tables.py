@@ -76,7 +76,7 @@ def print_stacks(clients: Sequence[Client], told: Mapping[str, Told]) -> None:
 
 
 def _together(verdicts: Sequence[Verdict]) -> str:
-    """`100 stacks: 98 sound, 2 over-budget; 2,783,900 USD a month expected.`"""
+    """What all are together, such as `100 stacks: 98 sound, 2 over-budget; 2,783,900 USD a month expected.`"""
     states = Counter(verdict.state.value for verdict in verdicts)
     told = ", ".join(f"{many} {state}" for state, many in states.most_common())
     expected = [verdict.money.expected for verdict in verdicts if verdict.money is not None]

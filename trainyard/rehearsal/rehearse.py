@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import datetime
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -139,10 +141,12 @@ def rehearse(
         secret_keys=sorted(config.secret_keys),
         stack_outputs=stack_outputs or {},
     )
-    with noting_derived() as derived:
+    remembered = sound()
+    nothing: AbstractContextManager[Mapping[str, Sequence[str]]] = nullcontext({})
+    with noting_derived() if remembered is not None else nothing as derived:
         preview_run, known_run, captured = _recorded(config, deployment, timeout_seconds, seconds)
     best = known_run if known_run.resources else preview_run
-    shape, remembered = None, sound()
+    shape = None
     if remembered is not None:
         before = time.perf_counter()
         shape = remembered.shape_of(config, captured.settings, captured.plan, preview_run, known_run, derived)
@@ -158,7 +162,11 @@ def rehearse(
         return found
 
     findings = judged_once(
-        shape, "refusals and works", judged, keep=lambda found, _: None if found else (), again=lambda _, __: []
+        shape,
+        ("refusals and works", datetime.datetime.now(datetime.UTC).date()),  # some refusals go by the day
+        judged,
+        keep=lambda found, _: None if found else (),
+        again=lambda _, __: [],
     )
     before = time.perf_counter()
     path = critical_path(best.resources)

@@ -20,6 +20,7 @@ from trainyard.rehearsal.engine.project import stack_of
 from trainyard.rehearsal.graph import proves
 from trainyard.rehearsal.rehearse import Rehearsal, rehearse
 from trainyard.rehearsal.shape.once import judged_once
+from trainyard.rehearsal.shape.words import says_nothing_of
 from trainyard.review.policy_check.check import check_policies
 from trainyard.review.policy_check.model import PolicyReport
 from trainyard.review.source import StackFile
@@ -208,8 +209,11 @@ def review(
 def _by_policies(rehearsal: Rehearsal, configuration: Mapping[str, Any] | None) -> PolicyReport:
     """What the policies say of a stack. Dates of exceptions and of versions go by the day."""
     started = time.perf_counter()
+    shape = rehearsal.shape
+    if shape is not None and configuration and not says_nothing_of(configuration, shape.renaming.words):
+        shape = None  # the configuration says of this client what it does not say of the next
     found: PolicyReport = judged_once(
-        rehearsal.shape,
+        shape,
         ("policies", repr(configuration), today()),
         lambda: check_policies(
             rehearsal.stack,

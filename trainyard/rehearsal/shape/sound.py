@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import sys
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -65,8 +66,10 @@ class Sound:
         for part in (rest, places, forms(words).encode()):
             found.update(len(part).to_bytes(8, "big"))
             found.update(part)
-        classes = tuple(sorted(known.classes.items())) if known.classes == preview.classes else ()
-        return Shape((found.digest(), *classes), renaming) if classes else None
+        classes = known.classes
+        if not classes or classes != preview.classes or not all(map(_is_imported, classes.values())):
+            return None
+        return Shape((found.digest(), *sorted(classes.items())), renaming)
 
     def answer(self, shape: Shape, question: Hashable) -> Any:
         """What was answered to a stack of this shape; None where it was not asked."""
@@ -80,6 +83,11 @@ class Sound:
         if len(self._answers) >= _MOST:
             self._answers = {}
         self._answers[question, shape.key] = answer
+
+
+def _is_imported(kind: type) -> bool:
+    """Whether a class is there anyway. A program's own is another one each run, never equal, and holds its module."""
+    return getattr(sys.modules.get(kind.__module__), kind.__qualname__, None) is kind
 
 
 OF_THIS_PROCESS: Final = Sound()

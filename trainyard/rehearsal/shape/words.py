@@ -152,6 +152,17 @@ def far_from(rest: bytes, words: Iterable[str]) -> bool:
     return not any(_is_near(word.lower(), told, joined, patterns) for word in words)
 
 
+def says_nothing_of(told: Any, words: Iterable[str]) -> bool:
+    """Whether what somebody wrote for all clients, such as a configuration, means none by one of these words; a pattern
+    in it may mean any."""
+    text = repr(told).lower()
+    if _PATTERN.search(text):
+        return False
+    names = list(words)
+    meant = (part for name in names for part in (name.lower(), *_ends(name.lower())))
+    return not any(part in text for part in meant) and far_from(text.encode(errors="replace"), names)
+
+
 def _is_near(word: str, told: Set[bytes], joined: bytes, patterns: Set[str]) -> bool:
     whole = word.encode()
     return (
@@ -169,6 +180,7 @@ def _ends(word: str) -> Iterator[str]:
         yield from (end for end in (word[:length], word[-length:]) if not end.isdigit() or length >= _LONG_NUMBER)
 
 
+_PATTERN: Final = re.compile(r"[*?^$|+\\]")
 _BEHIND_A_LENGTH: Final = re.compile(rb"\x8c[0-9A-Za-z]([0-9A-Za-z*?]+)")
 """The first word of a text whose length, a byte in front of it, looks like a letter (`renaming.py`)."""
 _WORDS_AND_STARS: Final = bytes(
