@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from trainyard.rehearsal.shape.renaming import AmbiguousError, Renaming, normal_form
@@ -92,12 +92,14 @@ def rebuilt(words: Sequence[str], form: tuple[bytes, bytes]) -> bytes:
     return bytes(found + rest[taken:])
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(VALUES)
 def test_what_was_written_comes_back_of_its_normal_form(value: Any) -> None:
     written = pickle.dumps(filled(value, WORDS), 5)
     assert rebuilt(WORDS, form_of(WORDS, written)) == written
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(VALUES, VALUES)
 def test_one_normal_form_is_one_value_renamed(one: Any, other: Any) -> None:
     mine, theirs = pickle.dumps(filled(one, WORDS), 5), pickle.dumps(filled(other, OTHERS), 5)

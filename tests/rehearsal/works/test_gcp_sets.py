@@ -127,7 +127,7 @@ THIRD: Final[Mapping[str, str]] = {
     "fourteen connections": "programs-connections",
     "the folder's right for objects' names alone": "rights-volume",
     "the metric counts what is no longer firing": "programs-filter",
-    "the range of peering has no purpose": "flows-database",
+    "the range of peering has no purpose": "paths-private-services",
     "a service that is not turned on": "rights-api-off",
     "the peering's range is a quarter": "paths-private-services",
 }

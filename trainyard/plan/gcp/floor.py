@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from trainyard.catalog import gcp as catalog
 from trainyard.conventions import HOURS_A_MONTH
 from trainyard.plan.context import Context
-from trainyard.plan.gcp.parts import KEY_CLASSES, CloudSqlPlan, GcpPlan, TpuPoolPlan
+from trainyard.plan.gcp.parts import KEY_CLASSES, CloudSqlPlan, FilestorePlan, GcpPlan, TpuPoolPlan
 from trainyard.plan.parts import CpuNodesPlan, FloorItem, IdleFloor, MonitoringPlan, PoolPlan
 
 MOST_BILLED_VMS = 32
@@ -68,8 +68,10 @@ def plan_floor(
             ),
         ]
     items += _file_systems(ground, region)
-    if mlflow and ground.database is not None:
-        items += _database(ground.database, region)
+    database = ground.database if mlflow else None
+    if database is not None:
+        items += _database(database, region)
+    items += _backup_alarms((ground.shared_files, database), region)
     if ground.managed is not None:
         items.append(_item("alarms on managed jobs", JOB_ALARMS, 1, "monitoring.alert-condition", region))
     return _told(items, context)
@@ -102,6 +104,13 @@ def plan_managed_floor(ground: GcpPlan, context: Context) -> IdleFloor:
 
 def _record(region: str) -> FloorItem:
     return _item("alarms on the record", RECORD_ALARMS, 1, "monitoring.alert-condition", region, "audit.trail.by")
+
+
+def _backup_alarms(backed_up: Sequence[FilestorePlan | CloudSqlPlan | None], region: str) -> Iterator[FloorItem]:
+    """One for each thing that Google backs up."""
+    count = sum(each is not None for each in backed_up)
+    if count:
+        yield _item("alarms on backups", count, 1, "monitoring.alert-condition", region)
 
 
 def _told(items: Sequence[FloorItem], context: Context) -> IdleFloor:

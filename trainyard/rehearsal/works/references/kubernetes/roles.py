@@ -23,7 +23,7 @@ from trainyard.rehearsal.works.rights.kubernetes.built_in import ROLES
 _KNOWN: Final[Mapping[str, frozenset[str]]] = {**RESOURCES, **CUSTOM}
 _NAMED_VERBS: Final = ("create", "deletecollection")
 _OWN_DOMAIN: Final = TEAM_LABEL.partition("/")[0]
-"""Of labels that no chart gives its roles; those of other domains a release's may well have."""
+"""What labels begin with that no chart gives its roles; a release's roles may well have those of other domains."""
 
 
 def _gathered(cluster: Cluster) -> None:
