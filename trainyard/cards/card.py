@@ -73,6 +73,7 @@ class ServiceModel:
     undescribed: tuple[str, ...] = ()  # input paths
     caseless: tuple[str, ...] = ()  # input paths whose words the provider takes in capitals or without
     unset_by_zero: tuple[str, ...] = ()  # input paths of numbers of which the provider sends no 0
+    required: tuple[str, ...] = ()  # input paths that the provider asks for, and the service by itself does not
 
 
 @dataclass(frozen=True, slots=True)

@@ -131,9 +131,6 @@ RIGHT: dict[str, tuple[Change, str, str]] = {
     "a request for a shorter time": (
         edit(gcp.PROVISIONING, PROVISIONING, put("spec.parameters.maxRunDurationSeconds", "3600")), STACK, "queues"),
     "nodes of any time": (pool("train-flex-start", put("nodeConfig.maxRunDuration", DROP)), STACK, "queues"),
-    "a check of all flavors": (
-        edit(forty.QUEUE, "kueue-cluster-queue-foundation",
-             put("spec.admissionChecksStrategy.admissionChecks[0].onFlavors", DROP)), STACK, "queues"),
     "more is managed than is counted": (
         edit(gcp.PROVISIONING, PROVISIONING, put("spec.managedResources", ["nvidia.com/gpu", "google.com/tpu"])),
         STACK, "queues"),

@@ -134,8 +134,9 @@ def _walk(
         here = f"{path}.{name}" if path else name
         here_plain = f"{plain}.{name}" if plain else name
         shape = resolve(model, here_plain, above)
-        if shape is not None and not (_is_unset(model, here_plain, value) and not _is_needed(shape, model, above)):
-            _value(view, model, value, here, here_plain, shape)
+        if shape is None or (_is_unset(model, here_plain, value) and not _is_needed(shape, here_plain, model, above)):
+            continue
+        _value(view, model, value, here, here_plain, shape)
 
 
 def _is_unset(model: ServiceModel, plain: str, value: Any) -> bool:
@@ -145,8 +146,10 @@ def _is_unset(model: ServiceModel, plain: str, value: Any) -> bool:
     )
 
 
-def _is_needed(shape: Shape, model: ServiceModel, above: tuple[Shape, ...]) -> bool:
-    """Whether a request has to have the member that a shape is of."""
+def _is_needed(shape: Shape, plain: str, model: ServiceModel, above: tuple[Shape, ...]) -> bool:
+    """Whether a request has to have the member that a shape is of, or the provider asks for the input."""
+    if plain in model.required:
+        return True
     holders = (holder for holder in (*above, *roots(model.calls)) if holder.kind == "structure")
     return any(shape == holder.members[name] for holder in holders for name in holder.required)
 
