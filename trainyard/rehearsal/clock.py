@@ -1,4 +1,4 @@
-"""Schedules of cron and zones of the IANA time zone database, wherever a recorded resource names one."""
+"""Schedules of cron, zones of the IANA time zone database and Google's durations, wherever a resource names one."""
 
 from __future__ import annotations
 
@@ -36,3 +36,9 @@ def _has(name: str) -> bool:
     except (ZoneInfoNotFoundError, ValueError, OSError):
         return False
     return True
+
+
+def seconds_of(duration: str | None) -> float | None:
+    """Seconds of a duration as Google's APIs write it, such as `3.5s`; None for anything else."""
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)s", duration or "")
+    return float(match[1]) if match else None

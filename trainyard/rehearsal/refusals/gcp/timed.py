@@ -14,7 +14,7 @@ from zoneinfo import available_timezones
 
 from trainyard.problems import nearest
 from trainyard.recorded.types import GCP_BACKUP_ASSOCIATION, GCP_BACKUP_PLAN, GCP_BACKUP_VAULT, GCP_TOPIC
-from trainyard.rehearsal.clock import is_cron, is_zone
+from trainyard.rehearsal.clock import is_cron, is_zone, seconds_of
 from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.refusals.rules import Rules
 
@@ -35,7 +35,7 @@ _SAYS: Final = ("hourlyFrequency", "daysOfWeeks", "daysOfMonths", "weekDayOfMont
 def plan(view: View) -> None:
     """A plan's schedules, and how long a backup of it is kept, against what its vault insists on."""
     vault = view.referred("backupVault", GCP_BACKUP_VAULT)
-    least = _seconds(vault.text("backupMinimumEnforcedRetentionDuration")) if vault is not None else None
+    least = seconds_of(vault.text("backupMinimumEnforcedRetentionDuration")) if vault is not None else None
     names: list[object] = []
     for path, rule in view.items("backupRules"):
         days = view.number(f"{path}.backupRetentionDays")
@@ -77,7 +77,7 @@ def _schedule(view: View, path: str) -> None:
 def vault(view: View) -> None:
     """How long a vault insists on: a day to 99 years."""
     path = "backupMinimumEnforcedRetentionDuration"
-    seconds = _seconds(view.text(path))
+    seconds = seconds_of(view.text(path))
     if seconds is not None and not _DAY <= seconds <= _LONGEST_VAULT:
         view.error(
             "gcp-backup", path, show(view.text(path)), allowed=f"{_DAY}s to {_LONGEST_VAULT}s: a day to 99 years"
@@ -103,7 +103,7 @@ def scheduled(view: View) -> None:
         view.error("gcp-schedule", "schedule", show(schedule), allowed="five fields such as '0 3 * * *'")
     _zone(view, "gcp-schedule", "timeZone")
     most = 24 * 3600 if view.has("appEngineHttpTarget") else 1800
-    seconds = _seconds(view.text("attemptDeadline"))
+    seconds = seconds_of(view.text("attemptDeadline"))
     if seconds is not None and not 15 <= seconds <= most:
         view.error("gcp-schedule", "attemptDeadline", show(view.text("attemptDeadline")), allowed=f"15s to {most}s")
     tries = view.number("retryConfig.retryCount")
@@ -126,18 +126,18 @@ _BOUNDS: Final[Mapping[str, tuple[int, int | None]]] = {
 def message(view: View) -> None:
     """How long messages are kept, waited for and tried again."""
     for path, (low, high) in _BOUNDS.items():
-        seconds = _seconds(view.text(path))
+        seconds = seconds_of(view.text(path))
         if seconds is not None and (seconds < low or (high is not None and seconds > high)):
             allowed = f"{low}s to {high}s" if high is not None else f"{low}s or more"
             view.error("gcp-pubsub", path, show(view.text(path)), allowed=allowed)
     wait = view.number("ackDeadlineSeconds")
     if wait is not None and wait != 0 and not 10 <= wait <= 600:
         view.error("gcp-pubsub", "ackDeadlineSeconds", show(wait), allowed="10 to 600 seconds")
-    kept, ends = _seconds(view.text("messageRetentionDuration")), _seconds(view.text("expirationPolicy.ttl"))
+    kept, ends = seconds_of(view.text("messageRetentionDuration")), seconds_of(view.text("expirationPolicy.ttl"))
     if kept is not None and ends is not None and ends < kept:
         words = f"{ends:g} s; messages are kept for {kept:g} s"
         view.error("gcp-pubsub", "expirationPolicy.ttl", words, allowed="longer than messageRetentionDuration")
-    first, last = (_seconds(view.text(f"retryPolicy.{key}Backoff")) for key in ("minimum", "maximum"))
+    first, last = (seconds_of(view.text(f"retryPolicy.{key}Backoff")) for key in ("minimum", "maximum"))
     if first is not None and last is not None and first > last:
         view.error("gcp-pubsub", "retryPolicy.minimumBackoff", f"{first:g} s", allowed=f"at most {last:g}s")
     name = view.text("name")
@@ -152,11 +152,6 @@ def _zone(view: View, rule: str, path: str) -> None:
     if zone is not None and zone and not is_zone(zone):
         allowed = "a zone of the IANA time zone database, as Asia/Dubai"
         view.error(rule, path, show(zone), allowed=allowed, hint=nearest(zone, available_timezones()))
-
-
-def _seconds(text: str | None) -> float | None:
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)s", text or "")
-    return float(match[1]) if match else None
 
 
 RULES: Rules = {

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from trainyard.problems import nearest
 from trainyard.recorded.read import as_number
+from trainyard.rehearsal.clock import seconds_of
 from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.refusals.rules import Rules
 
@@ -110,7 +111,7 @@ def alert(view: View) -> None:
         for kind in given[:1]:
             _condition(view, f"{path}.{kind}", kind)
     _by_log(view)
-    closes = _seconds(view.text("alertStrategy.autoClose"))
+    closes = seconds_of(view.text("alertStrategy.autoClose"))
     if closes is not None and not 1800 <= closes <= 604_800:
         allowed = "1800s to 604800s: half an hour to seven days"
         view.error("gcp-alert", "alertStrategy.autoClose", show(view.text("alertStrategy.autoClose")), allowed=allowed)
@@ -144,7 +145,7 @@ def _by_log(view: View) -> None:
 
 
 def _condition(view: View, path: str, kind: str) -> None:
-    duration = _seconds(view.text(f"{path}.duration"))
+    duration = seconds_of(view.text(f"{path}.duration"))
     least = 120 if kind == "conditionAbsent" else 0
     if duration is not None and kind != "conditionPrometheusQueryLanguage":
         if duration % 60 or not least <= duration <= _LONGEST_WAIT:
@@ -152,14 +153,14 @@ def _condition(view: View, path: str, kind: str) -> None:
             view.error("gcp-alert", f"{path}.duration", show(view.text(f"{path}.duration")), allowed=allowed)
     elif duration is not None and duration % 30:
         view.error("gcp-alert", f"{path}.duration", show(view.text(f"{path}.duration")), allowed="multiples of 30s")
-    every = _seconds(view.text(f"{path}.evaluationInterval"))
+    every = seconds_of(view.text(f"{path}.evaluationInterval"))
     if every is not None and (every < 30 or every % 30):
         where = f"{path}.evaluationInterval"
         view.error("gcp-alert", where, show(view.text(where)), allowed="multiples of 30s")
     for which in ("aggregations", "denominatorAggregations"):
         for below, each in view.items(f"{path}.{which}"):
             period = each.get("alignmentPeriod")
-            seconds = _seconds(period) if isinstance(period, str) else None
+            seconds = seconds_of(period) if isinstance(period, str) else None
             if seconds is not None and (seconds < 60 or seconds > 25 * 3600):
                 view.error("gcp-alert", f"{below}.alignmentPeriod", show(period), allowed="60s to 90000s")
             reducer, aligner = each.get("crossSeriesReducer"), each.get("perSeriesAligner")
@@ -200,11 +201,6 @@ def _metric_filter(text: str) -> list[tuple[str, str]]:
     ):
         return [(f"{unquoted[2]} is not quoted", f'"{unquoted[2]}"')]
     return []
-
-
-def _seconds(text: str | None) -> float | None:
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)s", text or "")
-    return float(match[1]) if match else None
 
 
 def channel(view: View) -> None:
