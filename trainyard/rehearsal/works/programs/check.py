@@ -46,9 +46,14 @@ from trainyard.rehearsal.works.programs.gcp import (
 )
 from trainyard.rehearsal.works.programs.kubernetes import (
     addresses,
+    admission_hooks,
+    annotations,
     certificates,
+    command_words,
+    companions,
     configured,
     deadlines,
+    encoded,
     fluent_bit,
     guards,
     listening,
@@ -56,11 +61,13 @@ from trainyard.rehearsal.works.programs.kubernetes import (
     memory,
     mount_options,
     never,
+    nginx,
     node_logs,
     options,
     pod_disks,
     priorities,
     ranks,
+    resolving,
     scaling,
     schemes,
     scrape_limits,
@@ -72,8 +79,10 @@ from trainyard.rehearsal.works.programs.kubernetes import (
     surroundings,
     tracking_logins,
     tracking_server,
+    unscraped,
     usage,
     visible,
+    web_paths,
     writing,
 )
 from trainyard.rehearsal.works.programs.node_groups import groups_of
@@ -145,6 +154,15 @@ def check(stack: Stack) -> None:
     scrape_limits.check(cluster)
     scrape_times.check(stack, cluster)
     guards.check(cluster)
+    admission_hooks.check(cluster)
+    annotations.check(cluster)
+    command_words.check(cluster)
+    resolving.check(cluster)
+    companions.check(cluster)
+    unscraped.check(cluster)
+    encoded.check(cluster)
+    nginx.check(cluster)
+    web_paths.check(cluster)
     scaling.check(stack, cluster)
     storage.check(cluster, stack.of_type(EKS_NODE_GROUP))
     bucket_mounts.check(cluster)
