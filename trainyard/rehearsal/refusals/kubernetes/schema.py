@@ -90,6 +90,12 @@ def _matches(pattern: str, text: str) -> bool:
         return True
 
 
+def _is_encoded(text: str) -> bool:
+    """Whether Go's JSON takes a text as bytes: standard base64 with padding, ends of lines left out."""
+    plain = text.replace("\n", "").replace("\r", "")
+    return len(plain) % 4 == 0 and re.fullmatch(r"[A-Za-z0-9+/]*={0,2}", plain) is not None
+
+
 class Checker:
     """Checks objects against the schemas of one Kubernetes version."""
 
@@ -174,6 +180,8 @@ class Checker:
                 allowed=f"one of {', '.join(map(str, schema['enum']))}",
                 hint=nearest(value, [str(item) for item in schema["enum"]]),
             )
+        if schema.get("format") == "byte" and isinstance(value, str) and not _is_encoded(value):
+            view.error("k8s-base64", path, "is no base64", allowed="its bytes in base64, with padding")
         self._limits(view, value, path, schema)
         if isinstance(value, list):
             self._list(view, value, path, schema, name)

@@ -55,6 +55,7 @@ from trainyard.rehearsal.works.programs.kubernetes import (
     deadlines,
     encoded,
     fluent_bit,
+    gone,
     guards,
     listening,
     loopback,
@@ -159,6 +160,7 @@ def check(stack: Stack) -> None:
     command_words.check(cluster)
     resolving.check(cluster)
     companions.check(cluster)
+    gone.check(cluster)
     unscraped.check(cluster)
     encoded.check(cluster)
     nginx.check(cluster)

@@ -35,12 +35,29 @@ def check(cluster: Cluster) -> None:
     """Every pod of a job that has several containers."""
     for pod in cluster.pods:
         kind = pod.view.text("kind") or ""
+        if kind == "JobSet" and pod.containers_are_known:
+            _awaited(pod)
         if kind not in _KINDS or not pod.containers_are_known or pod.spec.get("shareProcessNamespace"):
             continue
         own = [one for one in pod.containers if not one.is_init]
         stays = [one for one in own if _stays(one)]
         if len(own) > 1 and 0 < len(stays) < len(own) and not follow(pod.view.inputs, "spec", "successPolicy"):
             _tell(pod, stays[0])
+
+
+def _awaited(pod: Pod) -> None:
+    """A job of a set that others wait for to be complete, and that serves."""
+    for path, entry in pod.view.items("spec.replicatedJobs"):
+        for here, other in pod.view.items(f"{path}.dependsOn"):
+            if other.get("name") != pod.job or other.get("status") != "Complete":
+                continue
+            stays = [one for one in pod.containers if not one.is_init and _stays(one)]
+            if stays:
+                pod.view.error(
+                    "programs-companion", f"{here}.status",
+                    f"is Complete, and {pod.job} serves until it is ended: {entry.get('name')} never starts",
+                    allowed="Ready",
+                )  # fmt: skip
 
 
 def _tell(pod: Pod, container: Container) -> None:

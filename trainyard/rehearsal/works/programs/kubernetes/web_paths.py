@@ -9,12 +9,14 @@ from __future__ import annotations
 from typing import Final
 from urllib.parse import urlsplit
 
+from trainyard.recorded.read import as_number
 from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
 
 _CHARTS: Final = {"kube-prometheus-stack": "values.grafana", "grafana": "values"}
 """Charts that bring Grafana, and where its values are."""
-_ROUTES: Final = ("HTTPRoute.gateway.networking.k8s.io", "VirtualService.networking.istio.io")
+_GRAFANA_PORT: Final = 3000
+_ROUTES: Final = ("HTTPRoute", "VirtualService.networking.istio.io")
 
 
 def check(cluster: Cluster) -> None:
@@ -23,6 +25,8 @@ def check(cluster: Cluster) -> None:
         path = _CHARTS.get((release.text("chart") or "").rpartition("/")[2])
         if path is not None and not _is_taken_away(release, path, cluster):
             _served(release, path)
+        if path is not None:
+            _listens(release, path)
 
 
 def _served(release: View, path: str) -> None:
@@ -37,6 +41,22 @@ def _served(release: View, path: str) -> None:
             "programs-web-path", f"{path}.grafana.ini.server.root_url",
             f"is below {show(below.path)}, and Grafana answers at / alone: each page leads back to where nothing is",
             allowed="serve_from_sub_path true, or a proxy that takes the path away",
+        )  # fmt: skip
+
+
+def _listens(release: View, path: str) -> None:
+    """Where Grafana listens, against where its service leads: 3000, unless both are told otherwise."""
+    server = release.mapping(path).get("grafana.ini")
+    told = server.get("server") if isinstance(server, dict) else None
+    given = release.value(f"{path}.env.GF_SERVER_HTTP_PORT") or (
+        told.get("http_port") if isinstance(told, dict) else None
+    )
+    target = as_number(release.value(f"{path}.service.targetPort")) or _GRAFANA_PORT
+    number = as_number(given)
+    if number is not None and number != target:
+        release.error(
+            "programs-web-path", f"{path}.service.targetPort",
+            f"is {target:g}, and Grafana is told to listen on {number:g}: nobody is answered", allowed=f"{number:g}",
         )  # fmt: skip
 
 
