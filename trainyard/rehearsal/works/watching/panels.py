@@ -7,7 +7,6 @@ known (2026-11).
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
@@ -15,7 +14,7 @@ from typing import Any, Final
 from trainyard.problems import nearest
 from trainyard.rehearsal.context import View, listed, show
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
-from trainyard.rehearsal.works.watching.dashboards import dashboards
+from trainyard.rehearsal.works.watching.dashboards import dashboards, read
 
 _VARIABLE: Final = re.compile(r"\$(?:\{([A-Za-z_]\w*)(?::\w+)?\}|([A-Za-z_]\w*))|\[\[([A-Za-z_]\w*)(?::\w+)?\]\]")
 _LONGEST_UID: Final = 40
@@ -26,10 +25,7 @@ def check_panels(cluster: Cluster) -> None:
     """Every dashboard of the stack."""
     owners: dict[str, tuple[View, str]] = {}
     for view, path, text in dashboards(cluster):
-        try:
-            board = json.loads(text)
-        except ValueError:
-            continue
+        board = read(text)
         if isinstance(board, dict) and isinstance(board.get("panels"), list):
             _uid(view, path, board, owners)
             _variables(view, path, board)

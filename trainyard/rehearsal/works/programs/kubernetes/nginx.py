@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Final
 
 from trainyard.problems import nearest
@@ -25,14 +24,14 @@ _SERVICE: Final = re.compile(r"(?P<name>[a-z0-9-]+)\.(?P<space>[a-z0-9-]+)(?:\.s
 _PASSES: Final = frozenset({"proxy_pass", "grpc_pass"})
 
 
-@dataclass(slots=True)
 class _Read:
     """What a configuration says."""
 
-    wrong: str = ""
-    upstreams: dict[str, list[str]] = field(default_factory=dict)
-    passes: list[str] = field(default_factory=list)
-    includes: bool = False
+    def __init__(self) -> None:
+        self.wrong = ""
+        self.upstreams: dict[str, list[str]] = {}
+        self.passes: list[str] = []
+        self.includes = False
 
 
 def check(cluster: Cluster) -> None:

@@ -9,11 +9,10 @@ letter or digit); Karpenter documentation 1.x, "Scheduling"; z2jh, "Node affinit
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 from trainyard.problems import nearest
-from trainyard.recorded.node_groups import EKS_NODE_GROUP, GKE_NODE_POOL
 from trainyard.recorded.read import UnreadableInput, as_number, follow
 from trainyard.rehearsal.context import View, listed, show
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster, Container, Pod, place
@@ -25,6 +24,8 @@ _KEYS: Final = (
     ("secretKeyRef", "Secret", "name"), ("configMap", "ConfigMap", "name"), ("secret", "Secret", "secretName"),
 )  # fmt: skip
 """How a pod names a config map or a secret."""
+_GROUPS: Final = (":NodeGroup", ":NodePool")
+"""How the types of groups of nodes end, of whatever cloud."""
 _PURPOSE: Final = "hub.jupyter.org/node-purpose"
 _POD_LABEL: Final = "__meta_kubernetes_pod_label_"
 _PROVIDER: Final = "karpenter.k8s.aws/"
@@ -61,7 +62,7 @@ def check(cluster: Cluster) -> None:
     for view in cluster.of("NodePool.karpenter.sh"):
         _pool(view, cluster)
     for release in cluster.releases:
-        _classes(release, release.mapping("values"), "values", cluster)
+        _classes(release, cluster)
         if (release.text("chart") or "").rpartition("/")[2] == "jupyterhub":
             _purpose(release, cluster)
 
@@ -182,25 +183,15 @@ def _pool(view: View, cluster: Cluster) -> None:
         tell_missing(view, f"{path}.nodeClassRef.name", str(kind), made, "", nearest(made, classes))
 
 
-def _classes(release: View, values: Any, path: str, cluster: Cluster) -> None:
+def _classes(release: View, cluster: Cluster) -> None:
     """Classes of runtimes that a chart's pods run in: a pod of one that is not made is refused."""
-    if not cluster.makes_everything:
-        return
-    for place_, name in _named(values, path):
+    named = [(path, name) for path, name in release.known_texts if path.endswith(".runtimeClassName") and name]
+    for place_, name in named if named and cluster.makes_everything else ():
         if name not in cluster.names("RuntimeClass", "") and not _brings(name, cluster):
             release.error(
                 "reference-runtime-class", place_, f"no RuntimeClass {show(name)} is made: its pods are refused",
                 allowed="none, where nodes have NVIDIA's runtime as their default",
             )  # fmt: skip
-
-
-def _named(values: Any, path: str) -> Iterator[tuple[str, str]]:
-    if isinstance(values, Mapping):
-        for key, item in values.items():
-            if key == "runtimeClassName" and isinstance(item, str) and item:
-                yield f"{path}.{key}", item
-            else:
-                yield from _named(item, f"{path}.{key}")
 
 
 def _brings(name: str, cluster: Cluster) -> bool:
@@ -209,7 +200,7 @@ def _brings(name: str, cluster: Cluster) -> bool:
 
 
 def _purpose(release: View, cluster: Cluster) -> None:
-    groups = [view for type_ in (EKS_NODE_GROUP, GKE_NODE_POOL) for view in cluster.stack.of_type(type_)]
+    groups = [view for view in cluster.stack.views if view.type.endswith(_GROUPS)]
     if not groups or any(_PURPOSE in str(view.inputs) for view in groups):
         return
     for part in ("userPods", "corePods"):
