@@ -346,7 +346,7 @@ One GPU in a virtual machine (16 CPU cores, driver 580.159.04, torch 2.11.0 for 
 
 What exchanges data ran as two processes on the one GPU, with NCCL through sockets: its answers count, its rates do not.
 `--break` of devices, memory, compute, compute-wrong, transport, adapters and checkpoint failed on the H200 with its
-words, and so did `--expect-model H100`. Two GPUs in one machine, NVLink, adapters and DCGM have not been seen. Two hosts
+words, and so did `--expect-model H100`. Two GPUs in one node, NVLink, adapters and DCGM have not been seen. Two hosts
 were played by two processes, each with an `NCCL_HOSTID` of its own, which NCCL needs to take one GPU twice.
 
 ## Bandwidth by instance, on one, two and four nodes
