@@ -16,12 +16,12 @@ from trainyard.rehearsal.works.watching.promql import closed, tokens
 _RATES: Final = frozenset({"rate", "irate", "increase"})
 _COUNTED: Final = ("_total", "_count", "_sum", "_bucket", "_created")
 _GAUGES: Final = re.compile(
-    r"up|kube_(?!state_metrics)\w+|kueue_(?:pending_workloads|admitted_active_workloads|reserving_active_workloads|"
+    r"up|kube_(?!state_metrics|job_status_|\w+_generation$|\w+_created$)\w+|kueue_(?:pending_workloads|admitted_active_workloads|reserving_active_workloads|"
     r"cluster_queue_\w+|local_queue_\w+|cohort_\w+)|node_(?:memory|filesystem|load|hwmon|uname|boot)\w*|"
     r"kubelet_volume_stats_\w+|container_memory_(?:usage|working_set)_bytes|container_memory_rss|machine_\w+|"
     r"DCGM_FI_DEV_(?:GPU_UTIL|MEM_COPY_UTIL|ENC_UTIL|DEC_UTIL|GPU_TEMP|MEMORY_TEMP|POWER_USAGE|FB_FREE|FB_USED|"
     r"FB_RESERVED|SM_CLOCK|MEM_CLOCK)|DCGM_FI_PROF_(?:GR_ENGINE_ACTIVE|SM_ACTIVE|SM_OCCUPANCY|PIPE_\w+_ACTIVE|"
-    r"DRAM_ACTIVE)|DCGM_EXP_XID_ERRORS_COUNT"
+    r"DRAM_ACTIVE)"
 )
 """Figures that go up and down."""
 _AGGREGATES: Final = frozenset({"sum", "avg", "max", "min"})

@@ -8,13 +8,14 @@ those that come before it); POSIX, `sh -c command_string command_name argument`;
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import Any, Final
 
 from trainyard.recorded.model import UNKNOWN, has_unknown
 from trainyard.recorded.read import follow
 from trainyard.rehearsal.context import listed, show
+from trainyard.rehearsal.near import nearest_of
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster, Container, Pod
 
 _SHELLS: Final = frozenset({"sh", "bash", "ash", "dash", "zsh", "ksh"})
@@ -24,8 +25,6 @@ _AS_A_SHELL: Final = re.compile(r"(?<![\\$])\$\{?([A-Z_][A-Z0-9_]*)\}?")
 _AS_KUBERNETES: Final = re.compile(r"(?<!\$)\$\(([A-Za-z_][A-Za-z0-9_.-]*)\)")
 _LONGEST: Final = 200
 """Characters of a word; what is longer is a program."""
-_OF_SERVICES: Final = re.compile(r"[A-Z0-9_]+_(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT(?:_\w+)?)")
-"""Variables that a pod has of the services of its namespace."""
 _HOOKS: Final = (
     ("livenessProbe",), ("readinessProbe",), ("startupProbe",), ("lifecycle", "preStop"), ("lifecycle", "postStart"),
 )  # fmt: skip
@@ -77,11 +76,18 @@ def _words(pod: Pod, container: Container, path: str, words: list[str], *, is_wh
                     f"has {show(word)}, which only a shell reads, and {show(words[0])} is none", allowed=f"$({name})",
                 )  # fmt: skip
         for name in _AS_KUBERNETES.findall(word):
-            if name not in (names or ()) and name.isupper() and not _OF_SERVICES.fullmatch(name):
+            hint = _slip(name, names or ())
+            if hint:
                 pod.view.error(
                     "programs-command", path, f"has $({name}), and the container has no variable of that name: the "
-                    "program is told these very characters", allowed="a name of its env",
+                    "program is told these very characters", allowed=f"$({hint})", hint=hint,
                 )  # fmt: skip
+
+
+def _slip(name: str, known: Collection[str]) -> str:
+    """The variable that a name all but repeats; empty for a variable, and for what others may put in: the controllers
+    of jobs, trainers and clouds give containers more than is recorded."""
+    return "" if name in known else nearest_of(name, known)
 
 
 def _script(pod: Pod, path: str, words: list[str]) -> None:
@@ -126,8 +132,8 @@ def _variables(pod: Pod, container: Container) -> None:
                     "programs-command", path, f"is made of $({name}), which comes later: it stays as it is",
                     allowed=f"{name} before it",
                 )  # fmt: skip
-            elif name.isupper() and not _OF_SERVICES.fullmatch(name):
+            elif hint := _slip(name, [str(one) for one in names]):
                 pod.view.error(
-                    "programs-command", path, f"is made of $({name}), which the container has not: it stays these very "
-                    "characters", allowed="a name of its env",
+                    "programs-command", path, f"is made of $({name}), which the container has not: it stays as it is",
+                    allowed=f"$({hint})", hint=hint,
                 )  # fmt: skip

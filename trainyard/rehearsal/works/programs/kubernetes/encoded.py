@@ -47,8 +47,13 @@ def _value(view: View, path: str, key: str, text: str) -> None:
         view.error(
             "programs-encoded", path, "is encoded in base64 once more than programs decode", allowed="plain text"
         )
-    elif text.endswith("\n") and "\n" not in text[:-1].strip("\n") and _WORDS.search(key) and not key.endswith(_FILES):
+    elif text.endswith("\n") and "\n" not in text[:-1].strip("\n") and _is_word(key, text):
         view.error("programs-encoded", path, "ends with a line's end, which is no part of it", allowed="no line's end")
+
+
+def _is_word(key: str, text: str) -> bool:
+    """Whether a value is one word that a program compares or sends, rather than a file."""
+    return _WORDS.search(key) is not None and not key.endswith(_FILES) and not text.startswith("ssh-")
 
 
 def _decoded(text: str) -> str | None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from trainyard.recorded.types import ADD_ON
 from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.near import nearest_of
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster, place
@@ -64,6 +65,8 @@ def _classes(cluster: Cluster) -> tuple[set[str], bool]:
         {*cluster.names("IngressClass", "")},
         cluster.makes_the_cluster and not cluster.is_rendered_elsewhere,
     )
+    # Add-ons of AWS' marketplace, which have `_` in their names, bring controllers too.
+    are_all = are_all and not any("_" in (one.text("addonName") or "") for one in cluster.stack.of_type(ADD_ON))
     for release in cluster.releases:
         chart = (release.text("chart") or "").rpartition("/")[2]
         if chart not in _CLASSES:

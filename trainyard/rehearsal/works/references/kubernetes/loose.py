@@ -41,6 +41,7 @@ _OF_PROVIDER: Final = frozenset(
     }
 )  # fmt: skip
 """Labels that Karpenter's provider of AWS knows of an instance."""
+_NEAR: Final = 0.8
 _VALUES: Final[Mapping[str, frozenset[str]]] = {
     "karpenter.sh/capacity-type": frozenset({"spot", "on-demand", "reserved"}),
     "kubernetes.io/arch": frozenset({"amd64", "arm64"}),
@@ -165,11 +166,12 @@ def _pool(view: View, cluster: Cluster) -> None:
             continue
         name = key.removeprefix(_PROVIDER)
         if key.startswith(_PROVIDER) and name not in _OF_PROVIDER:
-            hint = nearest(name, _OF_PROVIDER)
-            view.error(
-                "reference-node-pool", f"{here}.key", f"is {show(key)}, which no instance has: no node is ever made",
-                allowed=f"a label of {_PROVIDER}", hint=f"{_PROVIDER}{hint}" if hint else "",
-            )  # fmt: skip
+            hint = nearest(name, _OF_PROVIDER, cutoff=_NEAR)
+            if hint:  # else it may be a label of a version to come
+                view.error(
+                    "reference-node-pool", f"{here}.key", f"is {show(key)}, which no instance has: no node is made",
+                    allowed=f"{_PROVIDER}{hint}", hint=f"{_PROVIDER}{hint}",
+                )  # fmt: skip
         known = _VALUES.get(key)
         values = [str(one) for one in listed(entry.get("values"))]
         if known is not None and entry.get("operator") == "In" and values and not known & {*values}:
