@@ -1,0 +1,116 @@
+"""A second thing done at the same time: in a process forked from this one, which sends back what came of it.
+
+Only where that is sure to be the same as doing it here (`docs/decisions/0100-the-policies-are-judged-beside.md`). Where
+it is not, or the process ends before its answer is whole, nothing is sent, and the caller does it here: whatever is
+wrong then shows here, with its traceback.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import pickle
+import signal
+import sys
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, NoReturn
+
+SWITCH: Final = "TRAINYARD_ONE_PROCESS"
+"""An environment variable: with any text in it everything is done in one process."""
+
+_THREADS: Final = Path("/proc/self/task")
+"""Where Linux lists the threads of a process, those of libraries too."""
+
+_OF_A_SPINNER: Final = "rich.live"
+"""Whose thread turns a spinner on a terminal: it holds no lock but the terminal's, which is opened anew."""
+
+
+def cores() -> int:
+    """On how many cores this process may run."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def can_do_two() -> bool:
+    """Whether a second process would be of use, and a fork of this one is sure to work.
+
+    A fork copies the thread that asks for it and no other: a lock that another one holds would never be given back.
+    Where threads are not listed (macOS, Windows), the libraries of the system need not bear a fork at all.
+    """
+    spinners = sum(type(thread).__module__ == _OF_A_SPINNER for thread in threading.enumerate())
+    try:
+        alone = sum(1 for _ in _THREADS.iterdir()) - spinners == 1
+    except OSError:
+        return False
+    return alone and cores() > 1 and not os.environ.get(SWITCH)
+
+
+class Beside:
+    """At most one thing that is done in another process while the block runs. The process ends with the block."""
+
+    def __init__(self) -> None:
+        self._process: int | None = None
+        self._answer = -1  # where it is read
+
+    def __enter__(self) -> Beside:
+        """Nothing is begun yet."""
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        """Ends what nobody waits for any more."""
+        if self._process is not None:
+            os.kill(self._process, signal.SIGKILL)
+            self._ended()
+
+    def begin(self, work: Callable[[], Any]) -> None:
+        """Begins `work` where two things can be done at once; else it is left to whoever asks for its answer."""
+        if self._process is not None or not can_do_two():
+            return
+        self._answer, sending = os.pipe()
+        held = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # a Ctrl-C finds both as they are to be
+        try:
+            process = os.fork()
+            if process == 0:
+                _work(work, sending, held)
+            self._process = process
+        finally:
+            os.close(sending)
+            signal.pthread_sigmask(signal.SIG_SETMASK, held)
+
+    def answer(self) -> Any | None:
+        """What came of it, once it has; None where it was not begun, or did not come to an end."""
+        if self._process is None:
+            return None
+        with open(self._answer, "rb", closefd=False) as pipe:
+            sent = pipe.read()
+        return pickle.loads(sent) if self._ended() else None  # noqa: S301 - what this very program wrote
+
+    def _ended(self) -> bool:
+        """Waits for the process; whether it did all that it was to do."""
+        process, self._process = self._process, None
+        os.close(self._answer)
+        status = None
+        with suppress(ChildProcessError):  # whoever started this process had it ignore the end of its children
+            _, status = os.waitpid(process or 0, 0)
+        return status == 0
+
+
+def _work(work: Callable[[], Any], sending: int, mask: Any) -> NoReturn:
+    """The other process's whole life. It flushes nothing that its parent has written, and tells of no failure."""
+    done = False
+    try:
+        if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+            signal.signal(signal.SIGINT, signal.SIG_DFL)  # quietly; its parent tells
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        # Warnings go where they went, without a lock that the spinner's thread may hold.
+        sys.stderr = open(2, "w", errors="backslashreplace", closefd=False)  # noqa: SIM115 - as long as the process
+        gc.disable()  # it ends soon, and pages that nobody writes to are shared
+        sent = pickle.dumps(work(), pickle.HIGHEST_PROTOCOL)
+        with open(sending, "wb", closefd=False) as pipe:
+            pipe.write(sent)
+        done = True
+    finally:
+        os._exit(0 if done else 1)
