@@ -21,10 +21,26 @@ def two(monkeypatch):
 
 def test_it_is_done_in_another_process(two):
     with Beside() as other:
-        other.begin(lambda: (os.getpid(), "x" * 1_000_000))  # more than a pipe holds
+        assert other.begin(lambda: (os.getpid(), "x" * 1_000_000), lambda: 1)  # more than a pipe holds
         process, text = other.answer()
     assert process != os.getpid()
     assert text == "x" * 1_000_000
+
+
+def test_what_is_left_is_done_by_whoever_gets_at_it_first(two):
+    with Beside() as other:
+        other.begin(lambda: time.sleep(600), lambda: 1)
+        assert not other.took_it(), "it is not there yet"
+        assert not other.took_it(), "and never takes it"
+    reading, writing = os.pipe()
+    with Beside() as other:
+        other.begin(lambda: 1, lambda: (os.write(writing, b"."), os.getpid()))
+        assert os.read(reading, 1) == b".", "it has begun with it"
+        assert other.took_it()
+        assert other.found()[1] != os.getpid()
+        assert other.answer() == 1
+    os.close(reading)
+    os.close(writing)
 
 
 def failing():
@@ -42,14 +58,14 @@ def not_to_be_sent():
 @pytest.mark.parametrize("work", [failing, killed, not_to_be_sent])
 def test_without_an_answer_it_is_left_to_the_caller_and_nothing_is_told(two, capfd, work):
     with Beside() as other:
-        other.begin(work)
+        other.begin(work, os.getpid)
         assert other.answer() is None
     assert capfd.readouterr() == ("", "")
 
 
 def test_what_nobody_waits_for_ends_with_the_block(two):
     with pytest.raises(KeyboardInterrupt), Beside() as other:
-        other.begin(lambda: time.sleep(600))
+        other.begin(lambda: time.sleep(600), os.getpid)
         process = other._process
         raise KeyboardInterrupt
     with pytest.raises(ProcessLookupError):
@@ -59,7 +75,7 @@ def test_what_nobody_waits_for_ends_with_the_block(two):
 def test_a_ctrl_c_finds_its_handler_again(two):
     handler, mask = signal.getsignal(signal.SIGINT), signal.pthread_sigmask(signal.SIG_BLOCK, set())
     with Beside() as other:
-        other.begin(os.getpid)
+        other.begin(os.getpid, os.getpid)
         assert signal.getsignal(signal.SIGINT) is handler
         assert signal.pthread_sigmask(signal.SIG_BLOCK, set()) == mask
         assert other.answer() is not None
@@ -99,7 +115,7 @@ def test_where_it_may_not_be_the_same_all_is_done_here(alone, monkeypatch, why):
     else:
         monkeypatch.setattr(beside, "_THREADS", alone / "none")
     with Beside() as other:
-        other.begin(lambda: 1)
+        assert not other.begin(lambda: 1, lambda: 2)
         assert other.answer() is None
 
 
@@ -110,7 +126,7 @@ def judging(rehearsed, monkeypatch):
 
     def rehearse(*_, recorded=None, run=recorded, **__):
         if recorded is not None:
-            recorded(run)
+            recorded(run, list)
         return run
 
     monkeypatch.setattr(review, "rehearse", rehearse)

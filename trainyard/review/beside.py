@@ -28,6 +28,9 @@ _THREADS: Final = Path("/proc/self/task")
 _OF_A_SPINNER: Final = "rich.live"
 """Whose thread turns a spinner on a terminal: it holds no lock but the terminal's, which is opened anew."""
 
+_TOKEN: Final = b"t"
+"""Stands in a pipe once: who reads it does what is left."""
+
 
 def cores() -> int:
     """On how many cores this process may run."""
@@ -53,7 +56,9 @@ class Beside:
 
     def __init__(self) -> None:
         self._process: int | None = None
-        self._answer = -1  # where it is read
+        self._sent = self._token = -1  # where the answer, and the right to do what is left, are read
+        self._answer: tuple[Any, Any] | None = None
+        self._took: bool | None = False
 
     def __enter__(self) -> Beside:
         """Nothing is begun yet."""
@@ -65,40 +70,58 @@ class Beside:
             os.kill(self._process, signal.SIGKILL)
             self._ended()
 
-    def begin(self, work: Callable[[], Any]) -> None:
-        """Begins `work` where two things can be done at once; else it is left to whoever asks for its answer."""
+    def begin(self, work: Callable[[], Any], left: Callable[[], Any]) -> bool:
+        """Begins `work`, and after it `left`, unless this process gets at that first; whether it could be begun."""
         if self._process is not None or not can_do_two():
-            return
-        self._answer, sending = os.pipe()
+            return False
+        self._sent, sending = os.pipe()
+        self._token, token = os.pipe()
+        os.write(token, _TOKEN)
+        os.close(token)  # who reads second finds the end
         held = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # a Ctrl-C finds both as they are to be
         try:
             process = os.fork()
             if process == 0:
-                _work(work, sending, held)
-            self._process = process
+                _work(work, left, self._token, sending, held)
+            self._process, self._took = process, None
         finally:
             os.close(sending)
             signal.pthread_sigmask(signal.SIG_SETMASK, held)
+        return True
+
+    def took_it(self) -> bool:
+        """Whether the other process does what was left; if not yet, it is this one's to do."""
+        if self._took is None:
+            self._took = os.read(self._token, 1) != _TOKEN
+        return self._took
 
     def answer(self) -> Any | None:
-        """What came of it, once it has; None where it was not begun, or did not come to an end."""
-        if self._process is None:
-            return None
-        with open(self._answer, "rb", closefd=False) as pipe:
-            sent = pipe.read()
-        return pickle.loads(sent) if self._ended() else None  # noqa: S301 - what this very program wrote
+        """What came of the work, once it has; None where it was not begun, or did not come to an end."""
+        return self._both()[0]
+
+    def found(self) -> Any | None:
+        """What came of what was left; None likewise."""
+        return self._both()[1]
+
+    def _both(self) -> tuple[Any, Any]:
+        if self._process is not None:
+            with open(self._sent, "rb", closefd=False) as pipe:
+                sent = pipe.read()
+            self._answer = pickle.loads(sent) if self._ended() else None  # noqa: S301 - what this very program wrote
+        return self._answer or (None, None)
 
     def _ended(self) -> bool:
         """Waits for the process; whether it did all that it was to do."""
         process, self._process = self._process, None
-        os.close(self._answer)
+        os.close(self._sent)
+        os.close(self._token)
         status = None
         with suppress(ChildProcessError):  # whoever started this process had it ignore the end of its children
             _, status = os.waitpid(process or 0, 0)
         return status == 0
 
 
-def _work(work: Callable[[], Any], sending: int, mask: Any) -> NoReturn:
+def _work(work: Callable[[], Any], left: Callable[[], Any], token: int, sending: int, mask: Any) -> NoReturn:
     """The other process's whole life. It flushes nothing that its parent has written, and tells of no failure."""
     done = False
     try:
@@ -108,7 +131,9 @@ def _work(work: Callable[[], Any], sending: int, mask: Any) -> NoReturn:
         # Warnings go where they went, without a lock that the spinner's thread may hold.
         sys.stderr = open(2, "w", errors="backslashreplace", closefd=False)  # noqa: SIM115 - as long as the process
         gc.disable()  # it ends soon, and pages that nobody writes to are shared
-        sent = pickle.dumps(work(), pickle.HIGHEST_PROTOCOL)
+        answer = work()
+        rest = left() if os.read(token, 1) == _TOKEN else None
+        sent = pickle.dumps((answer, rest), pickle.HIGHEST_PROTOCOL)
         with open(sending, "wb", closefd=False) as pipe:
             pipe.write(sent)
         done = True

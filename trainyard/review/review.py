@@ -194,7 +194,9 @@ def review(
     with _reading(since, project_dir, stack_file) as earlier, Beside() as beside:
         begin: dict[str, Any] = {}
         if alone:
-            begin["recorded"] = lambda run: beside.begin(lambda: _by_policies(run, policy_configuration))
+            begin["recorded"] = lambda run, share: (
+                beside if beside.begin(lambda: _by_policies(run, policy_configuration), share) else None
+            )
         rehearsal = rehearse(project_dir, stack_file, stand_in=stand_in, **begin)
         if rehearsal.errors:
             outside = _outside(project_dir, stack_file)
