@@ -1,8 +1,8 @@
 """A second thing done at the same time: in a process forked from this one, which sends back what came of it.
 
-Only where that is sure to be the same as doing it here (`docs/decisions/0100-the-policies-are-judged-beside.md`). Where
-it is not, or the process ends before its answer is whole, nothing is sent, and the caller does it here: whatever is
-wrong then shows here, with its traceback.
+Only where that is sure to be the same as doing it here (`docs/decisions/0100-half-of-the-judging-is-done-beside.md`).
+Where it is not, or the process ends before its answer is whole, the caller does it here: whatever is wrong then shows
+here, with its traceback.
 """
 
 from __future__ import annotations
