@@ -100,7 +100,7 @@ class Beside:
         return self._both()[0]
 
     def found(self) -> Any | None:
-        """What came of what was left; None likewise."""
+        """What came of what was left; None where it was not taken, or the work did not come to an end."""
         return self._both()[1]
 
     def _both(self) -> tuple[Any, Any]:
