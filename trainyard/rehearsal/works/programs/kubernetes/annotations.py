@@ -92,13 +92,10 @@ _KEYS: Final[Mapping[str, tuple[str, ...]]] = {
 _OLD: Final[Mapping[str, str]] = {
     "karpenter.sh/do-not-evict": "karpenter.sh/do-not-disrupt",
     "karpenter.sh/do-not-consolidate": "karpenter.sh/do-not-disrupt",
-    "volume.beta.kubernetes.io/storage-class": "spec.storageClassName",
     "scheduler.alpha.kubernetes.io/critical-pod": "spec.priorityClassName",
     "seccomp.security.alpha.kubernetes.io/pod": "spec.securityContext.seccompProfile",
 }
 """Annotations of which nothing is read any more, and what took their place."""
-_UNREAD: Final = frozenset({"volume.beta.kubernetes.io/storage-class"})
-"""Of those, what is still read."""
 _NEAR: Final = 0.8
 
 
@@ -119,7 +116,7 @@ def _given(view: View) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 def _one(view: View, path: str, key: str, value: str) -> None:
-    if key in _OLD and key not in _UNREAD:
+    if key in _OLD:
         view.error("programs-annotation", path, "is read by nothing any more", allowed=_OLD[key])
         return
     if key in _LABELS_OF_QUEUES:
