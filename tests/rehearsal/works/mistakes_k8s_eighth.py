@@ -217,7 +217,7 @@ SILENT = [
         "host-names",
         "a program in the node's network asks for the cluster's names of the node",
         edit(DEPLOYMENT, "kueue-budgets-deployment", put(f"{POD}.hostNetwork", True)),
-        "programs-names",
+        "programs-never",
     ),
     Mistake(
         "one-word-command",

@@ -178,7 +178,7 @@ HEALTHY: dict[str, tuple[str, Change]] = {
         program(put(f"{FIRST}.command", ["/opt/My Program/serve", "8000"])),
     ),
     "the node's network and the cluster's names": (
-        "programs-names",
+        "programs-never",
         edit(
             DEPLOYMENT,
             "kueue-budgets-deployment",
@@ -187,7 +187,7 @@ HEALTHY: dict[str, tuple[str, Change]] = {
         ),
     ),
     "a list of hosts that no proxy is asked for": (
-        "programs-names",
+        "programs-never",
         program(put(f"{POD}.dnsPolicy", "Default"), put(f"{FIRST}.env", [variable("NO_PROXY", ".svc,a.b.svc")])),
     ),
     "a sidecar that is ended with the work": (

@@ -68,7 +68,6 @@ from trainyard.rehearsal.works.programs.kubernetes import (
     pod_disks,
     priorities,
     ranks,
-    resolving,
     scaling,
     schemes,
     scrape_limits,
@@ -158,7 +157,6 @@ def check(stack: Stack) -> None:
     admission_hooks.check(cluster)
     annotations.check(cluster)
     command_words.check(cluster)
-    resolving.check(cluster)
     companions.check(cluster)
     gone.check(cluster)
     unscraped.check(cluster)
