@@ -26,6 +26,7 @@ from trainyard.rehearsal.refusals.aws import (
     names,
     network,
     policies,
+    said,
     together,
 )
 from trainyard.rehearsal.refusals.aws.elsewhere import model_of
@@ -76,6 +77,7 @@ RULES: Final = by_type(
         network,
         policies,
         together,
+        said,
         arns,
         gcp_names,
         gcp_compute,

@@ -20,6 +20,8 @@ from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.refusals.aws.models import ModelMissingError, Shape, operation
 
 MODEL_RULE = "aws-model"
+EVERY_NUMBER: Final = "*"
+"""Among the inputs of which the provider sends no 0: it may be any, nobody looked."""
 _SOUND: Final = Sound(16_384)
 _NUMBERS = frozenset({"integer", "long", "float", "double"})
 _UNDESCRIBED = frozenset({"region", "tags", "namePrefix", "timeouts"})  # of every type: the provider's own
@@ -142,7 +144,7 @@ def _walk(
 def _is_unset(model: ServiceModel, plain: str, value: Any) -> bool:
     """Whether the provider sends nothing: a text, list or mapping without anything in it, and here and there a 0."""
     return (isinstance(value, str | list | Mapping) and not value) or (
-        plain in model.unset_by_zero and as_number(value) == 0
+        (plain in model.unset_by_zero or EVERY_NUMBER in model.unset_by_zero) and as_number(value) == 0
     )
 
 
