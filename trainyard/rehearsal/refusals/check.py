@@ -10,7 +10,9 @@ from trainyard.rehearsal.context import Stack, ValueContext
 from trainyard.rehearsal.refusals.aws import (
     add_ons,
     arns,
+    balancers,
     buckets,
+    containers,
     dashboards,
     database,
     dns_firewall,
@@ -27,6 +29,10 @@ from trainyard.rehearsal.refusals.aws import (
     network,
     policies,
     said,
+    state_machines,
+    stores,
+    streams,
+    texts,
     together,
 )
 from trainyard.rehearsal.refusals.aws.elsewhere import model_of
@@ -77,6 +83,12 @@ RULES: Final = by_type(
         network,
         policies,
         together,
+        texts,
+        containers,
+        balancers,
+        state_machines,
+        streams,
+        stores,
         said,
         arns,
         gcp_names,

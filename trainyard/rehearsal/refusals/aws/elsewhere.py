@@ -15,7 +15,6 @@ from typing import Any
 from trainyard import cards
 from trainyard.cards.card import ServiceModel
 from trainyard.catalog.tables import tree
-from trainyard.rehearsal.refusals.aws.model_check import EVERY_NUMBER
 
 
 @cache
@@ -45,7 +44,7 @@ def _model(entry: Mapping[str, Any]) -> ServiceModel:
 def _of(type_: str) -> ServiceModel | None:
     found = by_hand().get(type_)
     if found is None and (entry := _by_name().get(type_)) is not None:
-        found = replace(_model(entry), unset_by_zero=(EVERY_NUMBER,))
+        found = replace(_model(entry), by_name=True)
     return found
 
 

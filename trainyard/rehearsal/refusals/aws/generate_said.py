@@ -7,14 +7,12 @@ examples contradict is left out.
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, Final
 
-from trainyard.recorded.model import UNKNOWN
 from trainyard.rehearsal.context import expand
 from trainyard.rehearsal.engine.sdk_types import Fields, input_fields
 from trainyard.rehearsal.refusals.aws.generate_examples import wire
@@ -33,7 +31,7 @@ _WORD: Final = re.compile(r"`(\w+)`")
 
 @cache
 def _docs(args: type) -> Mapping[str, str]:
-    text = inspect.getdoc(getattr(args, "__init__")) or ""
+    text = inspect.getdoc(args.__init__) or ""
     parts = _PARAMETER.split(text)
     return dict(zip(parts[1::2], parts[2::2], strict=True))
 

@@ -7,6 +7,7 @@ whatever the case and whether singular or plural; the card lists the exceptions.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import cache
 from typing import Any, Final
@@ -20,8 +21,8 @@ from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.refusals.aws.models import ModelMissingError, Shape, operation
 
 MODEL_RULE = "aws-model"
-EVERY_NUMBER: Final = "*"
-"""Among the inputs of which the provider sends no 0: it may be any, nobody looked."""
+_MACHINE: Final = re.compile(r"[a-z]+\d[a-z0-9-]*\.[a-z0-9-]+")
+"""A kind of machine, among whatever else: `r7g.large` of `r7g.large.search`."""
 _SOUND: Final = Sound(16_384)
 _NUMBERS = frozenset({"integer", "long", "float", "double"})
 _UNDESCRIBED = frozenset({"region", "tags", "namePrefix", "timeouts"})  # of every type: the provider's own
@@ -144,7 +145,7 @@ def _walk(
 def _is_unset(model: ServiceModel, plain: str, value: Any) -> bool:
     """Whether the provider sends nothing: a text, list or mapping without anything in it, and here and there a 0."""
     return (isinstance(value, str | list | Mapping) and not value) or (
-        (plain in model.unset_by_zero or EVERY_NUMBER in model.unset_by_zero) and as_number(value) == 0
+        (plain in model.unset_by_zero or model.by_name) and as_number(value) == 0
     )
 
 
@@ -176,7 +177,16 @@ def _value(view: View, model: ServiceModel, value: Any, path: str, plain: str, s
                 _scalar(view, path, str(key), shape.key, caseless=False)
                 _value(view, model, entry, f"{path}.{key}", plain, shape.mapped)
     else:
-        _scalar(view, path, value, shape, caseless=plain in model.caseless)
+        if not (model.by_name and _is_newer_machine(value, shape)):
+            _scalar(view, path, value, shape, caseless=plain in model.caseless)
+
+
+def _is_newer_machine(value: Any, shape: Shape) -> bool:
+    """Whether a text is of the form of the machines that a list has: each year there are more."""
+    if not isinstance(value, str) or not _MACHINE.search(value):
+        return False
+    around = _MACHINE.sub("", value)
+    return any(_MACHINE.search(one) and _MACHINE.sub("", one) == around for one in shape.enum)
 
 
 def _scalar(view: View, path: str, value: Any, shape: Shape, *, caseless: bool) -> None:
