@@ -14,6 +14,7 @@ from trainyard.rehearsal.works.rights.aws.account import Account
 from trainyard.rehearsal.works.rights.aws.needs import (
     brakes,
     figures,
+    flows_of_data,
     functions,
     images,
     keys,
@@ -94,6 +95,7 @@ def needs(places: Places, bindings: Bindings, made: Sequence[Workload]) -> Itera
     users = recorded(places.stack, made)
     yield from services.needs(places)
     yield from service_jobs.needs(places)
+    yield from flows_of_data.needs(places)
     yield from brakes.needs(places)
     yield from training.needs(places)
     yield from programs.needs(places, bindings)
