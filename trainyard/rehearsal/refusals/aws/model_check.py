@@ -12,17 +12,20 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any, Final
 
+from trainyard import cards
 from trainyard.cards.card import ServiceModel
 from trainyard.problems import nearest
 from trainyard.recorded.alike import Sound, content
 from trainyard.recorded.model import UNKNOWN
 from trainyard.recorded.read import as_number
-from trainyard.rehearsal.context import View, show
+from trainyard.rehearsal.context import Stack, View, show
 from trainyard.rehearsal.refusals.aws.models import ModelMissingError, Shape, operation
 
 MODEL_RULE = "aws-model"
 _MACHINE: Final = re.compile(r"[a-z]+\d[a-z0-9-]*\.[a-z0-9-]+")
 """A kind of machine, among whatever else: `r7g.large` of `r7g.large.search`."""
+_LEAST_NAME: Final = 8
+"""Characters of a name that is looked for in a text: a shorter one stands in many by chance."""
 _SOUND: Final = Sound(16_384)
 _NUMBERS = frozenset({"integer", "long", "float", "double"})
 _UNDESCRIBED = frozenset({"region", "tags", "namePrefix", "timeouts"})  # of every type: the provider's own
@@ -207,11 +210,32 @@ def _text(view: View, path: str, value: str, shape: Shape, *, caseless: bool) ->
                 MODEL_RULE, path, f"got {show(value)}", allowed=_one_of(shape.enum), hint=nearest(value, shape.enum)
             )
         return
+    if _misses(value, shape) and _is_made_up(view, value):
+        return
     if _size(view, path, len(value), shape, "characters"):
         return
     pattern = shape.pattern
     if pattern is not None and value and not pattern.fullmatch(value):
         view.error(MODEL_RULE, path, f"got {show(value)}", allowed=f"must match {shape.pattern_text}")
+
+
+def _misses(value: str, shape: Shape) -> bool:
+    """Whether the length or the form of a text is none that the model has."""
+    least, most, pattern = shape.least, shape.most, shape.pattern
+    if (least is not None and len(value) < least) or (most is not None and len(value) > most):
+        return True
+    return pattern is not None and bool(value) and not pattern.fullmatch(value)
+
+
+def _is_made_up(view: View, value: str) -> bool:
+    """Whether a text is, or has in it, what another resource is known by of which nobody knows how AWS names it."""
+    return any(name in value for name in view.stack.once(_made_up))
+
+
+def _made_up(stack: Stack) -> frozenset[str]:
+    others = (one for one in stack.resources.all if one.type not in cards.BY_TYPE)
+    found = (text for one in others for text in (one.id, *one.outputs.values()) if isinstance(text, str))
+    return frozenset(text for text in found if len(text) >= _LEAST_NAME)
 
 
 def _size(view: View, path: str, size: int, shape: Shape, unit: str) -> bool:
