@@ -104,7 +104,7 @@ def listener(view: View) -> None:
 
 def _groups(view: View) -> list[View]:
     arns = {follow(entry, "targetGroupArn") for key in ("defaultActions", "actions") for _, entry in view.items(key)}
-    return [one for one in view.stack.of_type(TARGET_GROUP) if one.resource.outputs.get("arn") in arns]
+    return [one for one in view.stack.of_type(TARGET_GROUP) if one.resource.outputs.get("arn") in arns - {None}]
 
 
 _NEEDS: Final = {"fixed-response": "fixedResponse", "redirect": "redirect", "authenticate-cognito": "authenticateCognito",

@@ -226,7 +226,7 @@ def model_for(token: str, fields: Fields) -> ServiceModel | None:
     ]  # fmt: skip
     best: tuple[float, tuple[str, ...]] = (0.0, ())
     for calls in tried:
-        model = ServiceModel(calls)
+        model = ServiceModel(calls, by_name=True)
         try:
             above = model_check.roots(calls)
         except (ModelMissingError, KeyError):
@@ -238,15 +238,19 @@ def model_for(token: str, fields: Fields) -> ServiceModel | None:
     if best[0] < LEAST_FOUND and not (token in CALLS and best[1]):
         return None
     calls = best[1]
-    unfit = [name for name, fits in described(ServiceModel(calls), fields, model_check.roots(calls)) if not fits]
-    return ServiceModel(calls, {}, tuple(sorted(unfit)))
+    unfit = [
+        name
+        for name, fits in described(ServiceModel(calls, by_name=True), fields, model_check.roots(calls))
+        if not fits
+    ]
+    return ServiceModel(calls, {}, tuple(sorted(unfit)), by_name=True)
 
 
 def corrected(token: str, model: ServiceModel, examples: Sequence[Mapping[str, Any]]) -> ServiceModel:
     """The model without what the documentation's own values contradict."""
-    caseless, undescribed, zero = set(model.caseless), set(model.undescribed), set(model.unset_by_zero)
+    caseless, undescribed = set(model.caseless), set(model.undescribed)
     for _ in range(6):
-        now = ServiceModel(model.calls, {}, tuple(sorted(undescribed)), tuple(sorted(caseless)), tuple(sorted(zero)))
+        now = ServiceModel(model.calls, {}, tuple(sorted(undescribed)), tuple(sorted(caseless)), by_name=True)
         refused = {
             ".".join(part for part in steps(finding.path) if isinstance(part, str)): finding.message
             for inputs in examples

@@ -111,7 +111,22 @@ def resolve(model: ServiceModel, path: str, above: tuple[Shape, ...]) -> Shape |
         raise ModelMissingError(f"{path}: none of {', '.join(model.calls)} has {target}")
     if path in model.undescribed or path in _UNDESCRIBED:
         return None
-    return next((found for base in above if base.kind == "structure" and (found := _find(base, name))), None)
+    structures = [base for base in above if base.kind == "structure"]
+    found = next((found for base in structures if (found := _find(base, name))), None)
+    if found is None and model.by_name:
+        found = next((found for base in structures if (found := _find_deeper(base, name))), None)
+    return found
+
+
+@cache
+def _find_deeper(shape: Shape, name: str) -> Shape | None:
+    """The one member of a structure within a structure that has the name: the provider makes one block of the two."""
+    found = {
+        member: one
+        for member, held in shape.members.items()
+        if held.kind == "structure" and (one := _find(held, name)) is not None
+    }
+    return next(iter(found.values())) if len(found) == 1 else None
 
 
 def check(view: View, model: ServiceModel) -> None:

@@ -51,13 +51,13 @@ def flows(held: Any, at: str = "") -> Iterator[tuple[str, Mapping[str, Any]]]:
                 yield from flows(state.get(key), f"{here}{key}.")
 
 
-def tasks(view: View) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
-    """Each task of a state machine: where it stands, its resource, and what it is given."""
+def tasks(view: View) -> Iterator[tuple[str, str, Mapping[str, Any] | None]]:
+    """Each task of a state machine: where it stands, its resource, and what it is given; None where it is computed."""
     for at, flow in flows(definition(view)):
         for name, state in flow["States"].items():
             if isinstance(state, dict) and state.get("Type") == "Task" and isinstance(state.get("Resource"), str):
-                given = state.get("Parameters", state.get("Arguments"))
-                yield f"{at}States.{name}", state["Resource"], given if isinstance(given, dict) else {}
+                given = state.get("Parameters", state.get("Arguments", {}))
+                yield f"{at}States.{name}", state["Resource"], given if isinstance(given, dict) else None
 
 
 def machine(view: View) -> None:
@@ -174,7 +174,7 @@ def _flow(view: View, at: str, flow: Mapping[str, Any]) -> None:
             )
 
 
-def _task(view: View, at: str, resource: str, given: Mapping[str, Any], *, express: bool) -> None:
+def _task(view: View, at: str, resource: str, given: Mapping[str, Any] | None, *, express: bool) -> None:
     call = _CALL.fullmatch(resource)
     if call is None:
         return
@@ -191,7 +191,7 @@ def _task(view: View, at: str, resource: str, given: Mapping[str, Any], *, expre
         return
     except KeyError:
         return
-    if service in _OWN and not sdk:
+    if given is None or (service in _OWN and not sdk):
         return
     walk(view, f"{at}.Parameters", given, shape)
 

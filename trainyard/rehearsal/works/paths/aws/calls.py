@@ -12,7 +12,14 @@ from dataclasses import dataclass
 from typing import Final
 
 from trainyard.recorded.read import as_number
-from trainyard.recorded.types import DATABASE, DATABASE_CLUSTER, FUNCTION, LOAD_BALANCER
+from trainyard.recorded.types import (
+    DATABASE,
+    DATABASE_CLUSTER,
+    EFS_ACCESS_POINT,
+    EFS_MOUNT_TARGET,
+    FUNCTION,
+    LOAD_BALANCER,
+)
 from trainyard.rehearsal.context import View, listed
 from trainyard.rehearsal.refusals.aws.balancers import LISTENER, LISTENER_RULE
 from trainyard.rehearsal.refusals.aws.containers import SERVICE, TARGET_GROUP, containers
@@ -68,6 +75,7 @@ def check(network: Network) -> None:
         )
         if inner is not None and not function.resource.read:
             _told(network, groups, function, ("environment",), inner)
+            _mounted(network, groups, function, inner)
 
 
 def _place(network: Network, groups: Groups, view: View, name: str, subnets: str, ids: str) -> Place | None:
@@ -140,6 +148,24 @@ def _told(network: Network, groups: Groups, view: View, inputs: tuple[str, ...],
                     Port(int(port)),
                     f"{inner.name} is told of it, and never reaches it",
                 )
+
+
+def _mounted(network: Network, groups: Groups, function: View, inner: Place) -> None:
+    """A function that mounts files reaches a mount target."""
+    named = function.text("fileSystemConfig.arn")
+    points = [
+        one for one in network.stack.of_type(EFS_ACCESS_POINT) if named and one.resource.outputs.get("arn") == named
+    ]
+    system = points[0].text("fileSystemId") if points else None
+    for target in network.stack.of_type(EFS_MOUNT_TARGET):
+        stated = groups.of(target, "securityGroups")
+        if system is not None and stated and target.text("fileSystemId") == system:
+            place = Place(f"mount target {target.name}", "node", inner.addresses, security_groups=stated)
+            why = f"{inner.name} never mounts its files"
+            _asked(groups, target, "securityGroups", inner, place, stated, _NFS, why)
+
+
+_NFS: Final = Port(2049)
 
 
 def _is_addressed(view: View, inputs: tuple[str, ...], store: View) -> bool:

@@ -13,6 +13,7 @@ from typing import Final
 from trainyard.problems import nearest
 from trainyard.recorded.types import BUCKET, DATABASE, EKS_CLUSTER, FUNCTION, SNS_TOPIC, SNS_TOPIC_SUBSCRIPTION
 from trainyard.rehearsal.context import Stack, View, show
+from trainyard.rehearsal.works.names_of_aws import slip
 from trainyard.rehearsal.works.programs.aws.metrics import KEYS_ELSEWHERE, NAMED_ELSEWHERE, OFTEN_ELSEWHERE
 
 _ALARM: Final = "aws:cloudwatch/metricAlarm:MetricAlarm"
@@ -184,7 +185,7 @@ def _alarm(alarm: View, base: str, stack: Stack, own: dict[str, set[str | None]]
             allowed=f"one of {', '.join(sorted(sent))}",
             hint=nearest(metric, sent),
         )
-    if namespace not in own and not namespace.startswith("AWS/") and (hint := nearest(namespace, own, cutoff=_SLIP)):
+    if namespace not in own and not namespace.startswith("AWS/") and (hint := slip(namespace, own)):
         told = f"no filter of the stack sends to {show(namespace)}: unless a program does, the alarm sees nothing"
         alarm.warning("programs-alarm", f"{base}namespace", told, allowed=", ".join(sorted(own)), hint=hint)
     filters = own.get(namespace)

@@ -10,16 +10,22 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from fnmatch import fnmatchcase
 from typing import Any, Final
 
 from trainyard.recorded.types import EBS_VOLUME, EC2_INSTANCE, FUNCTION, QUEUE
-from trainyard.rehearsal.context import Stack, View, listed, show
+from trainyard.rehearsal.context import Stack, View, expand, listed, show
 from trainyard.rehearsal.refusals.aws.balancers import LISTENER, LISTENER_RULE
 from trainyard.rehearsal.refusals.aws.containers import SERVICE, TARGET_GROUP
+from trainyard.rehearsal.refusals.aws.front_doors import INTEGRATION, METHOD
 
 _ALLOWS: Final = "aws:sqs/redriveAllowPolicy:RedriveAllowPolicy"
 _REDRIVE: Final = "aws:sqs/redrivePolicy:RedrivePolicy"
 _SNAPSHOTS: Final = "aws:dlm/lifecyclePolicy:LifecyclePolicy"
+_LAYER: Final = "aws:lambda/layerVersion:LayerVersion"
+_LOG_POLICY: Final = "aws:cloudwatch/logResourcePolicy:LogResourcePolicy"
+_REST: Final = "aws:apigateway/restApi:RestApi"
+_RESOURCE: Final = "aws:apigateway/resource:Resource"
 _STAGE: Final = "aws:apigatewayv2/stage:Stage"
 _INTEGRATION: Final = "aws:apigatewayv2/integration:Integration"
 _CERTIFICATE: Final = "aws:acm/certificate:Certificate"
@@ -45,6 +51,109 @@ def check(stack: Stack) -> None:
         _called(stack, integration)
     for service in stack.of_type(SERVICE):
         _balanced(stack, service)
+    _logs(stack)
+    for function in stack.of_type(FUNCTION):
+        _layers(stack, function)
+    for method in stack.of_type(METHOD):
+        _let_in(stack, method)
+
+
+_LOGGED: Final = (
+    ("aws:datasync/task:Task", "cloudwatchLogGroupArn", "datasync.amazonaws.com"),
+    ("aws:opensearch/domain:Domain", "logPublishingOptions[].cloudwatchLogGroupArn", "es.amazonaws.com"),
+    ("aws:route53/queryLog:QueryLog", "cloudwatchLogGroupArn", "route53.amazonaws.com"),
+)
+"""Who writes to a log group by the account's policy for logs alone."""
+
+
+def _logs(stack: Stack) -> None:
+    """A policy for a log group lets the one in that writes there; the account may have others, which nobody sees here."""
+    policies = [view.text("policyDocument") or "" for view in stack.of_type(_LOG_POLICY)]
+    if any(view.is_unknown("policyDocument") for view in stack.of_type(_LOG_POLICY)):
+        return
+    for type_, at, service in _LOGGED:
+        for view in stack.of_type(type_):
+            for path, arn in expand(view.inputs, at):
+                group = str(arn).removesuffix(":*")
+                about = [text for text in policies if group in text]
+                if about and not any(service in text for text in policies):
+                    view.error("rights-delivery", path, f"{service} cannot write to log group {group.rpartition(':')[2]}: the policy "
+                               "for it lets somebody else in", allowed=f"a LogResourcePolicy for {service}")  # fmt: skip
+
+
+def _layers(stack: Stack, function: View) -> None:
+    """A layer says which runtimes and which chips it was built for."""
+    chips, runtime = function.texts("architectures") or ["x86_64"], function.text("runtime")
+    for layer in stack.of_type(_LAYER):
+        if _arn(layer) not in function.texts("layers") or layer.resource.read:
+            continue
+        of = layer.texts("compatibleArchitectures")
+        if (
+            of
+            and not layer.blurred("compatibleArchitectures")
+            and not function.blurred("architectures")
+            and not set(chips) & set(of)
+        ):
+            function.warning("programs-layer", "layers", f"has layer {layer.name}, built for {', '.join(of)}, and runs on {', '.join(chips)}",
+                             allowed="a layer of its own architecture")  # fmt: skip
+        runtimes = layer.texts("compatibleRuntimes")
+        if runtimes and runtime is not None and runtime not in runtimes and not layer.blurred("compatibleRuntimes"):
+            function.warning("programs-layer", "layers", f"has layer {layer.name}, built for {', '.join(runtimes)}, and runs {runtime}",
+                             allowed="a layer of its own runtime")  # fmt: skip
+
+
+def _let_in(stack: Stack, method: View) -> None:
+    """A permission of a function that names a method of a REST interface lets just that one in."""
+    rest, resource, verb = (
+        method.referred("restApi", _REST),
+        method.referred("resourceId", _RESOURCE),
+        method.text("httpMethod"),
+    )
+    path = _path(resource) if resource is not None else None
+    source = rest.resource.outputs.get("executionArn") if rest is not None else None
+    if rest is None or path is None or verb is None or not isinstance(source, str):
+        return
+    for integration in stack.of_type(INTEGRATION):
+        if (
+            integration.text("resourceId") != method.text("resourceId")
+            or integration.text("httpMethod") != verb
+            or integration.has("credentials")
+        ):
+            continue
+        for function in stack.of_type(FUNCTION):
+            arn = _arn(function)
+            if not arn or arn not in (integration.text("uri") or "") or function.resource.read:
+                continue
+            let = [view for view in stack.of_type(_PERMISSION)
+                   if view.is_unknown("function") or function.resource.urn in view.resource.property_dependencies.get("function", ())
+                   or view.text("function") in (function.text("name"), arn)]  # fmt: skip
+            asked = f"{source}/stage/{verb if verb != 'ANY' else 'GET'}{path}"
+            if not any(_admits(view, asked) for view in let):
+                integration.error("rights-delivery", "uri", f"apigateway.amazonaws.com cannot call {function.name} for {verb} {path}: no "
+                                  "permission of it lets that in", allowed=f"sourceArn …/*/{verb}{path}, or …/*/*")  # fmt: skip
+
+
+def _admits(view: View, asked: str) -> bool:
+    wanted = view.text("sourceArn")
+    if view.is_unknown("sourceArn") or view.is_unknown("function") or view.is_unknown("principal"):
+        return True
+    return view.text("principal") in ("apigateway.amazonaws.com", "*") and (
+        wanted is None or fnmatchcase(asked, wanted)
+    )
+
+
+def _path(resource: View) -> str | None:
+    """The path of a resource of a REST interface; None where a part of it is not known or is a parameter."""
+    part = resource.text("pathPart")
+    if part is None or "{" in part:
+        return None
+    if not resource.resource.property_dependencies.get("parentId"):
+        return None
+    above = resource.referred("parentId", _RESOURCE)
+    if above is None:
+        return f"/{part}"
+    before = _path(above)
+    return None if before is None else f"{before}/{part}"
 
 
 def _read(text: str | None) -> Mapping[str, Any]:

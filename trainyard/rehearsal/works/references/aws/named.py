@@ -10,10 +10,9 @@ Sources: the API reference of each call that takes the name (2026-11).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from trainyard.problems import nearest
 from trainyard.recorded.read import known_texts
 from trainyard.recorded.types import (
     BATCH_DEFINITION,
@@ -28,10 +27,9 @@ from trainyard.recorded.types import (
 from trainyard.rehearsal.context import Stack, View, expand, listed, show
 from trainyard.rehearsal.refusals.aws.state_machines import STATE_MACHINE, tasks
 from trainyard.rehearsal.refusals.aws.texts import TASK, read
+from trainyard.rehearsal.works.names_of_aws import slip
 
 RULE: Final = "reference-name"
-_SLIP: Final = 0.9
-"""How like another a name is that has a letter wrong; sisters (`train-a`, `train-b`) are told apart by a whole word."""
 _QUEUE: Final = "aws:sqs/queue:Queue"
 _TABLE: Final = "aws:dynamodb/table:Table"
 _JOB: Final = "aws:glue/job:Job"
@@ -115,22 +113,6 @@ _OF_SCALED: Final = (
 )
 
 
-def slip(name: str, known: Iterable[str]) -> str:
-    """`did you mean x?` for a name with a letter wrong; empty for a sister that has a short word or a number of its own."""
-    hint = nearest(name, known, cutoff=_SLIP)
-    if not hint:
-        return ""
-    other = hint.removeprefix("did you mean ").removesuffix("?")
-    mine, theirs = (re.split(r"[-_./:]", text) for text in (name, other))
-    if len(mine) == len(theirs):
-        apart = [(one, two) for one, two in zip(mine, theirs, strict=True) if one != two]
-        if all(min(len(one), len(two)) <= 2 or one.isdigit() or two.isdigit() for one, two in apart):
-            return ""
-        if all(re.sub(r"\d+$", "", one) == re.sub(r"\d+$", "", two) for one, two in apart):
-            return ""
-    return hint
-
-
 def check(stack: Stack) -> None:
     """Every table above, what JSON texts name, buckets in addresses, and what scales."""
     for type_, at, target in _NAMED:
@@ -141,7 +123,7 @@ def check(stack: Stack) -> None:
         for at, resource, given in tasks(view):
             service = resource.split(":")[6] if resource.count(":") >= 6 else ""
             for key, target in _parameters(service):
-                _held(stack, view, f"definition.{at}.Parameters.{key}", given.get(key), target)
+                _held(stack, view, f"definition.{at}.Parameters.{key}", (given or {}).get(key), target)
     for view in (*stack.of_type(_SCALED), *stack.of_type(_SCALING)):
         _scaled(stack, view)
     for view in stack.of_type(TASK):

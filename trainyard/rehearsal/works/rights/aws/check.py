@@ -16,6 +16,7 @@ from trainyard.rehearsal.works.rights.aws.needs import (
     figures,
     flows_of_data,
     functions,
+    hand_offs,
     images,
     keys,
     messages,
@@ -96,6 +97,7 @@ def needs(places: Places, bindings: Bindings, made: Sequence[Workload]) -> Itera
     yield from services.needs(places)
     yield from service_jobs.needs(places)
     yield from flows_of_data.needs(places)
+    yield from hand_offs.needs(places)
     yield from brakes.needs(places)
     yield from training.needs(places)
     yield from programs.needs(places, bindings)

@@ -77,7 +77,7 @@ def needs(places: Places) -> Iterator[Need]:
                          allowed="a role that EventBridge may take")  # fmt: skip
 
 
-def _need(
+def need(
     places: Places, view: View, path: str, role: str | None, purpose: str, deeds: list[Deed], what: str = ""
 ) -> Iterator[Need]:
     taken = places.role(role or "")
@@ -87,21 +87,22 @@ def _need(
         yield Need(view, path, RULE, (caller,), by, purpose, tuple(deeds))
 
 
-def _arn(places: Places, service: str, part: str) -> str:
+def arn_in(places: Places, service: str, part: str) -> str:
+    """The ARN of something in the account and region of the stack."""
     return f"arn:{places.partition}:{service}:{places.region}:{places.account.id}:{part}"
 
 
 def _conducted(places: Places, machine: View) -> Iterator[Need]:
     role = machine.text("roleArn")
     for at, resource, given in tasks(machine):
-        deeds = list(_deeds(places, resource, given))
-        yield from _need(places, machine, f"definition.{at}", role, f"do {at.rpartition('.')[2]}", deeds)
+        deeds = list(_deeds(places, resource, given or {}))
+        yield from need(places, machine, f"definition.{at}", role, f"do {at.rpartition('.')[2]}", deeds)
     level = machine.text("loggingConfiguration.level")
     if level not in (None, "OFF"):
         logs = [
             Deed(f"logs:{action}") for action in ("CreateLogDelivery", "PutResourcePolicy", "DescribeResourcePolicies")
         ]
-        yield from _need(places, machine, "loggingConfiguration", role, "write its log", logs)
+        yield from need(places, machine, "loggingConfiguration", role, "write its log", logs)
 
 
 def _deeds(places: Places, resource: str, given: Mapping[str, Any]) -> Iterator[Deed]:
@@ -118,11 +119,11 @@ def _deeds(places: Places, resource: str, given: Mapping[str, Any]) -> Iterator[
         called = name["FunctionName"]
         yield Deed(
             "lambda:InvokeFunction",
-            called if called.startswith("arn:") else _arn(places, "lambda", f"function:{called}"),
+            called if called.startswith("arn:") else arn_in(places, "lambda", f"function:{called}"),
         )
     elif service == "glue" and action == "startJobRun" and "JobName" in name:
         for wanted in ("StartJobRun", *(("GetJobRun",) if sync else ())):
-            yield Deed(f"glue:{wanted}", _arn(places, "glue", f"job/{name['JobName']}"))
+            yield Deed(f"glue:{wanted}", arn_in(places, "glue", f"job/{name['JobName']}"))
     elif service == "sns" and action == "publish" and "TopicArn" in name:
         yield Deed("sns:Publish", name["TopicArn"])
     elif service == "sqs" and action == "sendMessage" and "QueueUrl" in name:
@@ -137,7 +138,9 @@ def _deeds(places: Places, resource: str, given: Mapping[str, Any]) -> Iterator[
         if queue is not None:
             yield Deed("sqs:SendMessage", str(queue.resource.outputs.get("arn")))
     elif service == "dynamodb" and "TableName" in name and not name["TableName"].startswith("arn:"):
-        yield Deed(f"dynamodb:{action[0].upper()}{action[1:]}", _arn(places, "dynamodb", f"table/{name['TableName']}"))
+        yield Deed(
+            f"dynamodb:{action[0].upper()}{action[1:]}", arn_in(places, "dynamodb", f"table/{name['TableName']}")
+        )
     elif service == "states" and action == "startExecution" and "StateMachineArn" in name:
         yield Deed("states:StartExecution", name["StateMachineArn"])
     elif service == "batch" and action == "submitJob":
@@ -146,18 +149,15 @@ def _deeds(places: Places, resource: str, given: Mapping[str, Any]) -> Iterator[
                 yield Deed("batch:SubmitJob", name[key], spellings=(re.sub(r":\d+$", "", name[key]), f"{name[key]}:1"))
     elif service == "sagemaker" and action in _JOBS:
         kind, key = _JOBS[action]
-        whole = name.get(key, "x")
-        yield (
-            Deed(f"sagemaker:{action[0].upper()}{action[1:]}", _arn(places, "sagemaker", f"{kind}/{whole.lower()}"))
-            if key in name
-            else (Deed(f"sagemaker:{action[0].upper()}{action[1:]}", _arn(places, "sagemaker", f"{kind}/*")))
-        )
+        if key in name:  # else it is computed, and whichever jobs the role may make may be meant
+            called = f"sagemaker:{action[0].upper()}{action[1:]}"
+            yield Deed(called, arn_in(places, "sagemaker", f"{kind}/{name[key].lower()}"))
         if "RoleArn" in name and places.role(name["RoleArn"]) is not None:
             yield Deed("iam:PassRole", name["RoleArn"], {"iam:PassedToService": "sagemaker.amazonaws.com"})
     rule = _FOLLOWED.get((service, action))
     if sync and rule is not None:
         for wanted in ("PutRule", "PutTargets"):
-            yield Deed(f"events:{wanted}", _arn(places, "events", f"rule/{rule}"))
+            yield Deed(f"events:{wanted}", arn_in(places, "events", f"rule/{rule}"))
 
 
 def _followed(places: Places, mapping: View) -> Iterator[Need]:
@@ -172,7 +172,7 @@ def _followed(places: Places, mapping: View) -> Iterator[Need]:
         "sqs": ("ReceiveMessage", "DeleteMessage", "GetQueueAttributes"),
     }.get(service, ())  # fmt: skip
     deeds = [Deed(f"{service}:{action}", source) for action in wanted]
-    yield from _need(places, mapping, "eventSourceArn", function.text("role"), "read what it is called for", deeds,
+    yield from need(places, mapping, "eventSourceArn", function.text("role"), "read what it is called for", deeds,
                      f"function {function.name}")  # fmt: skip
     yield from _handed_on(places, mapping, function, "destinationConfig.onFailure.destinationArn")
 
@@ -184,7 +184,7 @@ def _handed_on(places: Places, view: View, function: View | None, *paths: str) -
         action = {"sqs": "sqs:SendMessage", "sns": "sns:Publish", "events": "events:PutEvents", "lambda": "lambda:InvokeFunction",
                   "s3": ""}.get(service)  # fmt: skip
         if action and function is not None:
-            yield from _need(places, view, path, function.text("role"), "hand on what failed", [Deed(action, target)],
+            yield from need(places, view, path, function.text("role"), "hand on what failed", [Deed(action, target)],
                              f"function {function.name}")  # fmt: skip
 
 
@@ -199,45 +199,45 @@ def _started(places: Places, task: View) -> Iterator[Need]:
                 continue
             if ":secretsmanager:" in held:
                 arn = ":".join(held.split(":")[:7])
-                yield from _need(
+                yield from need(
                     places, task, at, role, f"read {secret.get('name')}", [Deed("secretsmanager:GetSecretValue", arn)]
                 )
             elif ":ssm:" in held or not held.startswith("arn:"):
-                arn = held if held.startswith("arn:") else _arn(places, "ssm", f"parameter/{held.lstrip('/')}")
-                yield from _need(places, task, at, role, f"read {secret.get('name')}", [Deed("ssm:GetParameters", arn)])
+                arn = held if held.startswith("arn:") else arn_in(places, "ssm", f"parameter/{held.lstrip('/')}")
+                yield from need(places, task, at, role, f"read {secret.get('name')}", [Deed("ssm:GetParameters", arn)])
         logs = one.get("logConfiguration")
         options = logs.get("options") if isinstance(logs, dict) and logs.get("logDriver") == "awslogs" else None
         if isinstance(options, dict) and isinstance(options.get("awslogs-group"), str):
-            group = _arn(places, "logs", f"log-group:{options['awslogs-group']}")
+            group = arn_in(places, "logs", f"log-group:{options['awslogs-group']}")
             deeds = [
                 Deed(f"logs:{action}", f"{group}:log-stream:x", spellings=(group,))
                 for action in ("CreateLogStream", "PutLogEvents")
             ]
-            yield from _need(places, task, at, role, "write its log", deeds)
+            yield from need(places, task, at, role, "write its log", deeds)
         image = re.fullmatch(
             rf"{places.account.id}\.dkr\.ecr\.{places.region}\.[^/]+/([^:@]+)[:@]?.*", str(one.get("image"))
         )
         if image is not None:
-            arn = _arn(places, "ecr", f"repository/{image[1]}")
+            arn = arn_in(places, "ecr", f"repository/{image[1]}")
             deeds = [
                 Deed("ecr:GetAuthorizationToken"),
                 Deed("ecr:BatchGetImage", arn),
                 Deed("ecr:GetDownloadUrlForLayer", arn),
             ]
-            yield from _need(places, task, at, role, "fetch its image", deeds)
+            yield from need(places, task, at, role, "fetch its image", deeds)
 
 
 def _delivered(places: Places, stream: View) -> Iterator[Need]:
     at = "extendedS3Configuration"
     bucket, prefix = stream.text(f"{at}.bucketArn"), re.split(r"!\{", stream.text(f"{at}.prefix") or "")[0]
     if bucket is not None:
-        yield from _need(places, stream, f"{at}.roleArn", stream.text(f"{at}.roleArn"), "deliver to its bucket",
+        yield from need(places, stream, f"{at}.roleArn", stream.text(f"{at}.roleArn"), "deliver to its bucket",
                          [Deed("s3:PutObject", f"{bucket}/{prefix}x")])  # fmt: skip
     source = stream.text("kinesisSourceConfiguration.kinesisStreamArn")
     if source is not None:
         path = "kinesisSourceConfiguration.roleArn"
         deeds = [Deed(f"kinesis:{action}", source) for action in ("DescribeStream", "GetShardIterator", "GetRecords")]
-        yield from _need(places, stream, path, stream.text(path), "read its stream", deeds)
+        yield from need(places, stream, path, stream.text(path), "read its stream", deeds)
 
 
 def _told(places: Places, hook: View) -> Iterator[Need]:
@@ -246,4 +246,4 @@ def _told(places: Places, hook: View) -> Iterator[Need]:
         next((type_ for type_, mark in ((QUEUE, ":sqs:"), (SNS_TOPIC, ":sns:")) if mark in target), "")
     )
     if action is not None:
-        yield from _need(places, hook, "roleArn", hook.text("roleArn"), "tell of a machine", [Deed(action, target)])
+        yield from need(places, hook, "roleArn", hook.text("roleArn"), "tell of a machine", [Deed(action, target)])
