@@ -110,6 +110,10 @@ SERVICES: dict[str, str] = {
     "vpc": "ec2",
     "ebs": "ec2",
     "msk": "kafka",
+    "sfn": "states",
+    "emr": "elasticmapreduce",
+    "emrserverless": "emr-serverless",
+    "codestarconnections": "codestar-connections",
 }
 """Pulumi modules whose service is called otherwise in ARNs."""
 

@@ -13,7 +13,7 @@ _SLIP: Final = 0.9
 
 
 def slip(name: str, known: Iterable[str]) -> str:
-    """`did you mean x?` for a name with a letter wrong; empty for a sister that has a short word or a number of its own."""
+    """`did you mean x?` for a name with a letter wrong; empty for a sister with a short word or a number of its own."""
     hint = nearest(name, known, cutoff=_SLIP)
     if not hint:
         return ""

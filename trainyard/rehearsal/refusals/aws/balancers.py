@@ -53,8 +53,12 @@ def group(view: View) -> None:
             view.error("lb-target-group", name, "is given for a function", allowed="none")
     timeout, interval = view.number("healthCheck.timeout"), view.number("healthCheck.interval")
     if timeout is not None and timeout >= (30 if interval is None else interval):
-        view.error("lb-health-check", "healthCheck.timeout", f"{timeout:g} s are not below the interval of {interval or 30:g} s",
-                   allowed="below it")  # fmt: skip
+        view.error(
+            "lb-health-check",
+            "healthCheck.timeout",
+            f"{timeout:g} s are not below the interval of {interval or 30:g} s",
+            allowed="below it",
+        )
     checked = view.text("healthCheck.protocol") or ("HTTP" if protocol in (None, "HTTP", "HTTPS") else "TCP")
     for name in ("matcher", "path"):
         if checked.upper() == "TCP" and view.text(f"healthCheck.{name}") and not view.is_unknown("protocol"):
@@ -96,8 +100,12 @@ def listener(view: View) -> None:
         for group_view in _groups(view):
             speaks = (group_view.text("protocol") or "").upper()
             if speaks and spoken is not None and speaks not in (*spoken, *(("TCP_UDP",) if kind == "network" else ())):
-                group_view.error("lb-protocol", "protocol", f"got {speaks}, and load balancer {of.name} is of kind {kind}",
-                                 allowed=", ".join(spoken))  # fmt: skip
+                group_view.error(
+                    "lb-protocol",
+                    "protocol",
+                    f"got {speaks}, and load balancer {of.name} is of kind {kind}",
+                    allowed=", ".join(spoken),
+                )
     for path, action in view.items("defaultActions"):
         _action(view, path, action)
 
@@ -107,8 +115,12 @@ def _groups(view: View) -> list[View]:
     return [one for one in view.stack.of_type(TARGET_GROUP) if one.resource.outputs.get("arn") in arns - {None}]
 
 
-_NEEDS: Final = {"fixed-response": "fixedResponse", "redirect": "redirect", "authenticate-cognito": "authenticateCognito",
-                 "authenticate-oidc": "authenticateOidc"}  # fmt: skip
+_NEEDS: Final = {
+    "fixed-response": "fixedResponse",
+    "redirect": "redirect",
+    "authenticate-cognito": "authenticateCognito",
+    "authenticate-oidc": "authenticateOidc",
+}
 
 
 def _action(view: View, path: str, action: Any) -> None:
@@ -173,8 +185,12 @@ def bound(view: View) -> None:
     """A firewall of CloudFront's is bound to nothing else."""
     acl = view.referred("webAclArn", _ACL)
     if acl is not None and acl.text("scope") == "CLOUDFRONT":
-        view.error("waf-scope", "webAclArn", f"{acl.name} has scope CLOUDFRONT, which only a distribution names itself",
-                   allowed="a web ACL with scope REGIONAL")  # fmt: skip
+        view.error(
+            "waf-scope",
+            "webAclArn",
+            f"{acl.name} has scope CLOUDFRONT, which only a distribution names itself",
+            allowed="a web ACL with scope REGIONAL",
+        )
 
 
 def record(view: View) -> None:

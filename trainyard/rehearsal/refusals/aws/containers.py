@@ -48,79 +48,75 @@ def containers(view: View) -> list[Mapping[str, Any]]:
 
 def task(view: View) -> None:
     """What Fargate takes, and what containers need of their task."""
-    kinds, mode = view.texts("requiresCompatibilities"), view.text("networkMode")
-    if "FARGATE" in kinds:
-        if mode not in (None, "awsvpc") or view.lacks("networkMode"):
-            view.error(
-                "ecs-fargate", "networkMode", f"got {show(mode) if mode else 'none'}", allowed="awsvpc on Fargate"
-            )
-        cpu, memory = _units(view.value("cpu"), "vCPU", _GIB), _units(view.value("memory"), "GB", _GIB)
-        for name in ("cpu", "memory"):
-            if view.lacks(name):
-                view.error("ecs-fargate", name, "is missing on Fargate", allowed="a size that Fargate sells")
-        if cpu is not None and cpu not in _SIZES:
-            view.error("ecs-fargate", "cpu", f"got {cpu:g}", allowed=", ".join(map(str, _SIZES)))
-        elif cpu is not None and memory is not None and memory not in _SIZES[int(cpu)]:
-            sold = _SIZES[int(cpu)]
-            view.error("ecs-fargate", "memory", f"got {memory:g} MiB with {cpu:g} CPU units",
-                       allowed=f"{sold[0]} to {sold[-1]} in steps that Fargate sells")  # fmt: skip
+    on_fargate = "FARGATE" in view.texts("requiresCompatibilities")
+    if on_fargate:
+        _fargate(view)
     names = [one.get("name") for one in containers(view)]
     twice = sorted({str(name) for name in names if names.count(name) > 1})
     if twice:
         view.error("ecs-task", "containerDefinitions", f"has {', '.join(twice)} twice", allowed="each name once")
     if names and all(one.get("essential") is False for one in containers(view)):
         view.error("ecs-task", "containerDefinitions", "has no container that is essential", allowed="one at least")
-    volumes = {entry.get("name") for _, entry in view.items("volumes")}
-    for index, one in enumerate(containers(view)):
-        at = f"containerDefinitions[{index}]"
-        for mount in _dicts(one.get("mountPoints")):
-            if (
-                isinstance(mount.get("sourceVolume"), str)
-                and mount["sourceVolume"] not in volumes
-                and not view.blurred("volumes")
-            ):
-                view.error("ecs-task", at, f"mounts {show(mount['sourceVolume'])}, which is no volume of the task",
-                           allowed=", ".join(sorted(map(str, volumes))) or "a volume of the task")  # fmt: skip
-        for other in _dicts(one.get("dependsOn")):
-            if other.get("containerName") not in names:
-                view.error("ecs-task", at, f"waits for {show(other.get('containerName'))}, which is no container",
-                           allowed=", ".join(map(str, names)))  # fmt: skip
-        for port in _dicts(one.get("portMappings")):
-            inner, outer = port.get("containerPort"), port.get("hostPort")
-            if mode == "awsvpc" and outer not in (None, 0, inner):
-                view.error("ecs-task", at, f"maps port {inner} to {outer}", allowed="the same port in awsvpc")
-        logs = one.get("logConfiguration")
-        options = logs.get("options") if isinstance(logs, dict) else None
-        if isinstance(logs, dict) and logs.get("logDriver") == "awslogs" and isinstance(options, dict):
-            for option in ("awslogs-group", "awslogs-region"):
-                if option not in options:
-                    view.error("ecs-task", at, f"writes its log without {option}", allowed=option)
-            if "FARGATE" in kinds and "awslogs-stream-prefix" not in options:
-                view.error(
-                    "ecs-task", at, "writes its log without awslogs-stream-prefix", allowed="a prefix on Fargate"
-                )
-            if "FARGATE" in kinds and view.lacks("executionRoleArn"):
-                view.error(
-                    "ecs-task",
-                    "executionRoleArn",
-                    "is missing beside a log driver awslogs on Fargate",
-                    allowed="a role",
-                )
-        if one.get("secrets") and view.lacks("executionRoleArn"):
-            view.error("ecs-task", "executionRoleArn", "is missing beside secrets", allowed="a role that may read them")
-    asked = sum(number for one in containers(view) if (number := as_number(one.get("memory"))) is not None)
     memory = _units(view.value("memory"), "GB", _GIB)
     for index, one in enumerate(containers(view)):
-        own = as_number(one.get("memory"))
+        at, own = f"containerDefinitions[{index}]", as_number(one.get("memory"))
+        _within_its_task(view, at, one, names)
+        _logged(view, at, one, on_fargate=on_fargate)
+        if one.get("secrets") and view.lacks("executionRoleArn"):
+            view.error("ecs-task", "executionRoleArn", "is missing beside secrets", allowed="a role that may read them")
         if own is not None and memory is not None and own > memory:
-            view.error("ecs-task", f"containerDefinitions[{index}].memory", f"got {own:g}, and the task has {memory:g}",
-                       allowed=f"at most {memory:g}")  # fmt: skip
-    if "FARGATE" in kinds and any(_dicts(one.get("resourceRequirements")) for one in containers(view)):
-        if any(
-            need.get("type") == "GPU" for one in containers(view) for need in _dicts(one.get("resourceRequirements"))
-        ):
-            view.error("ecs-fargate", "containerDefinitions", "asks for a GPU: Fargate has none", allowed="EC2")
-    del asked
+            told = f"got {own:g}, and the task has {memory:g}"
+            view.error("ecs-task", f"{at}.memory", told, allowed=f"at most {memory:g}")
+
+
+def _fargate(view: View) -> None:
+    mode = view.text("networkMode")
+    if view.lacks("networkMode") or mode not in (None, "awsvpc"):
+        view.error("ecs-fargate", "networkMode", f"got {show(mode) if mode else 'none'}", allowed="awsvpc on Fargate")
+    for name in ("cpu", "memory"):
+        if view.lacks(name):
+            view.error("ecs-fargate", name, "is missing on Fargate", allowed="a size that Fargate sells")
+    cpu, memory = _units(view.value("cpu"), "vCPU", _GIB), _units(view.value("memory"), "GB", _GIB)
+    if cpu is not None and cpu not in _SIZES:
+        view.error("ecs-fargate", "cpu", f"got {cpu:g}", allowed=", ".join(map(str, _SIZES)))
+    elif cpu is not None and memory is not None and memory not in _SIZES[int(cpu)]:
+        sold = _SIZES[int(cpu)]
+        told = f"got {memory:g} MiB with {cpu:g} CPU units"
+        view.error("ecs-fargate", "memory", told, allowed=f"{sold[0]} to {sold[-1]} in steps that Fargate sells")
+    asked = [need.get("type") for one in containers(view) for need in _dicts(one.get("resourceRequirements"))]
+    if "GPU" in asked:
+        view.error("ecs-fargate", "containerDefinitions", "asks for a GPU: Fargate has none", allowed="EC2")
+
+
+def _within_its_task(view: View, at: str, one: Mapping[str, Any], names: list[Any]) -> None:
+    """Volumes, other containers and ports that a container names are there."""
+    volumes = {entry.get("name") for _, entry in view.items("volumes")}
+    for mount in _dicts(one.get("mountPoints")):
+        source = mount.get("sourceVolume")
+        if isinstance(source, str) and source not in volumes and not view.blurred("volumes"):
+            allowed = ", ".join(sorted(map(str, volumes))) or "a volume of the task"
+            view.error("ecs-task", at, f"mounts {show(source)}, which is no volume of the task", allowed=allowed)
+    for other in _dicts(one.get("dependsOn")):
+        if other.get("containerName") not in names:
+            told = f"waits for {show(other.get('containerName'))}, which is no container"
+            view.error("ecs-task", at, told, allowed=", ".join(map(str, names)))
+    for port in _dicts(one.get("portMappings")):
+        inner, outer = port.get("containerPort"), port.get("hostPort")
+        if view.text("networkMode") == "awsvpc" and outer not in (None, 0, inner):
+            view.error("ecs-task", at, f"maps port {inner} to {outer}", allowed="the same port in awsvpc")
+
+
+def _logged(view: View, at: str, one: Mapping[str, Any], *, on_fargate: bool) -> None:
+    logs = one.get("logConfiguration")
+    options = logs.get("options") if isinstance(logs, dict) and logs.get("logDriver") == "awslogs" else None
+    if not isinstance(options, dict):
+        return
+    needed = ("awslogs-group", "awslogs-region", *(("awslogs-stream-prefix",) if on_fargate else ()))
+    for option in needed:
+        if option not in options:
+            view.error("ecs-task", at, f"writes its log without {option}", allowed=option)
+    if on_fargate and view.lacks("executionRoleArn"):
+        view.error("ecs-task", "executionRoleArn", "is missing beside awslogs on Fargate", allowed="a role")
 
 
 def _dicts(value: Any) -> Iterator[Mapping[str, Any]]:
@@ -129,18 +125,17 @@ def _dicts(value: Any) -> Iterator[Mapping[str, Any]]:
 
 def service(view: View) -> None:
     """A service against its task and the groups that its load balancer sends to."""
-    if view.text("schedulingStrategy") == "DAEMON" and view.number("desiredCount"):
-        view.error("ecs-service", "desiredCount", "is given with DAEMON", allowed="none")
-    if (
-        view.has("healthCheckGracePeriodSeconds")
-        and view.lacks("loadBalancers")
-        and view.number("healthCheckGracePeriodSeconds")
-    ):
+    balanced = not view.lacks("loadBalancers") or not view.lacks("vpcLatticeConfigurations")
+    if view.number("healthCheckGracePeriodSeconds") and not balanced:
         view.error("ecs-service", "healthCheckGracePeriodSeconds", "is given without a load balancer", allowed="none")
     low, high = view.number("deploymentMinimumHealthyPercent"), view.number("deploymentMaximumPercent")
     if low is not None and high is not None and low >= high:
-        view.error("ecs-service", "deploymentMinimumHealthyPercent", f"{low:g} is not below deploymentMaximumPercent {high:g}",
-                   allowed="below it: nothing could be deployed")  # fmt: skip
+        view.warning(
+            "ecs-service",
+            "deploymentMinimumHealthyPercent",
+            f"{low:g} is not below deploymentMaximumPercent {high:g}",
+            allowed="below it: nothing could be deployed",
+        )
     definition = view.referred("taskDefinition", TASK)
     if definition is None:
         return
@@ -162,19 +157,29 @@ def service(view: View) -> None:
         name, port = entry.get("containerName"), as_number(entry.get("containerPort"))
         container = known.get(name)
         if known and isinstance(name, str) and container is None:
-            view.error("ecs-service", f"{path}.containerName", f"got {show(name)}, which is no container of its task",
-                       allowed=", ".join(map(str, known)), hint=nearest(name, [str(one) for one in known]))  # fmt: skip
+            view.error(
+                "ecs-service",
+                f"{path}.containerName",
+                f"got {show(name)}, which is no container of its task",
+                allowed=", ".join(map(str, known)),
+                hint=nearest(name, [str(one) for one in known]),
+            )
         if container is not None and port is not None:
             ports = [as_number(one.get("containerPort")) for one in _dicts(container.get("portMappings"))]
             if port not in ports:
                 shown = ", ".join(f"{one:g}" for one in ports if one is not None)
-                view.error("ecs-service", f"{path}.containerPort", f"got {port:g}, which container {name} does not map",
-                           allowed=shown or "a port in its portMappings")  # fmt: skip
+                view.error(
+                    "ecs-service",
+                    f"{path}.containerPort",
+                    f"got {port:g}, which container {name} does not map",
+                    allowed=shown or "a port in its portMappings",
+                )
         group = _group(view, entry.get("targetGroupArn"))
-        if group is not None and mode == "awsvpc" and (group.text("targetType") or "instance") == "instance":
-            if not group.is_unknown("targetType"):
-                group.error("ecs-service", "targetType", f"is instance, and the tasks of {view.name} have addresses of their own",
-                            allowed="ip")  # fmt: skip
+        if group is None or mode != "awsvpc" or group.is_unknown("targetType"):
+            continue
+        if (group.text("targetType") or "instance") == "instance":
+            told = f"is instance, and the tasks of {view.name} have addresses of their own"
+            group.error("ecs-service", "targetType", told, allowed="ip")
 
 
 def _group(view: View, arn: Any) -> View | None:
@@ -198,19 +203,27 @@ _RESOURCES: Final = {
     "rds": (r"cluster:.+", "cluster:ID"),
     "elasticmapreduce": (r"instancegroup/.+/.+", "instancegroup/CLUSTER/GROUP"),
     "kafka": (r"arn:.+", "the cluster's ARN"),
-}  # fmt: skip
+}
 _PREDEFINED: Final = {
-    "ALBRequestCountPerTarget": "ecs ec2", "AppStreamAverageCapacityUtilization": "appstream",
-    "CassandraReadCapacityUtilization": "cassandra", "CassandraWriteCapacityUtilization": "cassandra",
-    "DynamoDBReadCapacityUtilization": "dynamodb", "DynamoDBWriteCapacityUtilization": "dynamodb",
-    "EC2SpotFleetRequestAverageCPUUtilization": "ec2", "EC2SpotFleetRequestAverageNetworkIn": "ec2",
-    "EC2SpotFleetRequestAverageNetworkOut": "ec2", "ECSServiceAverageCPUUtilization": "ecs",
-    "ECSServiceAverageMemoryUtilization": "ecs", "KafkaBrokerStorageUtilization": "kafka",
-    "LambdaProvisionedConcurrencyUtilization": "lambda", "RDSReaderAverageCPUUtilization": "rds",
-    "RDSReaderAverageDatabaseConnections": "rds", "SageMakerVariantInvocationsPerInstance": "sagemaker",
+    "ALBRequestCountPerTarget": "ecs ec2",
+    "AppStreamAverageCapacityUtilization": "appstream",
+    "CassandraReadCapacityUtilization": "cassandra",
+    "CassandraWriteCapacityUtilization": "cassandra",
+    "DynamoDBReadCapacityUtilization": "dynamodb",
+    "DynamoDBWriteCapacityUtilization": "dynamodb",
+    "EC2SpotFleetRequestAverageCPUUtilization": "ec2",
+    "EC2SpotFleetRequestAverageNetworkIn": "ec2",
+    "EC2SpotFleetRequestAverageNetworkOut": "ec2",
+    "ECSServiceAverageCPUUtilization": "ecs",
+    "ECSServiceAverageMemoryUtilization": "ecs",
+    "KafkaBrokerStorageUtilization": "kafka",
+    "LambdaProvisionedConcurrencyUtilization": "lambda",
+    "RDSReaderAverageCPUUtilization": "rds",
+    "RDSReaderAverageDatabaseConnections": "rds",
+    "SageMakerVariantInvocationsPerInstance": "sagemaker",
     "SageMakerVariantProvisionedConcurrencyUtilization": "sagemaker",
     "SageMakerInferenceComponentInvocationsPerCopy": "sagemaker",
-}  # fmt: skip
+}
 """Which services have which metric of a target that is tracked."""
 
 
@@ -228,15 +241,21 @@ def scaled(view: View) -> None:
     if view.type != _SCALING:
         return
     kind = view.text("policyType") or "StepScaling"
-    wanted = {"TargetTrackingScaling": "targetTrackingScalingPolicyConfiguration",
-              "StepScaling": "stepScalingPolicyConfiguration",
-              "PredictiveScaling": "predictiveScalingPolicyConfiguration"}.get(kind)  # fmt: skip
+    wanted = {
+        "TargetTrackingScaling": "targetTrackingScalingPolicyConfiguration",
+        "StepScaling": "stepScalingPolicyConfiguration",
+        "PredictiveScaling": "predictiveScalingPolicyConfiguration",
+    }.get(kind)
     if wanted is not None and view.lacks(wanted) and not view.is_unknown("policyType"):
         view.error("scaling-policy", wanted, f"is missing for {kind}", allowed=wanted)
     metric = view.text("targetTrackingScalingPolicyConfiguration.predefinedMetricSpecification.predefinedMetricType")
     if metric in _PREDEFINED and service is not None and service not in _PREDEFINED[metric].split():
-        view.error("scaling-policy", "targetTrackingScalingPolicyConfiguration.predefinedMetricSpecification.predefinedMetricType",
-                   f"got {metric} for {service}", allowed=f"a metric of {service}")  # fmt: skip
+        view.error(
+            "scaling-policy",
+            "targetTrackingScalingPolicyConfiguration.predefinedMetricSpecification.predefinedMetricType",
+            f"got {metric} for {service}",
+            allowed=f"a metric of {service}",
+        )
 
 
 RULES: Final[Rules] = {task: (TASK,), service: (SERVICE,), scaled: (_SCALED, _SCALING)}

@@ -22,8 +22,12 @@ PIPE: Final = "aws:pipes/pipe:Pipe"
 _BROKERS: Final = "aws:msk/cluster:Cluster"
 _WAREHOUSE: Final = "aws:redshiftserverless/workgroup:Workgroup"
 _WINDOW: Final = "aws:ssm/maintenanceWindow:MaintenanceWindow"
-_VERSIONED: Final = ("aws:imagebuilder/imageRecipe:ImageRecipe", "aws:imagebuilder/containerRecipe:ContainerRecipe",
-                     "aws:imagebuilder/component:Component", "aws:imagebuilder/workflow:Workflow")  # fmt: skip
+_VERSIONED: Final = (
+    "aws:imagebuilder/imageRecipe:ImageRecipe",
+    "aws:imagebuilder/containerRecipe:ContainerRecipe",
+    "aws:imagebuilder/component:Component",
+    "aws:imagebuilder/workflow:Workflow",
+)
 
 
 def pipeline(view: View) -> None:
@@ -40,12 +44,21 @@ def pipeline(view: View) -> None:
         for index, action in sorted(enumerate(actions), key=lambda one: as_number(one[1].get("runOrder")) or 1):
             at, category = f"{path}.actions[{index}]", action.get("category")
             if isinstance(category, str) and (number == 0) != (category == "Source"):
-                view.error("pipeline-stages", f"{at}.category", f"got {category} in stage {number + 1}",
-                           allowed="Source in the first stage, and there alone")  # fmt: skip
+                view.error(
+                    "pipeline-stages",
+                    f"{at}.category",
+                    f"got {category} in stage {number + 1}",
+                    allowed="Source in the first stage, and there alone",
+                )
             for name in listed(action.get("inputArtifacts")):
                 if isinstance(name, str) and name not in made:
-                    view.error("pipeline-artifact", f"{at}.inputArtifacts", f"{show(name)} is made by no action before",
-                               allowed=", ".join(made) or "none", hint=nearest(name, made))  # fmt: skip
+                    view.error(
+                        "pipeline-artifact",
+                        f"{at}.inputArtifacts",
+                        f"{show(name)} is made by no action before",
+                        allowed=", ".join(made) or "none",
+                        hint=nearest(name, made),
+                    )
             if category == "Approval" and (action.get("inputArtifacts") or action.get("outputArtifacts")):
                 view.error("pipeline-artifact", at, "is an approval with artifacts", allowed="none")
             for name in listed(action.get("outputArtifacts")):
@@ -78,8 +91,12 @@ def brokers(view: View) -> None:
         "clientAuthentication.tls"
     )
     if plain and named:
-        view.error("msk-clients", "encryptionInfo.encryptionInTransit.clientBroker", "is PLAINTEXT beside clientAuthentication",
-                   allowed="TLS or TLS_PLAINTEXT")  # fmt: skip
+        view.error(
+            "msk-clients",
+            "encryptionInfo.encryptionInTransit.clientBroker",
+            "is PLAINTEXT beside clientAuthentication",
+            allowed="TLS or TLS_PLAINTEXT",
+        )
 
 
 def pipe(view: View) -> None:

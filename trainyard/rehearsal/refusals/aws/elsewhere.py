@@ -33,11 +33,8 @@ def _by_name() -> Mapping[str, Mapping[str, Any]]:
 
 
 def _model(entry: Mapping[str, Any]) -> ServiceModel:
-    return ServiceModel(
-        tuple(entry["calls"]),
-        entry.get("names") or {},
-        *(tuple(entry.get(key) or ()) for key in ("undescribed", "caseless", "unset_by_zero")),
-    )
+    undescribed, caseless, unset = (tuple(entry.get(key) or ()) for key in ("undescribed", "caseless", "unset_by_zero"))
+    return ServiceModel(tuple(entry["calls"]), entry.get("names") or {}, undescribed, caseless, unset)
 
 
 @cache

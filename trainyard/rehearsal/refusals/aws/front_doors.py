@@ -47,8 +47,12 @@ def pool(view: View) -> None:
     ways = ("emailMfaConfiguration", "smsConfiguration", "softwareTokenMfaConfiguration", "webAuthnConfiguration")
     kind = view.text("mfaConfiguration")
     if kind in ("ON", "OPTIONAL") and all(view.lacks(way) for way in ways):
-        view.error("cognito-mfa", "softwareTokenMfaConfiguration", f"is missing, and so is any other way, with mfaConfiguration {kind}",
-                   allowed=", ".join(ways))  # fmt: skip
+        view.error(
+            "cognito-mfa",
+            "softwareTokenMfaConfiguration",
+            f"is missing, and so is any other way, with mfaConfiguration {kind}",
+            allowed=", ".join(ways),
+        )
     if view.entries("aliasAttributes") and view.entries("usernameAttributes"):
         view.error("cognito-names", "usernameAttributes", "are given beside aliasAttributes", allowed="one of them")
 

@@ -94,7 +94,6 @@ CALLS: Final[Mapping[str, str]] = {
     "aws:appautoscaling/policy:Policy": "application-autoscaling.PutScalingPolicy",
     "aws:appautoscaling/scheduledAction:ScheduledAction": "application-autoscaling.PutScheduledAction",
     "aws:appautoscaling/target:Target": "application-autoscaling.RegisterScalableTarget",
-    "aws:autoscaling/schedule:Schedule": "autoscaling.PutScheduledUpdateGroupAction",
     "aws:ec2/ami:Ami": "ec2.RegisterImage",
     "aws:ec2/spotFleetRequest:SpotFleetRequest": "ec2.RequestSpotFleet.SpotFleetRequestConfig",
     "aws:ec2/volumeAttachment:VolumeAttachment": "ec2.AttachVolume",
@@ -112,9 +111,25 @@ CALLS: Final[Mapping[str, str]] = {
 """Calls of the types that are called otherwise."""
 
 _VERBS: Final = (
-    "Create", "Put", "Register", "Request", "Run", "Allocate", "Add", "Attach", "Associate", "Set", "Update", "Modify",
-    "Enable", "Start", "Import", "Upload", "Publish", "Authorize",
-)  # fmt: skip
+    "Create",
+    "Put",
+    "Register",
+    "Request",
+    "Run",
+    "Allocate",
+    "Add",
+    "Attach",
+    "Associate",
+    "Set",
+    "Update",
+    "Modify",
+    "Enable",
+    "Start",
+    "Import",
+    "Upload",
+    "Publish",
+    "Authorize",
+)
 _SCALARS: Final = frozenset({"text", "integer", "number", "boolean"})
 
 
@@ -221,9 +236,11 @@ def model_for(token: str, fields: Fields) -> ServiceModel | None:
     """The calls of a type that know the most of its inputs; None where none knows half."""
     module, (_, noun) = token.split(":")[1].split("/")[0], _CLASSES[token]
     given = [name for name in fields.types if name not in ("region", "tags", "timeouts", "namePrefix")]
-    tried = [tuple(CALLS[token].split())] if token in CALLS else [
-        calls for (call,) in candidates(module, noun) for calls in roots(call)
-    ]  # fmt: skip
+    tried = (
+        [tuple(CALLS[token].split())]
+        if token in CALLS
+        else [calls for (call,) in candidates(module, noun) for calls in roots(call)]
+    )
     best: tuple[float, tuple[str, ...]] = (0.0, ())
     for calls in tried:
         model = ServiceModel(calls, by_name=True)
@@ -311,16 +328,16 @@ def calls(shown: Examples) -> dict[str, Any]:
     return found
 
 
+def said_of(token: str, shown: Examples) -> list[tuple[str, str, tuple[str, ...]]]:
+    """What is said of the inputs of a type beside each other, and no example contradicts."""
+    args = args_of(token)
+    rows = sorted(set(generate_said.said(args))) if args is not None else []
+    return [row for row in rows if not generate_said.contradicted(row, shown.get(token, ()))]
+
+
 def said(shown: Examples) -> dict[str, Any]:
-    """What is said of inputs of each type beside each other."""
-    found = {}
-    for token in sorted(_CLASSES):
-        args = args_of(token)
-        rows = sorted(set(generate_said.said(args))) if args is not None else []
-        rows = [row for row in rows if not generate_said.contradicted(row, shown.get(token, ()))]
-        if rows:
-            found[token] = rows
-    return found
+    """What is said of each type."""
+    return {token: rows for token in sorted(_CLASSES) if (rows := said_of(token, shown))}
 
 
 def write(name: str, key: str, source: str, rows: Mapping[str, Any]) -> None:

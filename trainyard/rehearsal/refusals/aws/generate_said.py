@@ -23,15 +23,23 @@ _LIST: Final = r"((?:the )?`\w+`(?: attribute| block| argument)?(?:(?:, |,? and 
 _PHRASES: Final = (
     ("pair", re.compile(rf"[Cc]onflicts with {_LIST}(?=[.,;)]|\s*$)", re.M)),
     ("one", re.compile(rf"[Ee]xactly one of {_LIST} (?:must be (?:specified|set|configured|provided)|is required)")),
-    ("most", re.compile(rf"(?:[Oo]nly|[Aa]t most) one of {_LIST} (?:can|should|may|must) be (?:specified|set|configured|provided)")),
-    ("least", re.compile(rf"[Aa]t least one of {_LIST} (?:must be (?:specified|set|configured|provided)|is required)\.")),
-)  # fmt: skip
+    (
+        "most",
+        re.compile(
+            rf"(?:[Oo]nly|[Aa]t most) one of {_LIST} (?:can|should|may|must) be (?:specified|set|configured|provided)"
+        ),
+    ),
+    (
+        "least",
+        re.compile(rf"[Aa]t least one of {_LIST} (?:must be (?:specified|set|configured|provided)|is required)\."),
+    ),
+)
 _WORD: Final = re.compile(r"`(\w+)`")
 
 
 @cache
 def _docs(args: type) -> Mapping[str, str]:
-    text = inspect.getdoc(args.__init__) or ""
+    text = inspect.getdoc(vars(args)["__init__"]) or ""
     parts = _PARAMETER.split(text)
     return dict(zip(parts[1::2], parts[2::2], strict=True))
 

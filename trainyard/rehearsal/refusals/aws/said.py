@@ -17,7 +17,7 @@ from trainyard.rehearsal.refusals.rules import EVERY_TYPE, Rules
 
 RULE: Final = "aws-inputs"
 Row = tuple[str, str, Sequence[str]]
-"""How (`pair` and `most`: at most one; `one`: exactly one; `least`: at least one), below which block, of which inputs."""
+"""How (`pair`, `most`: at most one; `one`: exactly one; `least`: at least one), below which block, of which inputs."""
 
 
 @cache

@@ -1,8 +1,8 @@
 """Definitions of AWS Step Functions: states that lead somewhere, and calls that Amazon's models know.
 
-Sources: Amazon States Language specification; AWS Step Functions Developer Guide, "Validating state machine definitions"
-(`CreateStateMachine` refuses a transition to no state and a state that nothing leads to), "Integrating services",
-"Logging using CloudWatch Logs" (2026-11).
+Sources: Amazon States Language specification; AWS Step Functions Developer Guide, "Validating state machine
+definitions" (`CreateStateMachine` refuses a transition to no state and a state that nothing leads to), "Integrating
+services", "Logging using CloudWatch Logs" (2026-11).
 """
 
 from __future__ import annotations
@@ -23,10 +23,30 @@ _KINDS: Final = ("Task", "Pass", "Choice", "Wait", "Succeed", "Fail", "Parallel"
 _CALL: Final = re.compile(
     r"arn:[\w-]+:states:::(?:aws-sdk:)?([a-z0-9-]+):([A-Za-z0-9]+)(?:\.(sync|sync:2|waitForTaskToken))?"
 )
-_MODELS: Final = {"sfn": "stepfunctions", "states": "stepfunctions", "elasticmapreduce": "emr", "bedrock": "bedrock-runtime",
-                  "eventbridge": "events", "cloudwatchlogs": "logs", "sagemaker": "sagemaker", "emr-serverless": "emr-serverless"}  # fmt: skip
+_MODELS: Final = {
+    "sfn": "stepfunctions",
+    "states": "stepfunctions",
+    "elasticmapreduce": "emr",
+    "bedrock": "bedrock-runtime",
+    "eventbridge": "events",
+    "cloudwatchlogs": "logs",
+    "sagemaker": "sagemaker",
+    "emr-serverless": "emr-serverless",
+}
 _OWN: Final = frozenset(
-    {"lambda", "sns", "sqs", "apigateway", "eks", "http", "elasticmapreduce", "states", "events", "mediaconvert"}
+    {
+        "lambda",
+        "sns",
+        "sqs",
+        "apigateway",
+        "eks",
+        "http",
+        "elasticmapreduce",
+        "states",
+        "events",
+        "mediaconvert",
+        "bedrock",
+    }
 )
 """Integrations whose parameters are not a call's input to the letter."""
 
@@ -108,8 +128,13 @@ def _flow(view: View, at: str, flow: Mapping[str, Any]) -> None:
     states = flow["States"]
     start = flow.get("StartAt")
     if start not in states:
-        view.error(RULE, f"definition.{at}StartAt", f"names {show(start)}, which is no state here",
-                   allowed=", ".join(states), hint=nearest(str(start), list(states)))  # fmt: skip
+        view.error(
+            RULE,
+            f"definition.{at}StartAt",
+            f"names {show(start)}, which is no state here",
+            allowed=", ".join(states),
+            hint=nearest(str(start), list(states)),
+        )
     reached = {start}
     for name, state in states.items():
         here = f"definition.{at}States.{name}"
@@ -124,8 +149,13 @@ def _flow(view: View, at: str, flow: Mapping[str, Any]) -> None:
             continue
         for key, target in _next(state):
             if target not in states:
-                view.error(RULE, f"{here}.{key}", f"leads to {show(target)}, which is no state here",
-                           allowed=", ".join(states), hint=nearest(str(target), list(states)))  # fmt: skip
+                view.error(
+                    RULE,
+                    f"{here}.{key}",
+                    f"leads to {show(target)}, which is no state here",
+                    allowed=", ".join(states),
+                    hint=nearest(str(target), list(states)),
+                )
             if target != name:
                 reached.add(target)
         if kind in ("Succeed", "Fail", "Choice"):

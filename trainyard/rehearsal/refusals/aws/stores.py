@@ -27,8 +27,13 @@ def cache(view: View) -> None:
     """Who takes over needs somebody beside it, and parameters are of the engine's version."""
     nodes, groups = view.number("numCacheClusters"), view.number("numNodeGroups")
     replicas = view.number("replicasPerNodeGroup")
-    single = (nodes == 1) or (nodes is None and groups is None and view.lacks("numCacheClusters") and view.lacks("numNodeGroups")
-                              and view.lacks("nodeGroupConfigurations"))  # fmt: skip
+    single = (nodes == 1) or (
+        nodes is None
+        and groups is None
+        and view.lacks("numCacheClusters")
+        and view.lacks("numNodeGroups")
+        and view.lacks("nodeGroupConfigurations")
+    )
     if view.flag("automaticFailoverEnabled") and single:
         view.error(
             "cache-failover",
@@ -58,8 +63,12 @@ def cache(view: View) -> None:
         and (major := version.split(".")[0])
         and not _fits(family.removeprefix(engine), major, version)
     ):
-        view.error("cache-family", "parameterGroupName", f"is of family {family}, and the engine's version is {version}",
-                   allowed=f"{engine}{major}")  # fmt: skip
+        view.error(
+            "cache-family",
+            "parameterGroupName",
+            f"is of family {family}, and the engine's version is {version}",
+            allowed=f"{engine}{major}",
+        )
 
 
 def _fits(of: str, major: str, version: str) -> bool:
@@ -144,8 +153,12 @@ def scheduled(view: View) -> None:
         view.error("scaling-schedule", "minSize", f"{least:g} is above maxSize {most:g}", allowed="at most it")
     for number, end, word in ((most, wanted, "maxSize"), (wanted, least, "desiredCapacity")):
         if number is not None and end is not None and end > number:
-            view.error("scaling-schedule", word, f"got {number:g}, and {'desiredCapacity' if word == 'maxSize' else 'minSize'} is {end:g}",
-                       allowed=f"at least {end:g}")  # fmt: skip
+            view.error(
+                "scaling-schedule",
+                word,
+                f"got {number:g}, and {'desiredCapacity' if word == 'maxSize' else 'minSize'} is {end:g}",
+                allowed=f"at least {end:g}",
+            )
 
 
 def variants(view: View) -> None:

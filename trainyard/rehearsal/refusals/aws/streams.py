@@ -40,17 +40,26 @@ def _keys(view: View) -> Iterator[tuple[str, str]]:
 def table(view: View) -> None:
     """A table's attributes are those of its keys, and what is paid for them."""
     declared = [str(entry.get("name")) for _, entry in view.items("attributes")]
-    used = dict((name, path) for path, name in _keys(view))
+    used = {name: path for path, name in _keys(view)}
     blurred = any(view.blurred(path) for path in ("attributes", "globalSecondaryIndexes", "localSecondaryIndexes"))
     if declared and not blurred and not view.is_unknown("rangeKey") and not view.is_unknown("hashKey"):
-        for index, name in enumerate(declared):
+        for at, name in enumerate(declared):
             if name not in used:
-                view.error("dynamodb-attribute", f"attributes[{index}].name", f"{show(name)} is in no key and no index: a table "
-                           "declares no other attributes", allowed=", ".join(used) or "the keys")  # fmt: skip
+                view.error(
+                    "dynamodb-attribute",
+                    f"attributes[{at}].name",
+                    f"{show(name)} is in no key and no index: a table declares no other attributes",
+                    allowed=", ".join(used) or "the keys",
+                )
         for name, path in used.items():
             if name not in declared:
-                view.error("dynamodb-attribute", path, f"{show(name)} is not among the attributes",
-                           allowed=", ".join(declared), hint=nearest(name, declared))  # fmt: skip
+                view.error(
+                    "dynamodb-attribute",
+                    path,
+                    f"{show(name)} is not among the attributes",
+                    allowed=", ".join(declared),
+                    hint=nearest(name, declared),
+                )
     mode = view.text("billingMode") or ("PROVISIONED" if view.lacks("billingMode") else "")
     copied = any(view.has(name) for name in ("restoreSourceName", "restoreSourceTableArn", "importTable"))
     for name in ("readCapacity", "writeCapacity"):
@@ -59,8 +68,12 @@ def table(view: View) -> None:
         if mode == "PAY_PER_REQUEST" and view.number(name):
             view.error("dynamodb-capacity", name, "is given with PAY_PER_REQUEST", allowed="PROVISIONED")
     if view.flag("streamEnabled") and view.lacks("streamViewType"):
-        view.error("dynamodb-stream", "streamViewType", "is missing beside streamEnabled",
-                   allowed="NEW_AND_OLD_IMAGES, NEW_IMAGE, OLD_IMAGE, KEYS_ONLY")  # fmt: skip
+        view.error(
+            "dynamodb-stream",
+            "streamViewType",
+            "is missing beside streamEnabled",
+            allowed="NEW_AND_OLD_IMAGES, NEW_IMAGE, OLD_IMAGE, KEYS_ONLY",
+        )
     if view.entries("replicas") and view.flag("streamEnabled") is False:
         view.error("dynamodb-stream", "streamEnabled", "is false, and replicas follow the stream", allowed="true")
     if view.flag("ttl.enabled") and view.lacks("ttl.attributeName"):
@@ -91,18 +104,28 @@ def stream(view: View) -> None:
 
 def delivery(view: View) -> None:
     """What is delivered is collected first, and goes where its expressions say."""
-    wanted = {"extended_s3": "extendedS3Configuration", "http_endpoint": "httpEndpointConfiguration",
-              "opensearch": "opensearchConfiguration", "redshift": "redshiftConfiguration",
-              "snowflake": "snowflakeConfiguration", "splunk": "splunkConfiguration", "iceberg": "icebergConfiguration",
-              "elasticsearch": "elasticsearchConfiguration",
-              "opensearchserverless": "opensearchserverlessConfiguration"}.get(view.text("destination") or "")  # fmt: skip
+    wanted = {
+        "extended_s3": "extendedS3Configuration",
+        "http_endpoint": "httpEndpointConfiguration",
+        "opensearch": "opensearchConfiguration",
+        "redshift": "redshiftConfiguration",
+        "snowflake": "snowflakeConfiguration",
+        "splunk": "splunkConfiguration",
+        "iceberg": "icebergConfiguration",
+        "elasticsearch": "elasticsearchConfiguration",
+        "opensearchserverless": "opensearchserverlessConfiguration",
+    }.get(view.text("destination") or "")
     if wanted is not None and view.lacks(wanted):
         view.error("firehose-destination", wanted, f"is missing for {view.text('destination')}", allowed=wanted)
     at = "extendedS3Configuration"
     prefix = view.text(f"{at}.prefix") or ""
     if "!{" in prefix and view.lacks(f"{at}.errorOutputPrefix"):
-        view.error("firehose-prefix", f"{at}.errorOutputPrefix", "is missing beside a prefix with expressions",
-                   allowed="where what failed goes")  # fmt: skip
+        view.error(
+            "firehose-prefix",
+            f"{at}.errorOutputPrefix",
+            "is missing beside a prefix with expressions",
+            allowed="where what failed goes",
+        )
     if "!{firehose:error-output-type}" in prefix:
         view.error(
             "firehose-prefix", f"{at}.prefix", "has firehose:error-output-type", allowed="errorOutputPrefix alone may"
@@ -110,8 +133,12 @@ def delivery(view: View) -> None:
     dynamic = view.flag(f"{at}.dynamicPartitioningConfiguration.enabled")
     partitioned = "!{partitionKeyFromQuery" in prefix or "!{partitionKeyFromLambda" in prefix
     if partitioned and not dynamic and not view.is_unknown(f"{at}.dynamicPartitioningConfiguration"):
-        view.error("firehose-prefix", f"{at}.prefix", "names keys of partitions, and partitioning is off",
-                   allowed="dynamicPartitioningConfiguration enabled")  # fmt: skip
+        view.error(
+            "firehose-prefix",
+            f"{at}.prefix",
+            "names keys of partitions, and partitioning is off",
+            allowed="dynamicPartitioningConfiguration enabled",
+        )
     size = 5.0 if view.lacks(f"{at}.bufferingSize") else view.number(f"{at}.bufferingSize")
     if size is not None and not 1 <= size <= 128:
         view.error("firehose-buffer", f"{at}.bufferingSize", f"got {size:g} MB", allowed="1 to 128 MB")
@@ -159,8 +186,16 @@ def job(view: View) -> None:
 
 def crawler(view: View) -> None:
     """A crawler crawls something."""
-    kinds = ("catalogTargets", "deltaTargets", "dynamodbTargets", "hudiTargets", "icebergTargets", "jdbcTargets",
-             "mongodbTargets", "s3Targets")  # fmt: skip
+    kinds = (
+        "catalogTargets",
+        "deltaTargets",
+        "dynamodbTargets",
+        "hudiTargets",
+        "icebergTargets",
+        "jdbcTargets",
+        "mongodbTargets",
+        "s3Targets",
+    )
     if all(view.lacks(kind) or (not view.is_unknown(kind) and not view.entries(kind)) for kind in kinds):
         view.error("glue-crawler", "s3Targets", "has no target", allowed=", ".join(kinds))
 

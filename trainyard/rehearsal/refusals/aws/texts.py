@@ -70,8 +70,13 @@ def walk(view: View, path: str, value: Any, shape: Shape) -> None:
             view.error(RULE, path, f"got {show(value)}", allowed="a list")
     elif shape.kind == "string" and isinstance(value, str):
         if shape.enum and value not in shape.enum and not _is_expression(value):
-            view.error(RULE, path, f"got {show(value)}", allowed=f"one of {', '.join(shape.enum[:20])}",
-                       hint=nearest(value, shape.enum))  # fmt: skip
+            view.error(
+                RULE,
+                path,
+                f"got {show(value)}",
+                allowed=f"one of {', '.join(shape.enum[:20])}",
+                hint=nearest(value, shape.enum),
+            )
     elif shape.kind in ("integer", "long", "float", "double") and not isinstance(value, bool):
         number = as_number(value)
         least, most = shape.least, shape.most
@@ -88,7 +93,7 @@ def _is_expression(value: str) -> bool:
     return value.startswith(("{%", "$"))
 
 
-def _members(view: View, path: str, value: Mapping[str, Any], shape: Shape) -> None:
+def _members(view: View, path: str, value: Mapping[Any, Any], shape: Shape) -> None:
     known = {name.lower(): member for name, member in shape.members.items()}
     for key, held in value.items():
         if not isinstance(key, str):
@@ -96,14 +101,19 @@ def _members(view: View, path: str, value: Mapping[str, Any], shape: Shape) -> N
         plain, computed = key.removesuffix(".$"), key.endswith(".$")
         member = known.get(plain.lower())
         if member is None:
-            view.error(RULE, f"{path}.{key}", "is read by nobody", allowed=", ".join(list(shape.members)[:24]),
-                       hint=nearest(plain, list(shape.members)))  # fmt: skip
+            view.error(
+                RULE,
+                f"{path}.{key}",
+                "is read by nobody",
+                allowed=", ".join(list(shape.members)[:24]),
+                hint=nearest(plain, list(shape.members)),
+            )
         elif not computed:
             walk(view, f"{path}.{key}", held, member)
     if not any(isinstance(key, str) and key.endswith("*") for key in value):
         given = {str(key).removesuffix(".$").lower() for key in value}
         for name in shape.required:
-            if name.lower() not in given:
+            if name.lower() not in given and name not in shape.filled_in:
                 view.error(RULE, f"{path}.{name}", "is missing", allowed=f"{name}, which AWS asks for")
 
 

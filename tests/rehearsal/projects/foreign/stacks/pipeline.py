@@ -7,7 +7,7 @@ import pulumi_aws as aws
 from ground import ACCOUNT, trust
 
 REGION = "eu-west-1"
-IMAGES = "763104351884.dkr.ecr.eu-west-1.amazonaws.com"
+IMAGE = "763104351884.dkr.ecr.eu-west-1.amazonaws.com/pytorch-training:2.6.0-gpu-py312-cu126-ubuntu22.04-sagemaker"
 
 
 def allow(*statements):
@@ -103,8 +103,11 @@ delivering = aws.iam.RolePolicy(
         lambda found: allow(
             (
                 [
-                    "s3:AbortMultipartUpload", "s3:GetBucketLocation", "s3:ListBucket",
-                    "s3:ListBucketMultipartUploads", "s3:PutObject",
+                    "s3:AbortMultipartUpload",
+                    "s3:GetBucketLocation",
+                    "s3:ListBucket",
+                    "s3:ListBucketMultipartUploads",
+                    "s3:PutObject",
                 ],
                 [found[0], f"{found[0]}/*"],
             ),
@@ -115,7 +118,7 @@ delivering = aws.iam.RolePolicy(
             ("logs:PutLogEvents", f"{found[2]}:*"),
         )
     ),
-)  # fmt: skip
+)
 aws.kinesis.FirehoseDeliveryStream(
     "events",
     name="events",
@@ -130,11 +133,13 @@ aws.kinesis.FirehoseDeliveryStream(
         "buffering_interval": 300,
         "compression_format": "GZIP",
         "cloudwatch_logging_options": {
-            "enabled": True, "log_group_name": delivery_logs.name, "log_stream_name": delivery_stream.name
+            "enabled": True,
+            "log_group_name": delivery_logs.name,
+            "log_stream_name": delivery_stream.name,
         },
     },
     opts=pulumi.ResourceOptions(depends_on=[delivering]),
-)  # fmt: skip
+)
 
 # What is known of it.
 catalog = aws.glue.CatalogDatabase("lake", name="lake")
@@ -166,10 +171,12 @@ prepare = aws.glue.Job(
     max_retries=1,
     command={"name": "glueetl", "script_location": lake.bucket.apply(lambda name: f"s3://{name}/scripts/prepare.py")},
     default_arguments={
-        "--job-language": "python", "--job-bookmark-option": "job-bookmark-enable", "--enable-metrics": "true",
+        "--job-language": "python",
+        "--job-bookmark-option": "job-bookmark-enable",
+        "--enable-metrics": "true",
         "--TempDir": lake.bucket.apply(lambda name: f"s3://{name}/temp/"),
     },
-)  # fmt: skip
+)
 aws.glue.Trigger(
     "nightly", name="nightly", type="SCHEDULED", schedule="cron(0 3 * * ? *)", actions=[{"job_name": prepare.name}]
 )
@@ -209,7 +216,9 @@ following = aws.iam.RolePolicy(
         lambda found: allow(
             (
                 [
-                    "dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator",
+                    "dynamodb:DescribeStream",
+                    "dynamodb:GetRecords",
+                    "dynamodb:GetShardIterator",
                     "dynamodb:ListStreams",
                 ],
                 found[0],
@@ -218,7 +227,7 @@ following = aws.iam.RolePolicy(
             ("kinesis:PutRecords", found[2]),
         )
     ),
-)  # fmt: skip
+)
 follow = aws.lambda_.Function(
     "follow",
     name="follow",
@@ -258,15 +267,21 @@ aws.iam.RolePolicy(
             ("s3:ListBucket", arn),
             (
                 [
-                    "logs:CreateLogGroup", "logs:CreateLogStream", "logs:DescribeLogStreams", "logs:PutLogEvents",
-                    "cloudwatch:PutMetricData", "ecr:GetAuthorizationToken", "ecr:BatchGetImage",
-                    "ecr:GetDownloadUrlForLayer", "ecr:BatchCheckLayerAvailability",
+                    "logs:CreateLogGroup",
+                    "logs:CreateLogStream",
+                    "logs:DescribeLogStreams",
+                    "logs:PutLogEvents",
+                    "cloudwatch:PutMetricData",
+                    "ecr:GetAuthorizationToken",
+                    "ecr:BatchGetImage",
+                    "ecr:GetDownloadUrlForLayer",
+                    "ecr:BatchCheckLayerAvailability",
                 ],
                 "*",
             ),
         )
     ),
-)  # fmt: skip
+)
 conductor = role("conductor", "states.amazonaws.com")
 conducting = aws.iam.RolePolicy(
     "conductor",
@@ -284,8 +299,10 @@ conducting = aws.iam.RolePolicy(
                     {
                         "Effect": "Allow",
                         "Action": [
-                            "sagemaker:CreateTrainingJob", "sagemaker:DescribeTrainingJob",
-                            "sagemaker:StopTrainingJob", "sagemaker:AddTags",
+                            "sagemaker:CreateTrainingJob",
+                            "sagemaker:DescribeTrainingJob",
+                            "sagemaker:StopTrainingJob",
+                            "sagemaker:AddTags",
                         ],
                         "Resource": f"arn:aws:sagemaker:{REGION}:{ACCOUNT}:training-job/*",
                     },
@@ -305,9 +322,14 @@ conducting = aws.iam.RolePolicy(
                     {
                         "Effect": "Allow",
                         "Action": [
-                            "logs:CreateLogDelivery", "logs:GetLogDelivery", "logs:UpdateLogDelivery",
-                            "logs:DeleteLogDelivery", "logs:ListLogDeliveries", "logs:PutResourcePolicy",
-                            "logs:DescribeResourcePolicies", "logs:DescribeLogGroups",
+                            "logs:CreateLogDelivery",
+                            "logs:GetLogDelivery",
+                            "logs:UpdateLogDelivery",
+                            "logs:DeleteLogDelivery",
+                            "logs:ListLogDeliveries",
+                            "logs:PutResourcePolicy",
+                            "logs:DescribeResourcePolicies",
+                            "logs:DescribeLogGroups",
                         ],
                         "Resource": "*",
                     },
@@ -315,7 +337,7 @@ conducting = aws.iam.RolePolicy(
             }
         )
     ),
-)  # fmt: skip
+)
 machine_logs = aws.cloudwatch.LogGroup("train", name="/aws/vendedlogs/states/train", retention_in_days=60)
 train = aws.sfn.StateMachine(
     "train",
@@ -349,7 +371,7 @@ train = aws.sfn.StateMachine(
                             "TrainingJobName.$": "States.Format('train-{}', $$.Execution.Name)",
                             "RoleArn": found[1],
                             "AlgorithmSpecification": {
-                                "TrainingImage": f"{IMAGES}/pytorch-training:2.6.0-gpu-py312-cu126-ubuntu22.04-sagemaker",
+                                "TrainingImage": IMAGE,
                                 "TrainingInputMode": "FastFile",
                             },
                             "InputDataConfig": [
@@ -357,14 +379,17 @@ train = aws.sfn.StateMachine(
                                     "ChannelName": "train",
                                     "DataSource": {
                                         "S3DataSource": {
-                                            "S3DataType": "S3Prefix", "S3Uri": f"s3://{found[3]}/prepared/",
+                                            "S3DataType": "S3Prefix",
+                                            "S3Uri": f"s3://{found[3]}/prepared/",
                                         }
                                     },
                                 }
                             ],
                             "OutputDataConfig": {"S3OutputPath": f"s3://{found[3]}/models/"},
                             "ResourceConfig": {
-                                "InstanceCount": 2, "InstanceType": "ml.g5.12xlarge", "VolumeSizeInGB": 200,
+                                "InstanceCount": 2,
+                                "InstanceType": "ml.g5.12xlarge",
+                                "VolumeSizeInGB": 200,
                             },
                             "EnableManagedSpotTraining": True,
                             "CheckpointConfig": {"S3Uri": f"s3://{found[3]}/checkpoints/"},
@@ -398,10 +423,8 @@ train = aws.sfn.StateMachine(
         "log_destination": machine_logs.arn.apply(lambda arn: f"{arn}:*"),
     },
     opts=pulumi.ResourceOptions(depends_on=[conducting]),
-)  # fmt: skip
-starter = aws.iam.Role(
-    "starter", assume_role_policy=trust(Service=["events.amazonaws.com", "scheduler.amazonaws.com"])
 )
+starter = aws.iam.Role("starter", assume_role_policy=trust(Service=["events.amazonaws.com", "scheduler.amazonaws.com"]))
 aws.iam.RolePolicy(
     "starter", role=starter.name, policy=train.arn.apply(lambda arn: allow(("states:StartExecution", arn)))
 )
@@ -488,7 +511,11 @@ aws.cloudwatch.Dashboard(
             {
                 "widgets": [
                     {
-                        "type": "metric", "x": 0, "y": 0, "width": 12, "height": 6,
+                        "type": "metric",
+                        "x": 0,
+                        "y": 0,
+                        "width": 12,
+                        "height": 6,
                         "properties": {
                             "title": "Executions",
                             "region": REGION,
@@ -501,12 +528,19 @@ aws.cloudwatch.Dashboard(
                             ],
                         },
                     },
-                    {"type": "text", "x": 12, "y": 0, "width": 6, "height": 3, "properties": {"markdown": "# Pipeline"}},
+                    {
+                        "type": "text",
+                        "x": 12,
+                        "y": 0,
+                        "width": 6,
+                        "height": 3,
+                        "properties": {"markdown": "# Pipeline"},
+                    },
                 ]
             }
         )
     ),
-)  # fmt: skip
+)
 
 # What is kept of machines that people work on, and when they are mended.
 snapshots = role("snapshots", "dlm.amazonaws.com", "service-role/AWSDataLifecycleManagerServiceRole")
@@ -528,7 +562,9 @@ aws.dlm.LifecyclePolicy(
         ],
     },
 )
-aws.ebs.Volume("workstation", availability_zone="eu-west-1a", size=500, type="gp3", encrypted=True, tags={"kept": "nightly"})
+aws.ebs.Volume(
+    "workstation", availability_zone="eu-west-1a", size=500, type="gp3", encrypted=True, tags={"kept": "nightly"}
+)
 learning_rate = aws.ssm.Parameter("learning-rate", name="/pipeline/learning-rate", type="String", value="0.0003")
 aws.ssm.Association(
     "agents",

@@ -1,4 +1,4 @@
-"""Models that answer: an endpoint of SageMaker, a web service on Fargate before it, and machines that label at night."""
+"""Models that answer: an endpoint of SageMaker, a service on Fargate before it, and machines that label at night."""
 
 import json
 
@@ -75,9 +75,7 @@ proof = aws.route53.Record(
     records=[option.resource_record_value],
     ttl=60,
 )
-valid = aws.acm.CertificateValidation(
-    "api", certificate_arn=certificate.arn, validation_record_fqdns=[proof.fqdn]
-)
+valid = aws.acm.CertificateValidation("api", certificate_arn=certificate.arn, validation_record_fqdns=[proof.fqdn])
 access = aws.s3.Bucket("access", bucket="acme-serving-access")
 admitted = aws.s3.BucketPolicy(
     "access",
@@ -159,11 +157,13 @@ wall = aws.wafv2.WebAcl(
             "action": {"block": {}},
             "statement": {"rate_based_statement": {"limit": 2000, "aggregate_key_type": "IP"}},
             "visibility_config": {
-                "cloudwatch_metrics_enabled": True, "metric_name": "rate", "sampled_requests_enabled": True
+                "cloudwatch_metrics_enabled": True,
+                "metric_name": "rate",
+                "sampled_requests_enabled": True,
             },
         }
     ],
-)  # fmt: skip
+)
 aws.wafv2.WebAclAssociation("api", resource_arn=balancer.arn, web_acl_arn=wall.arn)
 
 # Models behind an endpoint.
@@ -179,15 +179,21 @@ answering = aws.iam.RolePolicy(
             ("s3:PutObject", f"{arn}/captured/*"),
             (
                 [
-                    "ecr:GetAuthorizationToken", "ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer",
-                    "ecr:BatchCheckLayerAvailability", "logs:CreateLogGroup", "logs:CreateLogStream",
-                    "logs:PutLogEvents", "logs:DescribeLogStreams", "cloudwatch:PutMetricData",
+                    "ecr:GetAuthorizationToken",
+                    "ecr:BatchGetImage",
+                    "ecr:GetDownloadUrlForLayer",
+                    "ecr:BatchCheckLayerAvailability",
+                    "logs:CreateLogGroup",
+                    "logs:CreateLogStream",
+                    "logs:PutLogEvents",
+                    "logs:DescribeLogStreams",
+                    "cloudwatch:PutMetricData",
                 ],
                 "*",
             ),
         )
     ),
-)  # fmt: skip
+)
 model = aws.sagemaker.Model(
     "ranker",
     name="ranker",
@@ -234,9 +240,7 @@ aws.appautoscaling.Policy(
     scalable_dimension=scaled.scalable_dimension,
     resource_id=scaled.resource_id,
     target_tracking_scaling_policy_configuration={
-        "predefined_metric_specification": {
-            "predefined_metric_type": "SageMakerVariantInvocationsPerInstance"
-        },
+        "predefined_metric_specification": {"predefined_metric_type": "SageMakerVariantInvocationsPerInstance"},
         "target_value": 700,
         "scale_in_cooldown": 300,
         "scale_out_cooldown": 60,
@@ -334,20 +338,23 @@ task = aws.ecs.TaskDefinition(
                     "essential": True,
                     "portMappings": [{"containerPort": 8080, "protocol": "tcp"}],
                     "environment": [
-                        {"name": "ENDPOINT", "value": found[2]}, {"name": "REDIS", "value": f"rediss://{found[4]}:6379"},
+                        {"name": "ENDPOINT", "value": found[2]},
+                        {"name": "REDIS", "value": f"rediss://{found[4]}:6379"},
                     ],
                     "secrets": [{"name": "TOKEN", "valueFrom": found[3]}],
                     "logConfiguration": {
                         "logDriver": "awslogs",
                         "options": {
-                            "awslogs-group": found[1], "awslogs-region": REGION, "awslogs-stream-prefix": "api",
+                            "awslogs-group": found[1],
+                            "awslogs-region": REGION,
+                            "awslogs-stream-prefix": "api",
                         },
                     },
                 }
             ]
         )
     ),
-)  # fmt: skip
+)
 service = aws.ecs.Service(
     "api",
     name="api",
@@ -421,7 +428,9 @@ called = aws.apigatewayv2.Integration(
     payload_format_version="2.0",
     timeout_milliseconds=21000,
 )
-aws.apigatewayv2.Route("names", api_id=api.id, route_key="GET /names/{id}", target=called.id.apply(lambda i: f"integrations/{i}"))
+aws.apigatewayv2.Route(
+    "names", api_id=api.id, route_key="GET /names/{id}", target=called.id.apply(lambda i: f"integrations/{i}")
+)
 aws.apigatewayv2.Stage("names", api_id=api.id, name="$default", auto_deploy=True)
 aws.lambda_.Permission(
     "names",
@@ -462,11 +471,12 @@ labelers = aws.autoscaling.Group(
             "overrides": [{"instance_type": "g5.xlarge"}, {"instance_type": "g4dn.xlarge"}],
         },
         "instances_distribution": {
-            "on_demand_percentage_above_base_capacity": 0, "spot_allocation_strategy": "price-capacity-optimized"
+            "on_demand_percentage_above_base_capacity": 0,
+            "spot_allocation_strategy": "price-capacity-optimized",
         },
     },
     tags=[{"key": "Name", "value": "labeler", "propagate_at_launch": True}],
-)  # fmt: skip
+)
 for name, hour, size in (("evening", 20, 6), ("morning", 6, 0)):
     aws.autoscaling.Schedule(
         name,

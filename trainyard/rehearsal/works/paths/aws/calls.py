@@ -1,8 +1,10 @@
 """Who calls whom beside clusters: a load balancer its containers, a service and a function what they are told of.
 
 A load balancer reaches a container on its port, and what a program is told the address of is meant to be reached: by
-security groups, both ways. Sources: Elastic Load Balancing, "Security groups for your Application Load Balancer";
-Amazon ECS Developer Guide, "Use load balancing"; Amazon ElastiCache, RDS and OpenSearch user guides on access (2026-11).
+security groups, both ways.
+
+Sources: Elastic Load Balancing, "Security groups for your Application Load Balancer"; Amazon ECS Developer Guide, "Use
+load balancing"; Amazon ElastiCache, RDS, OpenSearch and EFS user guides on access (2026-11).
 """
 
 from __future__ import annotations
@@ -49,8 +51,16 @@ _STORES: Final = (
     _Store("aws:docdb/cluster:Cluster", "vpcSecurityGroupIds", "port", 27017),
     _Store("aws:memorydb/cluster:Cluster", "securityGroupIds", "port", 6379),
 )
-_ENGINES: Final = (("postgres", 5432), ("mysql", 3306), ("mariadb", 3306), ("sqlserver", 1433), ("oracle", 1521),
-                   ("memcached", 11211), ("redis", 6379), ("valkey", 6379))  # fmt: skip
+_ENGINES: Final = (
+    ("postgres", 5432),
+    ("mysql", 3306),
+    ("mariadb", 3306),
+    ("sqlserver", 1433),
+    ("oracle", 1521),
+    ("memcached", 11211),
+    ("redis", 6379),
+    ("valkey", 6379),
+)
 
 
 def check(network: Network) -> None:
@@ -61,8 +71,14 @@ def check(network: Network) -> None:
     groups = Groups(network)
     for service in stack.of_type(SERVICE):
         task = service.referred("taskDefinition", TASK)
-        inner = _place(network, groups, service, f"the tasks of {service.name}", "networkConfiguration.subnets",
-                       "networkConfiguration.securityGroups")  # fmt: skip
+        inner = _place(
+            network,
+            groups,
+            service,
+            f"service {service.name}",
+            "networkConfiguration.subnets",
+            "networkConfiguration.securityGroups",
+        )
         if inner is None or service.resource.read:
             continue
         _balanced(network, groups, service, inner)
@@ -171,8 +187,18 @@ _NFS: Final = Port(2049)
 def _is_addressed(view: View, inputs: tuple[str, ...], store: View) -> bool:
     text = " ".join(str(view.inputs.get(name)) for name in inputs)
     outputs = store.resource.outputs
-    found = [outputs.get(key) for key in ("address", "endpoint", "primaryEndpointAddress", "configurationEndpointAddress",
-             "readerEndpoint", "readerEndpointAddress", "clusterAddress")]  # fmt: skip
+    found = [
+        outputs.get(key)
+        for key in (
+            "address",
+            "endpoint",
+            "primaryEndpointAddress",
+            "configurationEndpointAddress",
+            "readerEndpoint",
+            "readerEndpointAddress",
+            "clusterAddress",
+        )
+    ]
     return any(isinstance(one, str) and one and one in text for one in found)
 
 
@@ -192,12 +218,18 @@ def _asked(
 def _checked(service: View, task: View) -> None:
     """A health check asks a port that a container listens on."""
     ports = {
-        number for one in containers(task) for port in listed(one.get("portMappings"))
+        number
+        for one in containers(task)
+        for port in listed(one.get("portMappings"))
         if isinstance(port, dict) and (number := as_number(port.get("containerPort"))) is not None
-    }  # fmt: skip
+    }
     arns = {entry.get("targetGroupArn") for _, entry in service.items("loadBalancers")}
     for group in service.stack.of_type(TARGET_GROUP):
         asked = group.number("healthCheck.port")
         if group.resource.outputs.get("arn") in arns and asked is not None and ports and asked not in ports:
-            group.warning("paths-health-check", "healthCheck.port", f"asks port {asked:g}, which no container of {service.name} maps",
-                          allowed=", ".join(f"{port:g}" for port in sorted(ports)))  # fmt: skip
+            group.warning(
+                "paths-health-check",
+                "healthCheck.port",
+                f"asks port {asked:g}, which no container of {service.name} maps",
+                allowed=", ".join(f"{port:g}" for port in sorted(ports)),
+            )

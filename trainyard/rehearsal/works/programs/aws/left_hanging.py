@@ -43,8 +43,12 @@ def check(stack: Stack) -> None:
         _snapshots(stack, policy)
     for stage in stack.of_type(_STAGE):
         if (stage.lacks("autoDeploy") or stage.flag("autoDeploy") is False) and stage.lacks("deploymentId"):
-            stage.warning("programs-switched-off", "autoDeploy", "is off, and no deployment is named: the stage serves nothing",
-                          allowed="true, or deploymentId")  # fmt: skip
+            stage.warning(
+                "programs-switched-off",
+                "autoDeploy",
+                "is off, and no deployment is named: the stage serves nothing",
+                allowed="true, or deploymentId",
+            )
     for certificate in stack.of_type(_CERTIFICATE):
         _certificate(stack, certificate)
     for integration in stack.of_type(_INTEGRATION):
@@ -67,7 +71,7 @@ _LOGGED: Final = (
 
 
 def _logs(stack: Stack) -> None:
-    """A policy for a log group lets the one in that writes there; the account may have others, which nobody sees here."""
+    """A policy for a log group lets in who writes there; the account may have others, which nobody sees here."""
     policies = [view.text("policyDocument") or "" for view in stack.of_type(_LOG_POLICY)]
     if any(view.is_unknown("policyDocument") for view in stack.of_type(_LOG_POLICY)):
         return
@@ -77,8 +81,13 @@ def _logs(stack: Stack) -> None:
                 group = str(arn).removesuffix(":*")
                 about = [text for text in policies if group in text]
                 if about and not any(service in text for text in policies):
-                    view.error("rights-delivery", path, f"{service} cannot write to log group {group.rpartition(':')[2]}: the policy "
-                               "for it lets somebody else in", allowed=f"a LogResourcePolicy for {service}")  # fmt: skip
+                    view.error(
+                        "rights-delivery",
+                        path,
+                        f"{service} cannot write to log group {group.rpartition(':')[2]}: the policy "
+                        "for it lets somebody else in",
+                        allowed=f"a LogResourcePolicy for {service}",
+                    )
 
 
 def _layers(stack: Stack, function: View) -> None:
@@ -94,12 +103,20 @@ def _layers(stack: Stack, function: View) -> None:
             and not function.blurred("architectures")
             and not set(chips) & set(of)
         ):
-            function.warning("programs-layer", "layers", f"has layer {layer.name}, built for {', '.join(of)}, and runs on {', '.join(chips)}",
-                             allowed="a layer of its own architecture")  # fmt: skip
+            function.warning(
+                "programs-layer",
+                "layers",
+                f"has layer {layer.name}, built for {', '.join(of)}, and runs on {', '.join(chips)}",
+                allowed="a layer of its own architecture",
+            )
         runtimes = layer.texts("compatibleRuntimes")
         if runtimes and runtime is not None and runtime not in runtimes and not layer.blurred("compatibleRuntimes"):
-            function.warning("programs-layer", "layers", f"has layer {layer.name}, built for {', '.join(runtimes)}, and runs {runtime}",
-                             allowed="a layer of its own runtime")  # fmt: skip
+            function.warning(
+                "programs-layer",
+                "layers",
+                f"has layer {layer.name}, built for {', '.join(runtimes)}, and runs {runtime}",
+                allowed="a layer of its own runtime",
+            )
 
 
 def _let_in(stack: Stack, method: View) -> None:
@@ -124,13 +141,22 @@ def _let_in(stack: Stack, method: View) -> None:
             arn = _arn(function)
             if not arn or arn not in (integration.text("uri") or "") or function.resource.read:
                 continue
-            let = [view for view in stack.of_type(_PERMISSION)
-                   if view.is_unknown("function") or function.resource.urn in view.resource.property_dependencies.get("function", ())
-                   or view.text("function") in (function.text("name"), arn)]  # fmt: skip
+            let = [
+                view
+                for view in stack.of_type(_PERMISSION)
+                if view.is_unknown("function")
+                or function.resource.urn in view.resource.property_dependencies.get("function", ())
+                or view.text("function") in (function.text("name"), arn)
+            ]
             asked = f"{source}/stage/{verb if verb != 'ANY' else 'GET'}{path}"
             if not any(_admits(view, asked) for view in let):
-                integration.error("rights-delivery", "uri", f"apigateway.amazonaws.com cannot call {function.name} for {verb} {path}: no "
-                                  "permission of it lets that in", allowed=f"sourceArn …/*/{verb}{path}, or …/*/*")  # fmt: skip
+                integration.error(
+                    "rights-delivery",
+                    "uri",
+                    f"apigateway.amazonaws.com cannot call {function.name} for {verb} {path}: no "
+                    "permission of it lets that in",
+                    allowed=f"sourceArn …/*/{verb}{path}, or …/*/*",
+                )
 
 
 def _admits(view: View, asked: str) -> bool:
@@ -196,16 +222,25 @@ def _dead_letters(stack: Stack) -> None:
             continue
         other, own = queues.get(target), queues.get(source)
         if other is not None and own is not None and bool(own.flag("fifoQueue")) != bool(other.flag("fifoQueue")):
-            view.error("sqs-redrive", "redrivePolicy", f"names {other.name}, and only one of the two is FIFO",
-                       allowed="two of one kind")  # fmt: skip
+            view.error(
+                "sqs-redrive",
+                "redrivePolicy",
+                f"names {other.name}, and only one of the two is FIFO",
+                allowed="two of one kind",
+            )
         said = allows.get(target, {})
         sources = listed(said.get("sourceQueueArns"))
         shut = said.get("redrivePermission") == "denyAll" or (
             said.get("redrivePermission") == "byQueue" and source not in sources
         )
         if shut:
-            view.error("sqs-redrive", "redrivePolicy", f"names {queues[target].name if target in queues else target} for dead letters, "
-                       "which lets this queue send it none", allowed="its redriveAllowPolicy with this queue's ARN")  # fmt: skip
+            view.error(
+                "sqs-redrive",
+                "redrivePolicy",
+                f"names {queues[target].name if target in queues else target} for dead letters, "
+                "which lets this queue send it none",
+                allowed="its redriveAllowPolicy with this queue's ARN",
+            )
 
 
 def _snapshots(stack: Stack, policy: View) -> None:
@@ -221,9 +256,13 @@ def _snapshots(stack: Stack, policy: View) -> None:
     held = [{**view.mapping("tags"), **view.mapping("tagsAll"), **view.mapping("volumeTags")} for view in made]
     if not any(tags.get(key) == value for tags in held for key, value in wanted.items()):
         shown = ", ".join(f"{key}={show(value)}" for key, value in wanted.items())
-        policy.warning("reference-backup", "policyDetails.targetTags", f"choose {shown}, which none of "
-                       f"{', '.join(view.name for view in made[:4])} has: no snapshot of the stack's is taken",
-                       allowed="tags of what is to be kept")  # fmt: skip
+        policy.warning(
+            "reference-backup",
+            "policyDetails.targetTags",
+            f"choose {shown}, which none of "
+            f"{', '.join(view.name for view in made[:4])} has: no snapshot of the stack's is taken",
+            allowed="tags of what is to be kept",
+        )
 
 
 def _certificate(stack: Stack, certificate: View) -> None:
@@ -248,9 +287,13 @@ def _certificate(stack: Stack, certificate: View) -> None:
     )
     arn = _arn(certificate)
     if not proved and any(arn in str(view.inputs) for view in used or stack.of_type(LISTENER)):
-        certificate.warning("reference-certificate", "validationMethod", "is DNS, and the stack makes no record that proves it: "
-                            "unless somebody else does, it is never issued, and who names it is refused",
-                            allowed="a record of domainValidationOptions, and a CertificateValidation")  # fmt: skip
+        certificate.warning(
+            "reference-certificate",
+            "validationMethod",
+            "is DNS, and the stack makes no record that proves it: "
+            "unless somebody else does, it is never issued, and who names it is refused",
+            allowed="a record of domainValidationOptions, and a CertificateValidation",
+        )
 
 
 def _called(stack: Stack, integration: View) -> None:
@@ -264,14 +307,23 @@ def _called(stack: Stack, integration: View) -> None:
         qualifier = rest.removesuffix("/invocations").lstrip(":")
         if rest and rest[0] not in ":/":
             continue
-        let = [view for view in stack.of_type(_PERMISSION)
-               if view.is_unknown("function") or function.resource.urn in view.resource.property_dependencies.get("function", ())
-               or view.text("function") in (function.text("name"), arn, f"{arn}:{qualifier}")]  # fmt: skip
+        let = [
+            view
+            for view in stack.of_type(_PERMISSION)
+            if view.is_unknown("function")
+            or function.resource.urn in view.resource.property_dependencies.get("function", ())
+            or view.text("function") in (function.text("name"), arn, f"{arn}:{qualifier}")
+        ]
         if any(_lets(view, qualifier) for view in let):
             continue
-        integration.error("rights-delivery", "integrationUri", f"apigateway.amazonaws.com cannot call {function.name}"
-                          f"{':' + qualifier if qualifier else ''}: no permission of it lets it in",
-                          allowed="a lambda.Permission for apigateway.amazonaws.com" + (f" with qualifier {qualifier}" if qualifier else ""))  # fmt: skip
+        integration.error(
+            "rights-delivery",
+            "integrationUri",
+            f"apigateway.amazonaws.com cannot call {function.name}"
+            f"{':' + qualifier if qualifier else ''}: no permission of it lets it in",
+            allowed="a lambda.Permission for apigateway.amazonaws.com"
+            + (f" with qualifier {qualifier}" if qualifier else ""),
+        )
 
 
 def _lets(view: View, qualifier: str) -> bool:
@@ -285,14 +337,28 @@ def _lets(view: View, qualifier: str) -> bool:
 
 def _balanced(stack: Stack, service: View) -> None:
     """A group that no listener sends to is none of a load balancer's: the service is refused."""
-    if any(view.blurred("actions") or view.blurred("defaultActions") or view.is_unknown("actions") or view.is_unknown("defaultActions")
-           for type_ in (LISTENER, LISTENER_RULE) for view in stack.of_type(type_)):  # fmt: skip
+    if any(
+        view.blurred("actions")
+        or view.blurred("defaultActions")
+        or view.is_unknown("actions")
+        or view.is_unknown("defaultActions")
+        for type_ in (LISTENER, LISTENER_RULE)
+        for view in stack.of_type(type_)
+    ):
         return
-    said = " ".join(str(view.inputs.get(key)) for type_ in (LISTENER, LISTENER_RULE) for view in stack.of_type(type_)
-                    for key in ("actions", "defaultActions"))  # fmt: skip
+    said = " ".join(
+        str(view.inputs.get(key))
+        for type_ in (LISTENER, LISTENER_RULE)
+        for view in stack.of_type(type_)
+        for key in ("actions", "defaultActions")
+    )
     for path, entry in service.items("loadBalancers"):
         arn = entry.get("targetGroupArn")
         group = next((view for view in stack.of_type(TARGET_GROUP) if isinstance(arn, str) and _arn(view) == arn), None)
         if group is not None and not group.resource.read and str(arn) not in said:
-            service.warning("reference-target-group", f"{path}.targetGroupArn", f"no listener of the stack sends to {group.name}: "
-                            "unless somebody else's does, the service is refused", allowed="a listener or a rule that forwards to it")  # fmt: skip
+            service.warning(
+                "reference-target-group",
+                f"{path}.targetGroupArn",
+                f"no listener of the stack sends to {group.name}: unless somebody else's does, the service is refused",
+                allowed="a listener or a rule that forwards to it",
+            )

@@ -58,8 +58,11 @@ _NAMED: Final = (
     ("aws:autoscaling/policy:Policy", "autoscalingGroupName", _GROUP),
     ("aws:autoscaling/schedule:Schedule", "autoscalingGroupName", _GROUP),
     ("aws:backup/plan:Plan", "rules[].targetVaultName", "aws:backup/vault:Vault"),
-    ("aws:batch/jobQueue:JobQueue", "computeEnvironmentOrders[].computeEnvironment",
-     "aws:batch/computeEnvironment:ComputeEnvironment"),
+    (
+        "aws:batch/jobQueue:JobQueue",
+        "computeEnvironmentOrders[].computeEnvironment",
+        "aws:batch/computeEnvironment:ComputeEnvironment",
+    ),
     ("aws:cloudwatch/eventTarget:EventTarget", "rule", EVENT_RULE),
     ("aws:cloudwatch/logMetricFilter:LogMetricFilter", "logGroupName", LOG_GROUP),
     ("aws:cloudwatch/logStream:LogStream", "logGroupName", LOG_GROUP),
@@ -77,10 +80,16 @@ _NAMED: Final = (
     ("aws:iam/instanceProfile:InstanceProfile", "role", ROLE),
     ("aws:iam/rolePolicy:RolePolicy", "role", ROLE),
     ("aws:iam/rolePolicyAttachment:RolePolicyAttachment", "role", ROLE),
-    ("aws:kinesis/firehoseDeliveryStream:FirehoseDeliveryStream",
-     "extendedS3Configuration.cloudwatchLoggingOptions.logGroupName", LOG_GROUP),
-    ("aws:kinesis/firehoseDeliveryStream:FirehoseDeliveryStream",
-     "extendedS3Configuration.dataFormatConversionConfiguration.schemaConfiguration.databaseName", _DATABASE),
+    (
+        "aws:kinesis/firehoseDeliveryStream:FirehoseDeliveryStream",
+        "extendedS3Configuration.cloudwatchLoggingOptions.logGroupName",
+        LOG_GROUP,
+    ),
+    (
+        "aws:kinesis/firehoseDeliveryStream:FirehoseDeliveryStream",
+        "extendedS3Configuration.dataFormatConversionConfiguration.schemaConfiguration.databaseName",
+        _DATABASE,
+    ),
     ("aws:lambda/alias:Alias", "functionName", FUNCTION),
     ("aws:lambda/eventSourceMapping:EventSourceMapping", "functionName", FUNCTION),
     ("aws:lambda/functionEventInvokeConfig:FunctionEventInvokeConfig", "functionName", FUNCTION),
@@ -90,19 +99,35 @@ _NAMED: Final = (
     (_ENDPOINT, "endpointConfigName", _VARIANTS),
     (_VARIANTS, "productionVariants[].modelName", _MODEL),
     (_VARIANTS, "shadowProductionVariants[].modelName", _MODEL),
-    ("aws:sagemaker/monitoringSchedule:MonitoringSchedule",
-     "monitoringScheduleConfig.monitoringJobDefinitionName",
-     "aws:sagemaker/dataQualityJobDefinition:DataQualityJobDefinition"),
-)  # fmt: skip
+    (
+        "aws:sagemaker/monitoringSchedule:MonitoringSchedule",
+        "monitoringScheduleConfig.monitoringJobDefinitionName",
+        "aws:sagemaker/dataQualityJobDefinition:DataQualityJobDefinition",
+    ),
+)
 """Which input of which type names what."""
 
 _CALLED: Final = {
-    "Cluster": _CLUSTER, "DatabaseName": _DATABASE, "FunctionName": FUNCTION, "JobDefinition": BATCH_DEFINITION,
-    "JobQueue": BATCH_QUEUE, "ProjectName": _PROJECT, "QueueUrl": _QUEUE, "StateMachineArn": STATE_MACHINE,
-    "StreamName": _STREAM, "TableName": _TABLE, "TaskDefinition": TASK, "TopicArn": SNS_TOPIC,
-    "WorkGroup": _WORKGROUP, "ApplicationId": _POOL, "EndpointName": _ENDPOINT,
-    "AutoScalingGroupName": _GROUP, "LogGroupName": LOG_GROUP, "RoleArn": ROLE, "ModelName": _MODEL,
-}  # fmt: skip
+    "Cluster": _CLUSTER,
+    "DatabaseName": _DATABASE,
+    "FunctionName": FUNCTION,
+    "JobDefinition": BATCH_DEFINITION,
+    "JobQueue": BATCH_QUEUE,
+    "ProjectName": _PROJECT,
+    "QueueUrl": _QUEUE,
+    "StateMachineArn": STATE_MACHINE,
+    "StreamName": _STREAM,
+    "TableName": _TABLE,
+    "TaskDefinition": TASK,
+    "TopicArn": SNS_TOPIC,
+    "WorkGroup": _WORKGROUP,
+    "ApplicationId": _POOL,
+    "EndpointName": _ENDPOINT,
+    "AutoScalingGroupName": _GROUP,
+    "LogGroupName": LOG_GROUP,
+    "RoleArn": ROLE,
+    "ModelName": _MODEL,
+}
 """What a parameter of a call names, in a state machine or a schedule; `JobName` is Glue's alone."""
 
 _OF_SCALED: Final = (
@@ -185,8 +210,12 @@ def _scaled(stack: Stack, view: View) -> None:
         if endpoint.text("name") == variant[1] and of is not None and not of.blurred("productionVariants"):
             known = [entry.get("variantName") for _, entry in of.items("productionVariants")]
             if all(isinstance(one, str) for one in known) and variant[2] not in known:
-                view.error(RULE, "resourceId", f"names variant {variant[2]}, which endpoint {variant[1]} has not",
-                           allowed=", ".join(map(str, known)))  # fmt: skip
+                view.error(
+                    RULE,
+                    "resourceId",
+                    f"names variant {variant[2]}, which endpoint {variant[1]} has not",
+                    allowed=", ".join(map(str, known)),
+                )
 
 
 def _tasks(stack: Stack, view: View) -> None:
@@ -214,9 +243,11 @@ def _pattern(stack: Stack, view: View) -> None:
         of = next((one for one in stack.of_type(BUCKET) if one.text("bucket") == name and not one.resource.read), None)
         if of is not None and told is not None and name not in told:
             view.warning(
-                "programs-unheard", "eventPattern", f"waits for what happens in bucket {of.name}, which sends EventBridge nothing",
+                "programs-unheard",
+                "eventPattern",
+                f"waits for what happens in bucket {of.name}, which sends EventBridge nothing",
                 allowed="a bucket notification with eventbridge: true",
-            )  # fmt: skip
+            )
 
 
 def _telling(stack: Stack) -> set[str] | None:
@@ -262,8 +293,7 @@ def _hosts(stack: Stack) -> None:
     ]
     for view in stack.of_type(_LISTENER_RULE) if names else ():
         for path, host in expand(view.inputs, "conditions[].hostHeader.values[]"):
-            if isinstance(host, str) and "*" not in host and "?" not in host and host not in names:
-                if hint := slip(host, names):
-                    view.warning(
-                        RULE, path, f"asks for the host {show(host)}, which no record of the stack names", hint=hint
-                    )
+            plain = isinstance(host, str) and not set(host) & {"*", "?"} and host not in names
+            if plain and (hint := slip(str(host), names)):
+                told = f"asks for the host {show(host)}, which no record of the stack names"
+                view.warning(RULE, path, told, hint=hint)

@@ -45,7 +45,7 @@ _JOBS: Final = {
     "createTransformJob": ("transform-job", "TransformJobName"),
     "createProcessingJob": ("processing-job", "ProcessingJobName"),
     "createHyperParameterTuningJob": ("hyper-parameter-tuning-job", "HyperParameterTuningJobName"),
-}  # fmt: skip
+}
 _TARGETS_WITH_ROLES: Final = re.compile(
     r"arn:[\w-]+:(states:.*:stateMachine:|batch:.*:job-queue/|ecs:.*:cluster/|kinesis:.*:stream/|firehose:.*:deliverystream/"
     r"|codebuild:.*:project/|codepipeline:|sagemaker:.*:pipeline/|ssm:.*:(document|automation-definition)/|events:.*:api-destination/)"
@@ -60,8 +60,13 @@ def needs(places: Places) -> Iterator[Need]:
     for mapping in places.stack.of_type(_MAPPING):
         yield from _followed(places, mapping)
     for config in places.stack.of_type(_ASYNC):
-        yield from _handed_on(places, config, config.referred("functionName", FUNCTION), "destinationConfig.onFailure.destination",
-                              "destinationConfig.onSuccess.destination")  # fmt: skip
+        yield from _handed_on(
+            places,
+            config,
+            config.referred("functionName", FUNCTION),
+            "destinationConfig.onFailure.destination",
+            "destinationConfig.onSuccess.destination",
+        )
     for function in places.stack.of_type(FUNCTION):
         yield from _handed_on(places, function, function, "deadLetterConfig.targetArn")
     for task in places.stack.of_type(TASK):
@@ -73,13 +78,18 @@ def needs(places: Places) -> Iterator[Need]:
     for target in places.stack.of_type(EVENT_TARGET):
         arn = target.text("arn") or ""
         if _TARGETS_WITH_ROLES.match(arn) and target.lacks("roleArn"):
-            target.error("rights-role-missing", "roleArn", "is missing: EventBridge calls such a target with a role alone",
-                         allowed="a role that EventBridge may take")  # fmt: skip
+            target.error(
+                "rights-role-missing",
+                "roleArn",
+                "is missing: EventBridge calls such a target with a role alone",
+                allowed="a role that EventBridge may take",
+            )
 
 
 def need(
     places: Places, view: View, path: str, role: str | None, purpose: str, deeds: list[Deed], what: str = ""
 ) -> Iterator[Need]:
+    """What a role of the stack has to be allowed for a purpose; nothing where the role is not known."""
     taken = places.role(role or "")
     if taken is not None and deeds:
         found, caller = taken
@@ -170,10 +180,17 @@ def _followed(places: Places, mapping: View) -> Iterator[Need]:
         "dynamodb": ("GetRecords", "GetShardIterator", "DescribeStream"),
         "kinesis": ("GetRecords", "GetShardIterator"),
         "sqs": ("ReceiveMessage", "DeleteMessage", "GetQueueAttributes"),
-    }.get(service, ())  # fmt: skip
+    }.get(service, ())
     deeds = [Deed(f"{service}:{action}", source) for action in wanted]
-    yield from need(places, mapping, "eventSourceArn", function.text("role"), "read what it is called for", deeds,
-                     f"function {function.name}")  # fmt: skip
+    yield from need(
+        places,
+        mapping,
+        "eventSourceArn",
+        function.text("role"),
+        "read what it is called for",
+        deeds,
+        f"function {function.name}",
+    )
     yield from _handed_on(places, mapping, function, "destinationConfig.onFailure.destinationArn")
 
 
@@ -181,11 +198,23 @@ def _handed_on(places: Places, view: View, function: View | None, *paths: str) -
     for path in paths if function is not None else ():
         target = view.text(path) or ""
         service = target.split(":")[2] if target.count(":") >= 5 else ""
-        action = {"sqs": "sqs:SendMessage", "sns": "sns:Publish", "events": "events:PutEvents", "lambda": "lambda:InvokeFunction",
-                  "s3": ""}.get(service)  # fmt: skip
+        action = {
+            "sqs": "sqs:SendMessage",
+            "sns": "sns:Publish",
+            "events": "events:PutEvents",
+            "lambda": "lambda:InvokeFunction",
+            "s3": "",
+        }.get(service)
         if action and function is not None:
-            yield from need(places, view, path, function.text("role"), "hand on what failed", [Deed(action, target)],
-                             f"function {function.name}")  # fmt: skip
+            yield from need(
+                places,
+                view,
+                path,
+                function.text("role"),
+                "hand on what failed",
+                [Deed(action, target)],
+                f"function {function.name}",
+            )
 
 
 def _started(places: Places, task: View) -> Iterator[Need]:
@@ -231,8 +260,14 @@ def _delivered(places: Places, stream: View) -> Iterator[Need]:
     at = "extendedS3Configuration"
     bucket, prefix = stream.text(f"{at}.bucketArn"), re.split(r"!\{", stream.text(f"{at}.prefix") or "")[0]
     if bucket is not None:
-        yield from need(places, stream, f"{at}.roleArn", stream.text(f"{at}.roleArn"), "deliver to its bucket",
-                         [Deed("s3:PutObject", f"{bucket}/{prefix}x")])  # fmt: skip
+        yield from need(
+            places,
+            stream,
+            f"{at}.roleArn",
+            stream.text(f"{at}.roleArn"),
+            "deliver to its bucket",
+            [Deed("s3:PutObject", f"{bucket}/{prefix}x")],
+        )
     source = stream.text("kinesisSourceConfiguration.kinesisStreamArn")
     if source is not None:
         path = "kinesisSourceConfiguration.roleArn"

@@ -1,7 +1,8 @@
 """What pipes, pipelines of code and movers of files do with their roles.
 
 Sources: Amazon EventBridge User Guide, "Permissions of Amazon EventBridge Pipes"; AWS CodePipeline User Guide, "Add
-permissions to the CodePipeline service role"; AWS DataSync User Guide, "Configuring DataSync transfers with Amazon S3" (2026-11).
+permissions to the CodePipeline service role"; AWS DataSync User Guide, "Configuring DataSync transfers with Amazon S3"
+(2026-11).
 """
 
 from __future__ import annotations
@@ -23,8 +24,14 @@ _READ: Final = {
     "dynamodb": ("DescribeStream", "GetRecords", "GetShardIterator"),
     "sqs": ("ReceiveMessage", "DeleteMessage", "GetQueueAttributes"),
 }
-_SENT: Final = {"sqs": "SendMessage", "sns": "Publish", "kinesis": "PutRecord", "lambda": "InvokeFunction", "states": "StartExecution",
-                "events": "PutEvents"}  # fmt: skip
+_SENT: Final = {
+    "sqs": "SendMessage",
+    "sns": "Publish",
+    "kinesis": "PutRecord",
+    "lambda": "InvokeFunction",
+    "states": "StartExecution",
+    "events": "PutEvents",
+}
 
 
 def needs(places: Places) -> Iterator[Need]:
@@ -88,8 +95,11 @@ def _of_action(places: Places, action: Mapping[str, Any]) -> Iterator[Deed]:
     elif provider == "Lambda" and "FunctionName" in name:
         yield Deed("lambda:InvokeFunction", arn_in(places, "lambda", f"function:{name['FunctionName']}"))
     elif provider == "S3" and action.get("category") == "Deploy" and "BucketName" in name:
-        yield Deed("s3:PutObject", f"arn:{places.partition}:s3:::{name['BucketName']}/x", spellings=(
-            f"arn:{places.partition}:s3:::{name['BucketName']}/{name.get('ObjectKey', 'x')}",))  # fmt: skip
+        yield Deed(
+            "s3:PutObject",
+            f"arn:{places.partition}:s3:::{name['BucketName']}/x",
+            spellings=(f"arn:{places.partition}:s3:::{name['BucketName']}/{name.get('ObjectKey', 'x')}",),
+        )
     elif provider == "StepFunctions" and name.get("StateMachineArn", "").startswith("arn:"):
         yield Deed("states:StartExecution", name["StateMachineArn"])
 
