@@ -41,9 +41,9 @@ def _units(text: Any, word: str, each: int) -> float | None:
     return as_number(text)
 
 
-def containers(view: View) -> list[Mapping[str, Any]]:
+def containers(definition: View) -> list[Mapping[str, Any]]:
     """The containers of a task definition; none where they are not known."""
-    return [one for one in listed(read(view.text("containerDefinitions"))) if isinstance(one, dict)]
+    return [one for one in listed(read(definition.text("containerDefinitions"))) if isinstance(one, dict)]
 
 
 def task(view: View) -> None:

@@ -51,9 +51,9 @@ _OWN: Final = frozenset(
 """Integrations whose parameters are not a call's input to the letter."""
 
 
-def definition(view: View) -> Mapping[str, Any] | None:
+def definition(of: View) -> Mapping[str, Any] | None:
     """What a state machine is told; None where that is not known, or is no JSON object."""
-    held = read(view.text("definition"))
+    held = read(of.text("definition"))
     return held if isinstance(held, dict) else None
 
 
@@ -71,9 +71,9 @@ def flows(held: Any, at: str = "") -> Iterator[tuple[str, Mapping[str, Any]]]:
                 yield from flows(state.get(key), f"{here}{key}.")
 
 
-def tasks(view: View) -> Iterator[tuple[str, str, Mapping[str, Any] | None]]:
+def tasks(of: View) -> Iterator[tuple[str, str, Mapping[str, Any] | None]]:
     """Each task of a state machine: where it stands, its resource, and what it is given; None where it is computed."""
-    for at, flow in flows(definition(view)):
+    for at, flow in flows(definition(of)):
         for name, state in flow["States"].items():
             if isinstance(state, dict) and state.get("Type") == "Task" and isinstance(state.get("Resource"), str):
                 given = state.get("Parameters", state.get("Arguments", {}))
