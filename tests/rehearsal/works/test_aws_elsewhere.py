@@ -364,7 +364,7 @@ SOUND = {
             "http",
             "aws:lb/listener:Listener",
             {
-                "loadBalancerArn": "arn:aws:elasticloadbalancing:eu-west-1:111122223333:loadbalancer/app/x/1234567890123456",
+                "loadBalancerArn": "arn:aws:elasticloadbalancing:eu-west-1:111122223333:loadbalancer/app/x/0",
                 "port": 80,
                 "protocol": "HTTP",
                 "defaultActions": [
