@@ -4,20 +4,10 @@ import json
 
 import pulumi
 import pulumi_aws as aws
-from ground import ACCOUNT, trust
+from ground import ACCOUNT, allow, trust
 
 REGION = "eu-west-1"
 IMAGE = "763104351884.dkr.ecr.eu-west-1.amazonaws.com/pytorch-training:2.6.0-gpu-py312-cu126-ubuntu22.04-sagemaker"
-
-
-def allow(*statements):
-    """A policy of what is allowed: pairs of actions and resources."""
-    return json.dumps(
-        {
-            "Version": "2012-10-17",
-            "Statement": [{"Effect": "Allow", "Action": what, "Resource": where} for what, where in statements],
-        }
-    )
 
 
 def role(name, service, *policies):

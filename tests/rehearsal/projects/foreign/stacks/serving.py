@@ -4,21 +4,11 @@ import json
 
 import pulumi
 import pulumi_aws as aws
-from ground import trust
+from ground import allow, trust
 
 REGION, ZONES = "eu-west-1", ["eu-west-1a", "eu-west-1b"]
 IMAGES = "763104351884.dkr.ecr.eu-west-1.amazonaws.com"
 OUT = [{"protocol": "-1", "from_port": 0, "to_port": 0, "cidr_blocks": ["0.0.0.0/0"]}]
-
-
-def allow(*statements):
-    """A policy of what is allowed: pairs of actions and resources."""
-    return json.dumps(
-        {
-            "Version": "2012-10-17",
-            "Statement": [{"Effect": "Allow", "Action": what, "Resource": where} for what, where in statements],
-        }
-    )
 
 
 vpc = aws.ec2.Vpc("main", cidr_block="10.80.0.0/16", enable_dns_hostnames=True, enable_dns_support=True)
