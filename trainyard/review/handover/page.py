@@ -37,7 +37,7 @@ MOODS: Final = {
 
 def mooded(cell: str) -> Markup:
     """A cell of a table: a word that is good or bad in its colour, what stands between backticks as a command, and
-    numbers of three signs and more, dates and short words with a hyphen on one line each; a path breaks at its strokes."""
+    numbers of three signs and more, dates and short words with a hyphen whole; a path breaks at its strokes."""
     mood = MOODS.get(cell)
     if mood:
         return Markup('<span class="word {}">{}</span>').format(mood, cell)
