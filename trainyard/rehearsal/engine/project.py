@@ -10,13 +10,13 @@ from __future__ import annotations
 import datetime
 import hashlib
 import json
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from trainyard.conventions import state
-from trainyard.problems import Problem, SettingsError, kind_of, shown, spell_path
+from trainyard.problems import Problem, SettingsError, kind_of, nearest, shown, spell_path
 from trainyard.user_files import old_octals, read_text, read_yaml
 
 ValuePath = tuple[str | int, ...]
@@ -85,7 +85,21 @@ def read_stack(
     for key, value in (config_overrides or {}).items():
         given[_full_key(key, name)] = value
     read = _Reading(name, stand_in).read(project, path, project_directory, main, given)
-    return replace(read, state=_state(project, content), problems=(*problems, *read.problems))
+    misspelt = tuple(_misspelt(content, path.name))
+    return replace(read, state=_state(project, content), problems=(*misspelt, *problems, *read.problems))
+
+
+_OF_A_STACK: Final = ("config", "environment", "secretsprovider", "encryptedkey", "encryptionsalt")
+"""Keys of a stack's file (ProjectStack in sdk/go/common/workspace/project.go of Pulumi). The engine passes over others.
+"""
+
+
+def _misspelt(content: Mapping[str, Any], file: str) -> Iterator[Problem]:
+    """Keys that were meant to be one of the engine's, which else takes the file for one that says nothing of it."""
+    for key in content:
+        meant = nearest(str(key), _OF_A_STACK, cutoff=0.75)
+        if key not in _OF_A_STACK and meant:
+            yield Problem(f"{file}: {key}", kind_of(content[key]), f"must be one of {', '.join(_OF_A_STACK)}", meant)
 
 
 def _state(project: Mapping[str, Any], stack: Mapping[str, Any]) -> dict[str, str]:
