@@ -45,12 +45,15 @@ class StackConfig:
     def joined(self, told: Collection[Problem]) -> list[Problem]:
         """The problems of the program's settings with those of the reading: one of both on a key is enough.
 
-        The program says best what a value may be, the reading why a value was not there to be judged.
+        The program says best what a value may be, the reading why a value was not there to be judged. What is wrong
+        with the file as a whole comes first, since the rest may follow from it.
         """
         unseen = [problem for problem in self.problems if problem.key in self.unseen]
         kept = [problem for problem in told if problem.key not in {other.key for other in unseen}]
         keys = {problem.key.split(".")[0].split("[")[0] for problem in kept}
-        return [*kept, *(problem for problem in self.problems if problem in unseen or problem.key not in keys)]
+        more = [problem for problem in self.problems if problem in unseen or problem.key not in keys]
+        whole = [problem for problem in more if problem.key.startswith(f"{self.file.name}: ")]
+        return [*whole, *kept, *(problem for problem in more if problem not in whole)]
 
 
 def read_stack(
