@@ -15,6 +15,7 @@ from trainyard import catalog
 from trainyard.catalog import gcp
 from trainyard.catalog.versions import Pins
 from trainyard.conventions import NOBODYS
+from trainyard.conventions.monitoring import RUNBOOKS
 from trainyard.plan.aws.image_cache import cached
 from trainyard.plan.aws.make import plan_aws
 from trainyard.plan.aws.managed import plan_managed_aws
@@ -180,6 +181,7 @@ def _plan(context: Context, environment: str, stack: str) -> Plan:
             chart_mirror=chart_mirror,
             protect=ledger.decide("protect", settings.protect, "setting protect"),
             decisions=tuple(ledger.decisions),
+            runbooks=settings.monitoring.runbooks or RUNBOOKS,
         ),
         ground=ground,
         clusters=clusters,
