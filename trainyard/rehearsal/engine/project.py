@@ -147,6 +147,38 @@ def project_defaults(project_directory: Path) -> dict[str, str]:
     return {key: _text(default) for key, default in found.items() if default is not None}
 
 
+def shared_keys(project_directory: Path, stack_file: Path, values: Mapping[str, str]) -> frozenset[str]:
+    """The full keys whose values Pulumi.yaml gives, where the stack's file says nothing of them and nobody else does;
+    what `StackConfig.shared` says, for the program that the engine runs. Raises `SettingsError` as `read_stack` does.
+
+    Args:
+        project_directory: where Pulumi.yaml lies.
+        stack_file: the stack's file, which need not be there.
+        values: what the engine hands over, by full key.
+    """
+    project = _load(project_directory / "Pulumi.yaml", "Pulumi.yaml")
+    name = str(project.get("name"))
+    content = _load(stack_file, stack_file.name) if stack_file.is_file() else {}
+    own = {_full_key(str(key), name) for key in _mapping(content, "config", stack_file.name)}
+    found = {_full_key(str(key), name): key for key in _mapping(project, "config", "Pulumi.yaml")}
+    defaults = project_defaults(project_directory)
+    return frozenset(
+        full
+        for full, key in found.items()
+        if full not in own and str(key) in defaults and _same_text(defaults[str(key)], values.get(full))
+    )
+
+
+def _same_text(one: str, other: str | None) -> bool:
+    """Whether two texts are one value, however the engine spaces its JSON."""
+    if other is None or one == other:
+        return one == other
+    try:
+        return bool(json.loads(one) == json.loads(other))
+    except ValueError:
+        return False
+
+
 def _stack_folder(project_directory: Path, project: Mapping[str, Any]) -> Path:
     return project_directory / str(project.get("stackConfigDir", "."))
 
