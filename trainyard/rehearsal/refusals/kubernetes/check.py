@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 from trainyard.recorded.alike import Sound, SoundGiven, content
+from trainyard.recorded.model import has_unknown
+from trainyard.recorded.read import follow
 from trainyard.rehearsal.context import Stack, View
 from trainyard.rehearsal.refusals.kubernetes import charts, kueue, kueue_sharing, objects
 from trainyard.rehearsal.refusals.kubernetes.index import Asked, Objects
 from trainyard.rehearsal.refusals.kubernetes.schema import Checker
 
 _BY_SCHEMA: Final = Sound(8192)
+_EXTENSIONS: Final = "kubernetes:apiextensions.k8s.io/"
 _AMONG_OTHERS: Final = SoundGiven(8192)
 
 
@@ -24,10 +28,13 @@ def check(stack: Stack) -> None:
     if not found:
         return
     checker = Checker(stack.context.kubernetes_version)
+    own = _defined(found)
     unread = () if kueue.is_known_version(stack) else ("kubernetes:kueue.x-k8s.io/",)
     for view in found:
         if view.type == charts.RELEASE:
             charts.check(view, checker)
+        elif (schema := own.get((view.text("apiVersion"), view.text("kind")))) is not None:
+            checker.check_own(view, view.inputs, schema)
         elif view.has("kind") and not view.type.startswith(unread):
             view.unless_sound(_BY_SCHEMA, partial(_by_schema, view, checker), checker.version)
     readable = stack.readable
@@ -38,6 +45,20 @@ def check(stack: Stack) -> None:
     kueue.check(readable, known)
     kueue_sharing.check(readable)
     stack.take(readable)
+
+
+def _defined(views: Sequence[View]) -> dict[tuple[str | None, str | None], Mapping[str, Any]]:
+    """The schemas of the kinds that the program defines itself, by version and kind."""
+    found: dict[tuple[str | None, str | None], Mapping[str, Any]] = {}
+    for view in views:
+        if view.text("kind") != "CustomResourceDefinition" or not view.type.startswith(_EXTENSIONS):
+            continue
+        group, kind = view.text("spec.group"), view.text("spec.names.kind")
+        for _, version in view.items("spec.versions"):
+            schema = follow(version, "schema", "openAPIV3Schema")
+            if isinstance(schema, Mapping) and not has_unknown(schema):
+                found[f"{group}/{version.get('name')}", kind] = schema
+    return found
 
 
 def _among_others(view: View, known: Objects) -> None:

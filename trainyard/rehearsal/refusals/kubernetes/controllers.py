@@ -34,6 +34,9 @@ def _endless(view: View) -> None:
     if view.has(f"{spec}.activeDeadlineSeconds"):
         path = f"{spec}.activeDeadlineSeconds"
         view.error("k8s-restart-policy", path, "given for pods that run on", allowed="none, or a Job")
+    selector = view.value("spec.selector")
+    if isinstance(selector, Mapping) and not any(selector.values()):
+        view.error("k8s-selector", "spec.selector", "is empty: it means every pod", allowed="labels of the template")
     _at_least(view, 0, "spec.replicas", "spec.minReadySeconds", "spec.revisionHistoryLimit")
 
 
@@ -197,7 +200,14 @@ _SUFFIX: Final = 6
 def _job_set(view: View) -> None:
     """Names of the jobs and pods that are made of a set (JobSet 0.12, `pkg/webhooks/jobset_webhook.go`)."""
     name = view.text("metadata.name")
+    before: list[str] = []
+    are_known = not any(entry.get("name") is UNKNOWN for _, entry in view.items("spec.replicatedJobs"))
     for path, entry in view.items("spec.replicatedJobs"):
+        for here, other in view.items(f"{path}.dependsOn"):
+            if isinstance(other.get("name"), str) and other["name"] not in before and are_known:
+                allowed = f"one of {', '.join(before)}, which come before it" if before else "none for the first job"
+                view.error("k8s-job-set", f"{here}.name", f"got {show(other['name'])}", allowed=allowed)
+        before.append(str(entry.get("name") or ""))
         pods = view.number(f"{path}.template.spec.completions") or view.number(f"{path}.template.spec.parallelism") or 1
         jobs = view.number(f"{path}.replicas") or 1
         longest = f"{name}-{entry.get('name')}-{jobs - 1:.0f}-{pods - 1:.0f}"

@@ -15,7 +15,16 @@ from trainyard.recorded.model import UNKNOWN
 from trainyard.recorded.read import as_number, follow
 from trainyard.rehearsal.context import View, listed, show
 from trainyard.rehearsal.refusals.aws.format_kinds import NETWORK
-from trainyard.rehearsal.refusals.kubernetes import cluster_objects, controllers, pod_rules, services
+from trainyard.rehearsal.refusals.kubernetes import (
+    cluster_objects,
+    controllers,
+    extensions,
+    networks,
+    pod_rules,
+    scaling,
+    services,
+    volume_inputs,
+)
 from trainyard.rehearsal.refusals.kubernetes.index import Objects, kind_of, object_namespace
 from trainyard.rehearsal.refusals.kubernetes.pods import check_pod, check_port
 from trainyard.rehearsal.refusals.labels import check_label, is_label_key
@@ -47,6 +56,8 @@ _SELECTORS: Final = frozenset(
     }
 )
 """Kinds outside pods that hold label selectors somewhere in their specification."""
+_ROOMS: Final = (controllers, scaling, services, networks, cluster_objects, volume_inputs, extensions)
+"""Whose rules go by an object's kind."""
 _SELECTING: Final = frozenset({"Deployment", "StatefulSet", "DaemonSet", "ReplicaSet"})
 
 
@@ -74,9 +85,8 @@ def check(view: View, objects: Objects) -> None:
         _binding(view, objects)
     if kind in _SELECTORS:
         pod_rules.check_selectors(view, "spec")
-    controllers.check(view, kind)
-    services.check(view, kind)
-    cluster_objects.check(view, kind)
+    for room in _ROOMS:
+        room.check(view, kind)
     if kind == "ValidatingAdmissionPolicyBinding":
         _validation_actions(view)
     if kind == "ResourceQuota":

@@ -13,6 +13,7 @@ from trainyard.recorded.model import UNKNOWN
 from trainyard.recorded.quantities import quantity
 from trainyard.recorded.read import as_number
 from trainyard.rehearsal.context import View, listed, show
+from trainyard.rehearsal.refusals.kubernetes import container_inputs, pod_inputs, volume_inputs
 from trainyard.rehearsal.refusals.labels import LABEL_KEY, check_label, is_label_key
 
 _BARE: Final = ("Exists", "DoesNotExist")
@@ -40,6 +41,9 @@ def check(view: View, path: str, spec: Mapping[str, Any]) -> None:
             view.error("k8s-toleration", f"{here}.key", f"key {show(key)}", allowed=LABEL_KEY)
     _volumes(view, path)
     _pod(view, path, spec)
+    pod_inputs.check(view, path, spec)
+    container_inputs.check(view, path, spec)
+    volume_inputs.check_volumes(view, path)
     for here, container in view.items(f"{path}.containers"):
         _container(view, here, container)
         if container.get("restartPolicy") is not None and view.stack.context.kubernetes_version in _ONE_POLICY_A_POD:

@@ -19,6 +19,7 @@ from typing import Any, Final
 from trainyard.problems import nearest
 from trainyard.recorded.model import UNKNOWN
 from trainyard.rehearsal.context import View, show
+from trainyard.rehearsal.refusals.kubernetes.enums import ENUMS
 from trainyard.rehearsal.refusals.kubernetes.gke_kinds import KINDS
 
 QUANTITY: Final = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)(([KMGTPE]i)|[numkMGTPE]|[eE][+-]?\d+)?")
@@ -32,51 +33,6 @@ _LIMITS: Final[dict[type, tuple[str, str, str]]] = {
     dict: ("minProperties", "maxProperties", "entries"),
 }
 _TYPES: dict[str, tuple[type, ...]] = {"string": (str,), "boolean": (bool,), "array": (list,), "object": (dict,)}
-
-ENUMS: Final[dict[str, tuple[str, ...]]] = {
-    "core.v1.PodSpec.restartPolicy": ("Always", "OnFailure", "Never"),
-    "core.v1.PodSpec.dnsPolicy": ("ClusterFirst", "ClusterFirstWithHostNet", "Default", "None"),
-    "core.v1.PodSpec.preemptionPolicy": ("Never", "PreemptLowerPriority"),
-    "core.v1.Container.imagePullPolicy": ("Always", "IfNotPresent", "Never"),
-    "core.v1.Container.terminationMessagePolicy": ("File", "FallbackToLogsOnError"),
-    "core.v1.ContainerPort.protocol": ("TCP", "UDP", "SCTP"),
-    "core.v1.ServicePort.protocol": ("TCP", "UDP", "SCTP"),
-    "core.v1.ServiceSpec.type": ("ClusterIP", "NodePort", "LoadBalancer", "ExternalName"),
-    "core.v1.ServiceSpec.sessionAffinity": ("None", "ClientIP"),
-    "core.v1.Toleration.operator": ("Exists", "Equal", "Lt", "Gt"),
-    "core.v1.Toleration.effect": ("NoSchedule", "PreferNoSchedule", "NoExecute"),
-    "core.v1.Taint.effect": ("NoSchedule", "PreferNoSchedule", "NoExecute"),
-    "core.v1.NodeSelectorRequirement.operator": ("In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"),
-    "core.v1.TopologySpreadConstraint.whenUnsatisfiable": ("DoNotSchedule", "ScheduleAnyway"),
-    "core.v1.SeccompProfile.type": ("RuntimeDefault", "Unconfined", "Localhost"),
-    "core.v1.PersistentVolumeSpec.persistentVolumeReclaimPolicy": ("Retain", "Delete", "Recycle"),
-    "core.v1.PersistentVolumeSpec.volumeMode": ("Filesystem", "Block"),
-    "core.v1.PersistentVolumeClaimSpec.volumeMode": ("Filesystem", "Block"),
-    "core.v1.PersistentVolumeSpec.accessModes": ("ReadWriteOnce", "ReadOnlyMany", "ReadWriteMany", "ReadWriteOncePod"),
-    "core.v1.PersistentVolumeClaimSpec.accessModes": (
-        "ReadWriteOnce",
-        "ReadOnlyMany",
-        "ReadWriteMany",
-        "ReadWriteOncePod",
-    ),
-    "core.v1.LimitRangeItem.type": ("Container", "Pod", "PersistentVolumeClaim"),
-    "apps.v1.DeploymentStrategy.type": ("Recreate", "RollingUpdate"),
-    "apps.v1.DaemonSetUpdateStrategy.type": ("OnDelete", "RollingUpdate"),
-    "apps.v1.StatefulSetUpdateStrategy.type": ("OnDelete", "RollingUpdate"),
-    "apps.v1.StatefulSetSpec.podManagementPolicy": ("OrderedReady", "Parallel"),
-    "batch.v1.CronJobSpec.concurrencyPolicy": ("Allow", "Forbid", "Replace"),
-    "batch.v1.JobSpec.completionMode": ("NonIndexed", "Indexed"),
-    "networking.v1.NetworkPolicySpec.policyTypes": ("Ingress", "Egress"),
-    "networking.v1.NetworkPolicyPort.protocol": ("TCP", "UDP", "SCTP"),
-    "networking.v1.HTTPIngressPath.pathType": ("Exact", "Prefix", "ImplementationSpecific"),
-    "policy.v1.PodDisruptionBudgetSpec.unhealthyPodEvictionPolicy": ("IfHealthyBudget", "AlwaysAllow"),
-    "meta.v1.LabelSelectorRequirement.operator": ("In", "NotIn", "Exists", "DoesNotExist"),
-    "rbac.v1.Subject.kind": ("User", "Group", "ServiceAccount"),
-    "rbac.v1.RoleRef.kind": ("Role", "ClusterRole"),
-    "storage.v1.StorageClass.volumeBindingMode": ("Immediate", "WaitForFirstConsumer"),
-    "storage.v1.StorageClass.reclaimPolicy": ("Delete", "Retain"),
-}
-"""Texts that the API checks and the published schemas leave open, by definition and field (API reference, 1.35)."""
 
 
 @cache
@@ -126,6 +82,20 @@ def _group(api_version: str) -> str:
     return api_version.partition("/")[0] if "/" in api_version else ""
 
 
+def _matches(pattern: str, text: str) -> bool:
+    """Whether a text has a match; True where the pattern is of RE2's own kind, which Python does not read."""
+    try:
+        return re.search(pattern, text) is not None
+    except re.error:
+        return True
+
+
+def _is_encoded(text: str) -> bool:
+    """Whether Go's JSON takes a text as bytes: standard base64 with padding, ends of lines left out."""
+    plain = text.replace("\n", "").replace("\r", "")
+    return len(plain) % 4 == 0 and re.fullmatch(r"[A-Za-z0-9+/]*={0,2}", plain) is not None
+
+
 class Checker:
     """Checks objects against the schemas of one Kubernetes version."""
 
@@ -144,15 +114,7 @@ class Checker:
             return True
         custom = custom_resources()["kinds"].get(f"{api} {kind}")
         if custom is not None:
-            metadata = {"$ref": "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"}
-            text = {"type": "string"}
-            properties = {
-                **custom["schema"].get("properties", {}),
-                "metadata": metadata,
-                "apiVersion": text,
-                "kind": text,
-            }
-            self._check(view, document, "", {**custom["schema"], "properties": properties}, kind)
+            self.check_own(view, document, custom["schema"])
             return True
         known = [*_kinds(self.version), *(tuple(key.split()) for key in custom_resources()["kinds"])]
         served = [version for version, other in known if other == kind and _group(version) == _group(api)]
@@ -162,6 +124,19 @@ class Checker:
             )
             return True
         return False
+
+    def check_own(self, view: View, document: Mapping[str, Any], schema: Mapping[str, Any]) -> None:
+        """Notes what the API server would refuse of a custom resource, by the schema of its definition."""
+        if schema.get("x-kubernetes-preserve-unknown-fields"):
+            return
+        text = {"type": "string"}
+        properties = {
+            **schema.get("properties", {}),
+            "metadata": {"$ref": "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"},
+            "apiVersion": text,
+            "kind": text,
+        }
+        self._check(view, document, "", {**schema, "properties": properties}, str(document.get("kind")))
 
     def check_part(self, view: View, value: Any, path: str, names: tuple[str, ...], *, listed: bool) -> None:
         """Notes what is wrong with a part of an object, of some definitions (`core.v1.Toleration`), or a list."""
@@ -191,7 +166,7 @@ class Checker:
         if name.endswith("api.resource.Quantity") or schema.get("quantity"):
             self._quantity(view, value, path)
             return
-        if "oneOf" in schema or schema.get("x-kubernetes-int-or-string"):
+        if ("oneOf" in schema and "type" not in schema) or schema.get("x-kubernetes-int-or-string"):
             if isinstance(value, (bool, list, dict)):
                 view.error("k8s-type", path, f"got {show(value)}", allowed="must be a number or text")
             return
@@ -205,6 +180,8 @@ class Checker:
                 allowed=f"one of {', '.join(map(str, schema['enum']))}",
                 hint=nearest(value, [str(item) for item in schema["enum"]]),
             )
+        if schema.get("format") == "byte" and isinstance(value, str) and not _is_encoded(value):
+            view.error("k8s-base64", path, "is no base64", allowed="its bytes in base64, with padding")
         self._limits(view, value, path, schema)
         if isinstance(value, list):
             self._list(view, value, path, schema, name)
@@ -244,7 +221,7 @@ class Checker:
             got = f"has {measured} {unit}" if unit else f"got {show(value)}"
             view.error("k8s-limit", path, got, allowed=f"{' and '.join(bounds)} {unit}".strip())
         pattern = schema.get("pattern")
-        if isinstance(value, str) and pattern is not None and not re.search(pattern, value):
+        if isinstance(value, str) and pattern is not None and not _matches(pattern, value):
             view.error("k8s-pattern", path, f"got {show(value)}", allowed=f"must match {pattern}")
 
     def _list(self, view: View, value: list[Any], path: str, schema: Mapping[str, Any], name: str) -> None:
@@ -281,7 +258,7 @@ class Checker:
             elif not free and not key.startswith("__"):
                 view.error("k8s-unknown-field", here, "is no field of this object", hint=nearest(key, properties))
         for key in schema.get("required", ()):
-            if value.get(key) is None:
+            if value.get(key) is None and "default" not in properties.get(key, {}):
                 here = f"{path}.{key}" if path else key
                 if here != "metadata.name":
                     view.error("k8s-required", here, "is missing", allowed="a required field")

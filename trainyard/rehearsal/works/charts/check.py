@@ -18,7 +18,7 @@ from trainyard.catalog.tables import tree
 from trainyard.catalog.versions import ChartPin, add_on_pins, pins
 from trainyard.problems import nearest
 from trainyard.recorded.quantities import quantity
-from trainyard.recorded.read import follow
+from trainyard.recorded.read import as_number, follow
 from trainyard.recorded.types import ADD_ON, EKS_CLUSTER, HELM_RELEASE
 from trainyard.rehearsal.context import Stack, View, listed, show
 from trainyard.rehearsal.works.charts.gpus import check_cloud, check_driver, check_network, check_runtimes
@@ -189,10 +189,19 @@ def _flags(release: View, known: Mapping[str, Any], listed_flags: frozenset[str]
                     release.error("charts-flag", place, f"--{flag} is {show(value)}", allowed=f"of {', '.join(kind)}")
             elif kind == "bool" and value is not None and str(value).lower() not in ("true", "false"):
                 release.error("charts-flag", place, f"--{flag} is {show(value)}", allowed="true or false")
+            elif kind == "share" and isinstance(value, (str, int, float)) and not _is_share(value):
+                release.error("charts-flag", place, f"--{flag} is {show(value)}", allowed="a share: 0 to 1")
+            elif kind == "count" and isinstance(value, (str, float)) and re.fullmatch(r"-?\d+", f"{value}") is None:
+                release.error("charts-flag", place, f"--{flag} is {show(value)}", allowed="a whole number")
             elif kind == "duration" and isinstance(value, str) and not _DURATION.fullmatch(value):
                 release.error(
                     "charts-flag", place, f"--{flag} is {show(value)}", allowed="a duration with its unit: 10m"
                 )
+
+
+def _is_share(value: str | float) -> bool:
+    number = as_number(value)
+    return number is not None and 0 <= number <= 1
 
 
 def _arguments(add_on: View) -> None:

@@ -16,7 +16,7 @@ from trainyard.rehearsal.works.placement.hosts import check_host_ports
 from trainyard.rehearsal.works.placement.kubernetes.said import amount_text
 from trainyard.rehearsal.works.placement.logs import check_logs
 from trainyard.rehearsal.works.placement.room import STANDING, most_at_once, shortages, unpacked
-from trainyard.rehearsal.works.placement.shared_gpus import check_shared
+from trainyard.rehearsal.works.placement.shared_gpus import check_plugin, check_shared
 from trainyard.rehearsal.works.placement.spread import check_spread
 from trainyard.rehearsal.works.placement.topology import check_topology
 from trainyard.rehearsal.works.placement.world import Refusal, Verdict, World
@@ -41,6 +41,7 @@ def check(stack: Stack) -> None:
             check_spread(verdict, world, views[verdict.workload.resource.urn])
     check_topology(world, views)
     check_shared(world, views)
+    check_plugin(stack, world)
     check_host_ports(world, views)
     check_autoscaler(world, views)
     check_logs(world, views)

@@ -58,6 +58,24 @@ def _apart(verdict: Verdict, view: View) -> None:
             words = f"{workload.replicas} pods of {workload.told()} keep each other off, and there are {domains} {what}"
             hint = f"at most {domains} replicas, or preferredDuringSchedulingIgnoredDuringExecution"
             view.error("placement-spread", workload.at("affinity"), words, hint=hint)
+        elif alone and key == HOSTNAME and domains == workload.replicas and _comes_first(workload.resource.inputs):
+            words = f"{workload.replicas} pods of {workload.told()} keep each other off {domains} nodes, and of a new "
+            words += "version one pod has to be ready before an old one goes: no rollout ends"
+            view.error("placement-spread", workload.at("affinity"), words, hint="maxUnavailable of 1 and maxSurge of 0")
+
+
+def _comes_first(inputs: Mapping[str, Any]) -> bool:
+    """Whether a Deployment takes no pod away before a new one is ready (`maxUnavailable` is rounded down)."""
+    strategy = follow(inputs, "spec", "strategy")
+    if inputs.get("kind") != "Deployment" or follow(strategy, "type") not in (None, "RollingUpdate"):
+        return False
+    gone, replicas = follow(strategy, "rollingUpdate", "maxUnavailable"), as_number(follow(inputs, "spec", "replicas"))
+    share = as_number(gone[:-1]) if isinstance(gone, str) and gone.endswith("%") else None
+    if gone is None:
+        share = 25  # the default
+    if share is not None and replicas is not None:
+        return int(replicas * share / 100) == 0
+    return as_number(gone) == 0
 
 
 def _near(verdict: Verdict, world: World, view: View) -> None:

@@ -47,16 +47,23 @@ from trainyard.rehearsal.works.programs.gcp import (
 )
 from trainyard.rehearsal.works.programs.kubernetes import (
     addresses,
+    admission_hooks,
+    annotations,
     certificates,
+    command_words,
+    companions,
     configured,
     deadlines,
+    encoded,
     fluent_bit,
+    gone,
     guards,
     listening,
     loopback,
     memory,
     mount_options,
     never,
+    nginx,
     node_logs,
     options,
     pod_disks,
@@ -73,8 +80,10 @@ from trainyard.rehearsal.works.programs.kubernetes import (
     surroundings,
     tracking_logins,
     tracking_server,
+    unscraped,
     usage,
     visible,
+    web_paths,
     writing,
 )
 from trainyard.rehearsal.works.programs.node_groups import groups_of
@@ -147,6 +156,15 @@ def check(stack: Stack) -> None:
     scrape_limits.check(cluster)
     scrape_times.check(stack, cluster)
     guards.check(cluster)
+    admission_hooks.check(cluster)
+    annotations.check(cluster)
+    command_words.check(cluster)
+    companions.check(cluster)
+    gone.check(cluster)
+    unscraped.check(cluster)
+    encoded.check(cluster)
+    nginx.check(cluster)
+    web_paths.check(cluster)
     scaling.check(stack, cluster)
     storage.check(cluster, stack.of_type(EKS_NODE_GROUP))
     bucket_mounts.check(cluster)

@@ -19,7 +19,9 @@ from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
 from trainyard.rehearsal.works.watching.constants import check_constants
 from trainyard.rehearsal.works.watching.dashboards import dashboards, expressions
 from trainyard.rehearsal.works.watching.exporters import MONITORS, OF_TARGETS, RULES, Family, Metric, families, recorded
+from trainyard.rehearsal.works.watching.functions import misused
 from trainyard.rehearsal.works.watching.labels import check_alerts, check_words, recorded_labels
+from trainyard.rehearsal.works.watching.panels import check_panels
 from trainyard.rehearsal.works.watching.promql import Selector, selectors
 from trainyard.rehearsal.works.watching.syntax import check as check_syntax
 from trainyard.rehearsal.works.watching.units import compared
@@ -59,6 +61,7 @@ def check(cluster: Cluster) -> None:
     """Notes what is asked for and not answered."""
     check_alerts(cluster)
     check_syntax(cluster)
+    check_panels(cluster)
     asked = [*_of_rules(cluster), *_of_dashboards(cluster), *_of_controllers(cluster)]
     if not asked:
         return
@@ -70,6 +73,7 @@ def check(cluster: Cluster) -> None:
     told: set[tuple[str, str]] = set()
     for view, path, expression in asked:
         compared(view, path, expression)
+        misused(view, path, expression)
         for selector in selectors(expression):
             if selector.metric not in own:
                 _judge(view, path, selector, known, told)

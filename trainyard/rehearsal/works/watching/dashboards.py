@@ -22,26 +22,28 @@ def dashboards(cluster: Cluster) -> Iterator[tuple[View, str, str]]:
 @lru_cache(maxsize=64)
 def expressions(text: str) -> tuple[str, ...]:
     """What the panels of a dashboard ask Prometheus."""
-    found = (mapping.get("expr") for mapping in _mappings(_read(text)))
+    found = (mapping.get("expr") for mapping in _mappings(read(text)))
     return tuple(dict.fromkeys(each for each in found if isinstance(each, str)))
 
 
 @lru_cache(maxsize=64)
 def legends(text: str) -> tuple[tuple[str, str], ...]:
     """Expressions of a dashboard with the legend of their answers."""
-    found = ((one.get("expr"), one.get("legendFormat")) for one in _mappings(_read(text)))
+    found = ((one.get("expr"), one.get("legendFormat")) for one in _mappings(read(text)))
     return tuple((each, legend) for each, legend in found if isinstance(each, str) and isinstance(legend, str))
 
 
 @lru_cache(maxsize=64)
 def sources(text: str) -> tuple[str, ...]:
     """The Prometheus sources of data that a dashboard names; one without a name is the default."""
-    named = (mapping.get("datasource") for mapping in _mappings(_read(text)))
+    named = (mapping.get("datasource") for mapping in _mappings(read(text)))
     found = (each.get("uid") for each in named if isinstance(each, Mapping) and each.get("type") == "prometheus")
     return tuple(dict.fromkeys(each for each in found if isinstance(each, str)))
 
 
-def _read(text: str) -> Any:
+@lru_cache(maxsize=64)
+def read(text: str) -> Any:
+    """The document of a dashboard, which nobody changes; None where it is no JSON."""
     try:
         return json.loads(text)
     except ValueError:

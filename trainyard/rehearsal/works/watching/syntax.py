@@ -39,6 +39,13 @@ def _rule(view: View, path: str, rule: dict[str, object]) -> None:
         if isinstance(name, str) and not _LABEL.fullmatch(name):
             view.warning("watching-syntax", f"{path}.labels", f"{show(name)} is no name of a label before Prometheus 3",
                        allowed="letters, digits and _")  # fmt: skip
+    if isinstance(record, str) and isinstance(expression, str):
+        words = tokens(expression)
+        if record in words and not {"or", "unless", "absent"} & {*words}:
+            view.error(
+                "watching-syntax", f"{path}.expr", f"asks for {record}, which this rule records: it never has a first",
+                allowed="another figure, or one with `or` beside it",
+            )  # fmt: skip
     if isinstance(expression, str) and (wrong := _wrong(expression)):
         view.error(
             "watching-syntax", f"{path}.expr", f"{wrong}: the operator leaves all rules of this object out",

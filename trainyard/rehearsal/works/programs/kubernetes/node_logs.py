@@ -109,6 +109,7 @@ def _kept(
     given = follow(container.body, "resources", "limits", "memory")
     limit = quantity(given) if isinstance(given, (str, int, float)) else None
     held: float = 0
+    _buffered(view, path, text)
     for section in sections_of(text):
         sizes = [size for key in _LIMITS if (size := _bytes(section.keys.get(key, ""))) is not None]
         held += max(sizes, default=0) if section.title == "INPUT" else 0
@@ -119,6 +120,18 @@ def _kept(
             "programs-node-logs", path,
             f"lets its inputs hold {held / 10**6:g} MB in memory, and {pod.title} is killed at {given}: what is held "
             "is lost", allowed="less than half of the limit of the container's memory",
+        )  # fmt: skip
+
+
+def _buffered(view: View, path: str, text: str) -> None:
+    """What an input keeps on disk lies below the service's `storage.path`; without one it does not start."""
+    sections = list(sections_of(text))
+    has_path = any(one.keys.get("storage.path") for one in sections if one.title == "SERVICE")
+    of_disk = [one for one in sections if one.title == "INPUT" and one.keys.get("storage.type") == "filesystem"]
+    if of_disk and not has_path and "@INCLUDE" not in text.upper():
+        view.error(
+            "programs-node-logs", path, f"line {of_disk[0].line}: an input keeps on disk, and [SERVICE] has no folder "
+            "for it: it does not start", allowed="storage.path in [SERVICE]",
         )  # fmt: skip
 
 

@@ -13,6 +13,7 @@ from typing import Final
 from trainyard.recorded.model import UNKNOWN
 from trainyard.recorded.read import as_number
 from trainyard.recorded.selectors import selects
+from trainyard.rehearsal.context import Stack
 from trainyard.rehearsal.works.programs.told import told
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster, Container, Pod
 
@@ -24,14 +25,14 @@ _USUAL: Final = {"http": 80, "https": 443}
 
 def check(cluster: Cluster) -> None:
     """Every address of a recorded service in what programs are told."""
-    spoken = dict(_spoken(cluster))
-    if not spoken:
+    speaks = spoken(cluster)
+    if not speaks:
         return
     for view, path, text in told(cluster):
         if "://" not in text:
             continue
         for scheme, name, namespace, port in dict.fromkeys(_ADDRESS.findall(text)):
-            wanted = spoken.get((namespace, name, int(port or _USUAL[scheme])))
+            wanted = speaks.get((namespace, name, int(port or _USUAL[scheme])))
             if wanted is not None and wanted != scheme:
                 view.error(
                     "programs-scheme",
@@ -39,6 +40,15 @@ def check(cluster: Cluster) -> None:
                     f"asks {name}.{namespace} by {scheme}, and its pods speak {wanted} there",
                     allowed=f"{wanted}://{name}.{namespace}",
                 )
+
+
+def spoken(cluster: Cluster) -> dict[tuple[str, str, int], str]:
+    """By namespace, name and port of each recorded service what the one server behind it speaks."""
+    return cluster.stack.once(_read)
+
+
+def _read(stack: Stack) -> dict[tuple[str, str, int], str]:
+    return dict(_spoken(stack.once(Cluster)))
 
 
 def _spoken(cluster: Cluster) -> Iterator[tuple[tuple[str, str, int], str]]:
@@ -55,8 +65,8 @@ def _spoken(cluster: Cluster) -> Iterator[tuple[tuple[str, str, int], str]]:
         ]
         for _, port in view.items("spec.ports"):
             number = as_number(port.get("port"))
-            spoken = {_scheme(pod, port.get("targetPort", number)) for pod in pods}
-            if number is not None and len(spoken) == 1 and (scheme := spoken.pop()):
+            schemes = {_scheme(pod, port.get("targetPort", number)) for pod in pods}
+            if number is not None and len(schemes) == 1 and (scheme := schemes.pop()):
                 yield (namespace, name, int(number)), scheme
 
 

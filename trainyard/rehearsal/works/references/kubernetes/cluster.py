@@ -236,6 +236,11 @@ class Cluster:
         return all(is_known(one.resource) for one in self.stack.of_type(HELM_RELEASE))
 
     @property
+    def makes_the_cluster(self) -> bool:
+        """Whether the recording makes the cluster itself."""
+        return self._objects.makes_the_cluster
+
+    @property
     def makes_everything(self) -> bool:
         """Whether the recording makes the cluster, and nothing on it is of charts or programs that nobody knows."""
         return self._objects.makes_the_cluster and self.charts_are_known and not self.is_rendered_elsewhere

@@ -13,12 +13,10 @@ from trainyard.problems import nearest
 from trainyard.recorded.model import UNKNOWN, has_unknown
 from trainyard.recorded.read import UnreadableInput, as_number, known_texts
 from trainyard.rehearsal.context import View, show
-from trainyard.rehearsal.near import missed, nearest_of
+from trainyard.rehearsal.near import missed
 from trainyard.rehearsal.works.references.kubernetes.cluster import ChartPod, Cluster, Pod, place
 
 _HOOKS: Final = ("ValidatingWebhookConfiguration", "MutatingWebhookConfiguration")
-_CONTROLLED_CLASSES: Final = {"alb": "aws-load-balancer-controller", "nginx": "ingress-nginx", "traefik": "traefik"}
-"""Ingress classes that charts make by their default values, and the chart."""
 _OF_ITS_OWN: Final = re.compile(r"metrics|prom|health|probe|ready|live|admin|debug|pprof|webhook|peer|gossip")
 """Ports of a program that no service need lead to."""
 _OF_A_LEADER: Final = re.compile(r"role|leader|master|primary|active|state|status")
@@ -222,32 +220,6 @@ def _ingress(view: View, cluster: Cluster) -> None:
             text = entry.get("path")
             if isinstance(text, str) and not text.startswith("/") and entry.get("pathType") in ("Exact", "Prefix"):
                 view.error("reference-ingress", f"{path}.path", f"got {show(text)}", allowed="begins with /")
-    for path, entry in view.items("spec.tls"):
-        secret = entry.get("secretName")
-        if isinstance(secret, str) and not any(
-            key.startswith(("cert-manager.io/", "acme.")) for key in view.mapping("metadata.annotations")
-        ):
-            near = cluster.lacks("Secret", namespace, secret)
-            if near:  # one that is nowhere may be made by whoever makes certificates
-                tell_missing(view, f"{path}.secretName", "Secret", secret, namespace, near)
-    _class(view, cluster)
-
-
-def _class(view: View, cluster: Cluster) -> None:
-    name = view.text("spec.ingressClassName")
-    if name is None or cluster.is_blurred("IngressClass", ""):
-        return
-    known = cluster.names("IngressClass", "")
-    charts = {str(release.text("chart")).rpartition("/")[2] for release in cluster.releases}
-    made = [one for one, chart in _CONTROLLED_CLASSES.items() if chart in charts]
-    near = nearest_of(name, [*known, *made])
-    if name not in (*known, *made) and near:
-        view.error(
-            "reference-ingress-class",
-            "spec.ingressClassName",
-            f"no ingress class {show(name)} is made",
-            hint=f"did you mean {near}?",
-        )
 
 
 def _backend(view: View, path: str, namespace: str, cluster: Cluster) -> None:

@@ -1,0 +1,81 @@
+"""Dashboards that Grafana does not take or whose panels stay empty: variables of nobody, and a uid of two.
+
+Source: Grafana documentation, "Variables" (what begins with `__` is global), "Provision Grafana" (a dashboard that is
+provided has no inputs that somebody fills in) and its API, "Dashboard" (a uid has at most 40 characters), as generally
+known (2026-11).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from trainyard.problems import nearest
+from trainyard.rehearsal.context import View, listed, show
+from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
+from trainyard.rehearsal.works.watching.dashboards import dashboards, read
+
+_VARIABLE: Final = re.compile(r"\$(?:\{([A-Za-z_]\w*)(?::\w+)?\}|([A-Za-z_]\w*))|\[\[([A-Za-z_]\w*)(?::\w+)?\]\]")
+_LONGEST_UID: Final = 40
+_QUERIES: Final = ("expr", "query", "definition", "rawSql", "target")
+
+
+def check_panels(cluster: Cluster) -> None:
+    """Every dashboard of the stack."""
+    owners: dict[str, tuple[View, str]] = {}
+    for view, path, text in dashboards(cluster):
+        board = read(text)
+        if isinstance(board, dict) and isinstance(board.get("panels"), list):
+            _uid(view, path, board, owners)
+            _variables(view, path, board)
+
+
+def _uid(view: View, path: str, board: Mapping[str, Any], owners: dict[str, tuple[View, str]]) -> None:
+    uid = board.get("uid")
+    if not isinstance(uid, str) or not uid:
+        return
+    if len(uid) > _LONGEST_UID:
+        view.error("watching-dashboard", path, f"has the uid {show(uid)}", allowed=f"at most {_LONGEST_UID} characters")
+    other, where = owners.setdefault(uid, (view, path))
+    if (other, where) != (view, path):
+        view.error(
+            "watching-dashboard", path, f"has the uid {show(uid)} of {other.name}: Grafana keeps one of the two, and "
+            "refuses the other at each turn", allowed="a uid of its own",
+        )  # fmt: skip
+
+
+def _variables(view: View, path: str, board: Mapping[str, Any]) -> None:
+    templating = board.get("templating")
+    entries = listed(templating.get("list")) if isinstance(templating, Mapping) else []
+    names = {str(one.get("name")) for one in entries if isinstance(one, Mapping)}
+    told: set[str] = set()
+    for text in _asked(board):
+        captured = set(re.findall(r"\?P?<(\w+)>", text))
+        for found in _VARIABLE.finditer(text):
+            name = next(filter(None, found.groups()))
+            if name.startswith("__") or name in names | captured | told:
+                continue
+            told.add(name)
+            view.error(
+                "watching-dashboard", path, f"asks by the variable {show(name)}, which the dashboard has not: it is "
+                "asked for these very characters", allowed=f"one of {', '.join(sorted(names))}" if names else "",
+                hint=nearest(name, names),
+            )  # fmt: skip
+
+
+def _asked(value: Any) -> Iterator[str]:
+    """What panels and variables ask, and of which source."""
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            if isinstance(item, str) and key in _QUERIES:
+                yield item
+            elif key == "datasource" and isinstance(item, (str, Mapping)):
+                uid = item.get("uid") if isinstance(item, Mapping) else item
+                if isinstance(uid, str):
+                    yield uid
+            else:
+                yield from _asked(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _asked(item)
