@@ -210,6 +210,26 @@ def test_a_pattern_that_means_the_first_of_two_clients_keeps_it_from_being_remem
     assert remembered.known == 0
 
 
+@pytest.mark.parametrize("secret", [False, True])
+def test_what_all_say_keeps_the_next_from_being_answered_where_it_is_nearly_its_name(
+    project: Path, remembered: shapes.Sound, with_recorded: Callable[[str, Change], None], secret: bool
+) -> None:
+    def said(one: RecordedResource) -> RecordedResource:
+        if secret:
+            return replace(one, inputs=_secrets_changed(one.inputs, "k028-batterystaple")) if one.has_secrets else one
+        return (
+            replace(one, inputs={**one.inputs, "data": {**one.inputs["data"], "of": "k028"}})
+            if _is_filled(one)
+            else one
+        )
+
+    with_recorded("c014 c028", said)
+    assert judged(project, "c014").rehearsal.shape is not None
+    assert [len(remembered._answers), len(remembered._vocabularies)] == [2, 1]
+    assert judged(project, "c028").rehearsal.shape is None
+    assert [remembered.known, len(remembered._vocabularies)] == [0, 1], "another form would say nothing"
+
+
 def test_secrets_are_told_apart_and_not_kept(
     project: Path, remembered: shapes.Sound, with_recorded: Callable[[str, Change], None]
 ) -> None:
@@ -229,6 +249,7 @@ def test_secrets_are_told_apart_and_not_kept(
     )
     assert "batterystaple" in _secrets(project)
     assert "batterystaple" not in kept
+    assert "checkpoints" in kept, "what is no secret"
 
 
 @pytest.mark.parametrize(("administrator", "again"), [("norvik", 2), ("c014", 1), ("c028", 1), ("c01", 1), ("c0*", 1)])
@@ -272,11 +293,11 @@ def test_another_day_asks_again_what_is_refused(
     assert (remembered.asked, remembered.known) == (2, 0)
 
 
-def _secrets_changed(value: Any) -> Any:
+def _secrets_changed(value: Any, secret: str = "correct-batterystaple") -> Any:
     if isinstance(value, Secret):
-        return Secret("correct-batterystaple") if value.value is UNKNOWN else value
+        return Secret(secret) if value.value is UNKNOWN else value
     if isinstance(value, dict):
-        return {key: _secrets_changed(item) for key, item in value.items()}
+        return {key: _secrets_changed(item, secret) for key, item in value.items()}
     return value
 
 
