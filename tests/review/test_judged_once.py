@@ -71,6 +71,33 @@ def told(review: Review) -> dict[str, Any]:
     return {**review.as_json(), "policies": {key: policies[key] for key in policies if key != "seconds"}, "seconds": 0}
 
 
+ON_A_CLUSTER = MANAGED.replace("  trainyard:environment: research\n", "").replace("9000\n", "90000\n")
+"""On Google Cloud with a cluster of its own, and so with the database of MLflow, which has an address."""
+
+
+def test_clients_on_googles_clusters_are_judged_once_and_their_databases_have_addresses_of_their_own(
+    project: Path, remembered: shapes.Sound, tmp_path: Path
+) -> None:
+    addresses = []
+    for number, name in enumerate(("vexora", "vortik")):
+        more = ON_GOOGLE.format(name=name, account=210987654300 + number) + "  trainyard:profile: medium\n"
+        text = ON_A_CLUSTER.format(name=name, cloud="gcp", region="europe-west4", number=1300, more=more)
+        file = tmp_path / f"Pulumi.{name}.yaml"
+        file.write_text(text, encoding="utf-8")
+        found = judge(project, file)
+        assert isinstance(found, Review), found
+        assert found.verdict.state.deployable, found.verdict
+        resources = found.rehearsal.known.resources
+        addresses.append({one.name: one.outputs[key] for one in resources for key in ADDRESSES if key in one.outputs})
+    assert remembered.known == 2
+    first, second = addresses
+    assert [name.replace("vexora", "vortik") for name in first] == list(second)
+    assert list(first.values()) == list(second.values())
+
+
+ADDRESSES = ("privateIpAddress", "networks")
+
+
 @pytest.mark.parametrize(
     ("one", "other", "again"),
     [("c014", "c028", 2), ("vexora-aws", "vortik-aws", 2), ("vexora-gcp", "vortik-gcp", 2), ("c001", "c002", 0)],
