@@ -323,7 +323,7 @@ class MlflowServer(pulumi.ComponentResource):
 
 
 def _checksum(text: str) -> str:
-    """Of what its pods run: with another text they are begun anew."""
+    """The checksum of what its pods run: with another text they are begun anew."""
     return derived(hashlib.sha256(text.encode()).hexdigest(), text)
 
 
