@@ -7,7 +7,6 @@ and is replaced.
 from __future__ import annotations
 
 import gc
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,7 +17,8 @@ from trainyard.rehearsal.engine.project import stack_of
 from trainyard.rehearsal.engine.recorder import resources_forgotten
 from trainyard.rehearsal.shape.once import judging_many
 from trainyard.rehearsal.shape.words import likeness
-from trainyard.review.processes import EndedError, Worker, started
+from trainyard.review.beside import cores
+from trainyard.review.processes import EndedError, Worker, started, way_to_start
 from trainyard.review.review import failed
 from trainyard.review.told import Asked, Told, tell, told
 
@@ -37,8 +37,7 @@ THRESHOLDS: Final = (1_900_000, 5, 20)
 
 def workers_for(stacks: int) -> int:
     """How many processes judge so many stacks; 1 is this one."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return max(1, min(cores, MOST_WORKERS, stacks // STACKS_A_WORKER))
+    return max(1, min(cores(), MOST_WORKERS, stacks // STACKS_A_WORKER))
 
 
 @contextmanager
@@ -50,6 +49,8 @@ def workers(number: int) -> Iterator[Sequence[Worker]]:
     if number <= 1:
         yield ()
         return
+    if way_to_start() == "fork":
+        import trainyard.review.policy_check.check  # noqa: F401 - each has it of this process, which itself judges nothing
     with started(number, _begin) as found:
         yield found
 
