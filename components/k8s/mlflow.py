@@ -28,6 +28,7 @@ import pulumi
 import pulumi_kubernetes.apps.v1 as apps
 import pulumi_kubernetes.core.v1 as core
 
+from trainyard.capture import derived
 from trainyard.components.k8s import mlflow_pod as pod
 from trainyard.components.k8s import mlflow_runtime
 from trainyard.components.k8s.mlflow_args import MlflowServerArgs
@@ -205,9 +206,7 @@ class MlflowServer(pulumi.ComponentResource):
             programs[Path(pod.CA_FILE).name] = ca
         if "sign_on" in args:
             programs[MLFLOW_SIGN_ON] = sign_on_file(args["sign_on"])
-        checksum = pulumi.Output.all(**programs).apply(
-            lambda known: hashlib.sha256(json.dumps(known, sort_keys=True).encode()).hexdigest()
-        )
+        checksum = pulumi.Output.all(**programs).apply(lambda known: _checksum(json.dumps(known, sort_keys=True)))
         runtime = core.ConfigMap(
             f"{self._name}-runtime",
             metadata={"namespace": self.namespace, "labels": LABELS},
@@ -321,6 +320,11 @@ class MlflowServer(pulumi.ComponentResource):
                 string_data={name.replace("+", "."): password for name, password in found.items()},
                 opts=self._child(),
             )
+
+
+def _checksum(text: str) -> str:
+    """The checksum of what its pods run: with another text they are begun anew."""
+    return derived(hashlib.sha256(text.encode()).hexdigest(), text)
 
 
 def _given_name(resource: core.ConfigMap | core.Secret) -> pulumi.Output[str]:

@@ -71,6 +71,33 @@ def told(review: Review) -> dict[str, Any]:
     return {**review.as_json(), "policies": {key: policies[key] for key in policies if key != "seconds"}, "seconds": 0}
 
 
+ON_A_CLUSTER = MANAGED.replace("  trainyard:environment: research\n", "").replace("9000\n", "90000\n")
+"""On Google Cloud with a cluster of its own, and so with the database of MLflow, which has an address."""
+
+
+def test_clients_on_googles_clusters_are_judged_once_and_their_databases_have_addresses_of_their_own(
+    project: Path, remembered: shapes.Sound, tmp_path: Path
+) -> None:
+    addresses = []
+    for number, name in enumerate(("vexora", "vortik")):
+        more = ON_GOOGLE.format(name=name, account=210987654300 + number) + "  trainyard:profile: medium\n"
+        text = ON_A_CLUSTER.format(name=name, cloud="gcp", region="europe-west4", number=1300, more=more)
+        file = tmp_path / f"Pulumi.{name}.yaml"
+        file.write_text(text, encoding="utf-8")
+        found = judge(project, file)
+        assert isinstance(found, Review), found
+        assert found.verdict.state.deployable, found.verdict
+        resources = found.rehearsal.known.resources
+        addresses.append({one.name: one.outputs[key] for one in resources for key in ADDRESSES if key in one.outputs})
+    assert remembered.known == 2
+    first, second = addresses
+    assert [name.replace("vexora", "vortik") for name in first] == list(second)
+    assert list(first.values()) == list(second.values())
+
+
+ADDRESSES = ("privateIpAddress", "networks")
+
+
 @pytest.mark.parametrize(
     ("one", "other", "again"),
     [("c014", "c028", 2), ("vexora-aws", "vortik-aws", 2), ("vexora-gcp", "vortik-gcp", 2), ("c001", "c002", 0)],
@@ -210,6 +237,26 @@ def test_a_pattern_that_means_the_first_of_two_clients_keeps_it_from_being_remem
     assert remembered.known == 0
 
 
+@pytest.mark.parametrize("secret", [False, True])
+def test_what_all_say_keeps_the_next_from_being_answered_where_it_is_nearly_its_name(
+    project: Path, remembered: shapes.Sound, with_recorded: Callable[[str, Change], None], secret: bool
+) -> None:
+    def said(one: RecordedResource) -> RecordedResource:
+        if secret:
+            return replace(one, inputs=_secrets_changed(one.inputs, "k028-batterystaple")) if one.has_secrets else one
+        return (
+            replace(one, inputs={**one.inputs, "data": {**one.inputs["data"], "of": "k028"}})
+            if _is_filled(one)
+            else one
+        )
+
+    with_recorded("c014 c028", said)
+    assert judged(project, "c014").rehearsal.shape is not None
+    assert [len(remembered._answers), len(remembered._vocabularies)] == [2, 1]
+    assert judged(project, "c028").rehearsal.shape is None
+    assert [remembered.known, len(remembered._vocabularies)] == [0, 1], "another form would say nothing"
+
+
 def test_secrets_are_told_apart_and_not_kept(
     project: Path, remembered: shapes.Sound, with_recorded: Callable[[str, Change], None]
 ) -> None:
@@ -229,6 +276,7 @@ def test_secrets_are_told_apart_and_not_kept(
     )
     assert "batterystaple" in _secrets(project)
     assert "batterystaple" not in kept
+    assert "checkpoints" in kept, "what is no secret"
 
 
 @pytest.mark.parametrize(("administrator", "again"), [("norvik", 2), ("c014", 1), ("c028", 1), ("c01", 1), ("c0*", 1)])
@@ -272,11 +320,11 @@ def test_another_day_asks_again_what_is_refused(
     assert (remembered.asked, remembered.known) == (2, 0)
 
 
-def _secrets_changed(value: Any) -> Any:
+def _secrets_changed(value: Any, secret: str = "correct-batterystaple") -> Any:
     if isinstance(value, Secret):
-        return Secret("correct-batterystaple") if value.value is UNKNOWN else value
+        return Secret(secret) if value.value is UNKNOWN else value
     if isinstance(value, dict):
-        return {key: _secrets_changed(item) for key, item in value.items()}
+        return {key: _secrets_changed(item, secret) for key, item in value.items()}
     return value
 
 

@@ -5,16 +5,18 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import pytest
 
 from tests.shared import ROOT
 from trainyard.review.formats.names import Format
+from trainyard.review.processes import EndedError, Worker, interrupts_held, started, way_to_start
 from trainyard.review.review import failed
 from trainyard.review.told import Asked, Told, tell, told
 from trainyard.review.verdict import State
-from trainyard.review.workers import MOST_WORKERS, StacksLeft, interrupts_held, tell_all, workers_for
+from trainyard.review.workers import MOST_WORKERS, StacksLeft, tell_all, workers, workers_for
 
 FORMATS = tuple(Format)
 
@@ -28,8 +30,6 @@ def judged(asked_for: Asked, file: Path, _earlier: object = None) -> Told:
     if "killed" in file.name:
         os.kill(os.getpid(), signal.SIGKILL)
     if "slow" in file.name:
-        import time
-
         time.sleep(0.5)
     return told(asked_for, failed(ROOT, file, f"in process {os.getpid()}"))
 
@@ -66,7 +66,8 @@ def test_stacks_that_are_all_alike_are_judged_in_their_order(tmp_path):
 @pytest.mark.skipif(sys.platform == "win32", reason="kills by signal")
 def test_a_worker_that_is_killed_fails_its_stack_and_no_other():
     names = ["slow-a", "killed-b", "c", "d", "killed-e", "f"]
-    found = list(tell_all(asked(), of(names), {}, workers=2, judge_one=judged))
+    with workers(2) as among:
+        found = list(tell_all(asked(), of(names), {}, among=among, judge_one=judged))
     assert [one.verdict.stack for one in found] == names
     killed = [one for one in found if "killed" in one.verdict.stack]
     assert all(one.verdict.state is State.BROKEN and one.verdict.exit_code == 70 for one in killed)
@@ -80,11 +81,11 @@ def test_an_exception_of_trainyards_own_is_that_stacks_outcome(monkeypatch):
         raise TypeError("unsupported operand")
 
     monkeypatch.setattr("trainyard.review.told.judge", broken)
-    [found] = tell_all(asked(), of(["shop"]), {}, workers=1)
+    [found] = tell_all(asked(), of(["shop"]), {})
     assert (found.verdict.state, found.verdict.exit_code) == (State.BROKEN, 70)
     assert "TypeError: unsupported operand (test_workers.py:" in found.verdict.headline
     with pytest.raises(TypeError):
-        list(tell_all(asked(debug=True), of(["shop"]), {}, workers=1))
+        list(tell_all(asked(debug=True), of(["shop"]), {}))
 
 
 def test_processes_tell_what_one_tells(tmp_path):
@@ -93,7 +94,8 @@ def test_processes_tell_what_one_tells(tmp_path):
     for name, text in (("open", f"{stack}  trainyard:protect: false\n"), ("odd", f"{stack}  trainyard:teem: x\n")):
         files.append(tmp_path / f"Pulumi.{name}.yaml")
         files[-1].write_text(text, encoding="utf-8")
-    together = list(tell_all(asked(), files, {}, workers=2))
+    with workers(2) as among:
+        together = list(tell_all(asked(), files, {}, among=among))
     alone = [tell(asked(), file) for file in files]
     assert [one.verdict for one in together] == [one.verdict for one in alone]
     assert [one.verdict.exit_code for one in together] == [0, 1, 2]
@@ -127,3 +129,113 @@ def test_ctrl_c_while_a_worker_starts_is_held_and_not_lost(threads):
     with pytest.raises(KeyboardInterrupt):
         os.kill(os.getpid(), signal.SIGINT)
         raise AssertionError("Ctrl-C must end a command again")
+
+
+def doubled(number: int) -> int:
+    """Stands for a piece of work."""
+    if number < 0:
+        raise ValueError(f"{number} is too small")
+    return 2 * number
+
+
+def ends_itself() -> None:
+    os._exit(3)
+
+
+def does_nothing() -> None:
+    """What a worker begins with."""
+
+
+def test_a_worker_sends_back_what_its_work_gives_or_raises_and_is_begun_again_where_it_was_ended():
+    with started(2, does_nothing) as (one, other):
+        one.do(doubled, 4)
+        other.do(doubled, -1)
+        done = []
+        while len(done) < 2:
+            done += [worker for worker in Worker.among([one, other]) if worker not in done]
+        assert one.result() == 8
+        with pytest.raises(ValueError, match="-1 is too small") as raised:
+            other.result()
+        assert any("in doubled" in note for note in raised.value.__notes__), "where it was raised"
+        one.do(ends_itself)
+        assert Worker.among([one, other]) == [one]
+        with pytest.raises(EndedError):
+            one.result()
+        one.begin_again()
+        one.do(doubled, 5)
+        assert Worker.among([one]) == [one] and one.result() == 10
+        other._process.kill()  # while it has nothing to do
+        other._process.join()
+        other.do(doubled, 6)
+        assert Worker.among([other]) == [other] and other.result() == 12
+        processes = [one._process, other._process]
+    assert not any(process.is_alive() for process in processes)
+
+
+def test_workers_are_ended_where_their_block_fails():
+    with pytest.raises(KeyError), started(1, does_nothing) as [one]:
+        one.do(time.sleep, 600)
+        process = one._process
+        raise KeyError
+    assert not process.is_alive()
+
+
+IN_A_PROCESS_OF_ITS_OWN = """
+import sys, threading
+from tests.review.test_workers import does_nothing
+from trainyard.review.processes import Worker, started, way_to_start
+sys.setrecursionlimit(1234)  # which no process that is started anew has
+print(way_to_start())
+with started(2, does_nothing) as workers:
+    for worker in workers:
+        worker.do(sys.getrecursionlimit)
+        Worker.among([worker])
+        print(worker.result())
+ended = threading.Event()
+threading.Thread(target=ended.wait).start()
+print(way_to_start())
+ended.set()
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="forks on Linux alone")
+def test_a_process_of_one_thread_is_forked_and_one_of_more_never():
+    found = subprocess.run(
+        [sys.executable, "-c", IN_A_PROCESS_OF_ITS_OWN], cwd=ROOT, capture_output=True, text=True, timeout=300
+    )
+    assert found.stdout.split("\n") == ["fork", "1234", "1234", "spawn", ""], found.stderr
+
+
+def test_elsewhere_than_on_linux_no_process_is_forked(monkeypatch):
+    monkeypatch.setattr(sys, "platform", "darwin")
+    assert way_to_start() == "spawn"
+
+
+ENDED_FROM_OUTSIDE = """
+import os, signal
+from tests.review.test_workers import does_nothing
+from trainyard.review.processes import started
+with started(2, does_nothing) as workers:
+    print(*(worker._process.pid for worker in workers), flush=True)
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="kills by signal, and looks into /proc")
+def test_workers_end_with_the_command_that_started_them_whatever_ends_it():
+    found = subprocess.run(
+        [sys.executable, "-c", ENDED_FROM_OUTSIDE], cwd=ROOT, capture_output=True, text=True, timeout=300
+    )
+    assert found.returncode == -signal.SIGKILL, found.stderr
+    last = time.monotonic() + 60
+    for pid in map(int, found.stdout.split()):
+        while _runs(pid) and time.monotonic() < last:
+            time.sleep(0.05)
+        assert not _runs(pid)
+
+
+def _runs(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False

@@ -11,7 +11,7 @@ field                   stands for
 `hex`, `HEX`            64 hex digits that depend on type and logical name; in capitals
 `digest:word.length`    other hex digits, that depend on a word too (`{digest:vpc.17}`)
 `uuid`                  a UUID of version 4's form
-`octet`, `host`         a number from 0 to 255; one from 1 to 254
+`octet`, `host`         a number from 0 to 255; one from 1 to 254; the same whatever the client is called
 `id`                    the resource's id, in ARNs and outputs
 `arn`                   the resource's ARN, in ids; there `id` stands for the UUID
 `region`, `account`     of the provider; the region of the resource where it names its own

@@ -204,7 +204,7 @@ def _judged(
     """Every stack judged and told, in the order of the files."""
     from trainyard.rehearsal.engine.project import stack_of
     from trainyard.review.told import Asked
-    from trainyard.review.workers import tell_all, workers_for
+    from trainyard.review.workers import tell_all, workers, workers_for
 
     asked = Asked(
         project=folder,
@@ -218,8 +218,9 @@ def _judged(
     )
     earlier = {file: before[stack_of(file)] for file in files if before and stack_of(file) in before}
     found: list[Told] = []
-    with progress(f"checking {len(files)} stacks" if len(files) != 1 else f"checking {stack_of(files[0])}") as say:
-        for told in tell_all(asked, files, earlier, workers=jobs or workers_for(len(files))):
+    doing = f"checking {len(files)} stacks" if len(files) != 1 else f"checking {stack_of(files[0])}"
+    with workers(min(jobs or workers_for(len(files)), len(files))) as among, progress(doing) as say:
+        for told in tell_all(asked, files, earlier, among=among):
             found.append(told)
             say(f"checked {len(found)} of {len(files)} stacks")
     return found

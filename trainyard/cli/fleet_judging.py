@@ -124,7 +124,7 @@ def judged(
 
     from trainyard.fleet.pinned import told_by
     from trainyard.review.told import Asked
-    from trainyard.review.workers import tell_all, workers_for
+    from trainyard.review.workers import tell_all, workers, workers_for
 
     found: dict[str, Told] = {}
     if not clients:
@@ -135,28 +135,33 @@ def judged(
         if client.python is None:
             together.setdefault(sources.get(client.stack), []).append(client.file)
     pinned = [client for client in clients if client.python is not None]
-    many = len(clients) > FEW
-    with progress(f"checking {count(len(clients), 'stack')}", told_every_s=TOLD_EVERY_S if many else None) as say:
-        for source, files in together.items():
-            formats, project, workers = (
-                (Format.JSON,) if source else (),
-                clients[0].config.root,
-                workers_for(len(files)),
-            )
-            with _made_by(source, project, files, jobs or workers, say) as since:
-                asked = Asked(project=project, formats=formats, debug=debugging(), since=since)
-                for told in tell_all(asked, files, {}, workers=jobs or workers):
-                    found[told.verdict.stack] = _change_alone(told) if source else told
-                    say(f"checked {len(found)} of {len(clients)} stacks")
-        with ThreadPoolExecutor(jobs or workers_for(max(1, len(pinned)))) as pool:
-            asking = [
-                pool.submit(told_by, client, client.python, sources.get(client.stack))
-                for client in pinned
-                if client.python is not None
-            ]
-            for each in asking:
-                found[each.result().verdict.stack] = each.result()
+    doing, every_s = f"checking {count(len(clients), 'stack')}", TOLD_EVERY_S if len(clients) > FEW else None
+    for source, files in together.items():
+        formats, project = (Format.JSON,) if source else (), clients[0].config.root
+        number = min(jobs or workers_for(len(files)), len(files))
+        with (
+            workers(number) as among,
+            progress(doing, told_every_s=every_s) as say,
+            _made_by(source, project, files, number, say) as since,
+        ):
+            asked = Asked(project=project, formats=formats, debug=debugging(), since=since)
+            for told in tell_all(asked, files, {}, among=among):
+                found[told.verdict.stack] = _change_alone(told) if source else told
                 say(f"checked {len(found)} of {len(clients)} stacks")
+    if not pinned:
+        return found
+    with (
+        progress(doing, told_every_s=every_s) as say,
+        ThreadPoolExecutor(jobs or workers_for(len(pinned))) as pool,
+    ):
+        asking = [
+            pool.submit(told_by, client, client.python, sources.get(client.stack))
+            for client in pinned
+            if client.python is not None
+        ]
+        for each in asking:
+            found[each.result().verdict.stack] = each.result()
+            say(f"checked {len(found)} of {len(clients)} stacks")
     return found
 
 

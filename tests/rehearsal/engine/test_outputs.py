@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import contextvars
+
 import pytest
 from pulumi_aws.eks import Cluster
 from pulumi_kubernetes.core.v1 import ConfigMap
 
 from trainyard.recorded.model import UNKNOWN
 from trainyard.rehearsal.engine.outputs import answer, plausible_text
-from trainyard.rehearsal.engine.synthesised import Place, Subject
+from trainyard.rehearsal.engine.synthesised import Place, Subject, addresses_are_without, written
 
 
 @pytest.mark.parametrize(
@@ -40,3 +42,18 @@ def test_blocks_are_completed_where_the_provider_fills_something_in_and_never_ar
         assert {"vpcId", "clusterSecurityGroupId"} <= cluster["vpcConfig"].keys() > given["vpcConfig"].keys()
         assert (cluster["vpcConfig"]["vpcId"] is UNKNOWN) is preview
     assert given["vpcConfig"] == {"subnetIds": ["s"]}
+
+
+def test_an_address_goes_by_a_things_name_without_the_words_of_its_client() -> None:
+    def address(name: str, *called: str) -> str:
+        def made() -> str:
+            addresses_are_without(called)
+            subject = Subject("gcp:sql/databaseInstance:DatabaseInstance", name, {}, Place())
+            return written("10.{octet}.0.{host}", subject)
+
+        return contextvars.copy_context().run(made)
+
+    assert address("vexora-ml-mlflow", "vexora-ml") == address("lumbix-ml-mlflow", "lumbix", "ml")
+    others = {address(f"vexora-{name}", "vexora") for name in ("mlflow", "runs", "mlflow-2", "vexorab-mlflow")}
+    assert len(others) == 4, "each thing of a stack has its own"
+    assert address("vexora-mlflow") != address("lumbix-mlflow"), "where nobody says who the client is"

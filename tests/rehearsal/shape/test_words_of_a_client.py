@@ -6,7 +6,16 @@ import pytest
 
 from trainyard.rehearsal.shape import lexicon
 from trainyard.rehearsal.shape.lexicon import Lexicon, of_the_rules
-from trainyard.rehearsal.shape.words import far_from, form, forms, identity_texts, likeness, renameable, slips
+from trainyard.rehearsal.shape.words import (
+    Vocabulary,
+    far_from,
+    form,
+    forms,
+    identity_texts,
+    likeness,
+    renameable,
+    slips,
+)
 
 
 @pytest.mark.parametrize("name", ["vexora", "lumbix", "c028", "hooli", "210987654321", "ml-1300", "cc_4711"])
@@ -63,12 +72,12 @@ def test_a_form_tells_what_rules_see_of_a_word() -> None:
 @pytest.mark.parametrize("name", ["trainor", "lumbix", "lum", "vexora", "lux", "gridlux", "210987654321"])
 def test_what_else_a_stack_says_keeps_off_a_name_that_it_might_mean(name: str) -> None:
     rest = b"\x8c\x07trainer\x94 arn:aws:s3:::lum*-logs/* ^vex.+ gridl 3f48a37b s3:Get* 21098765 \x8c\x40lux is"
-    assert not far_from(rest, ["norvik", name])
+    assert not far_from(Vocabulary.of(rest), ["norvik", name])
 
 
 def test_what_else_a_stack_says_means_no_other_name() -> None:
     rest = b"\x8c\x07trainer\x94 arn:aws:s3:::lum*-logs/* ^vex.+ 3f48a37b s3:Get* 028 300 c02 \x8c\x40nor is"
-    assert far_from(rest, ["vortik", "c028", "zaltec", "ml-1300", "310987654300"])
+    assert far_from(Vocabulary.of(rest), ["vortik", "c028", "zaltec", "ml-1300", "310987654300"])
 
 
 def test_who_a_client_is_comes_from_its_settings() -> None:

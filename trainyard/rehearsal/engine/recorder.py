@@ -32,7 +32,7 @@ from trainyard.rehearsal.engine.light_registration import Registered, Registrati
 from trainyard.rehearsal.engine.light_sdk import light_sdk
 from trainyard.rehearsal.engine.loop import InlineLoop, output_strings_raise, rare_collections, settled
 from trainyard.rehearsal.engine.sdk_types import resource_class
-from trainyard.rehearsal.engine.synthesised import Place
+from trainyard.rehearsal.engine.synthesised import Place, addresses_are_without
 from trainyard.rehearsal.engine.two_views import DryRun, Views
 
 _FEATURES = (
@@ -41,6 +41,8 @@ _FEATURES = (
 )
 """What this monitor understands, of the protocol's features. `INVOKE_DEPENDS_ON` is left to the SDK's own side."""
 
+_CALLED_BY = ("client", "environment")
+"""Settings whose words are in the names of a client's resources."""
 _TIMEOUTS = ("create", "update", "delete")
 STACK_TYPE = "pulumi:pulumi:Stack"
 STACK_REFERENCE = "pulumi:pulumi:StackReference"
@@ -464,6 +466,8 @@ def _run(
     asked: Any = dry_run
 
     async def run() -> None:
+        called = (f"{deployment.project}:{key}" for key in _CALLED_BY)
+        addresses_are_without([deployment.stack, *(deployment.config.get(key, "") for key in called)])
         set_all_config(dict(deployment.config), list(deployment.secret_keys))
         configure(
             Settings(

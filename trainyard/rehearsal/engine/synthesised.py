@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Set
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -19,6 +20,7 @@ from trainyard.capture import derived
 from trainyard.catalog.tables import tree
 from trainyard.recorded.model import UNKNOWN, Secret, bare
 
+_WORD: Final = re.compile(r"[0-9A-Za-z]+")
 ACCOUNT = "123456789012"
 """The account of synthesised ARNs where the provider names none."""
 
@@ -26,6 +28,18 @@ ACCOUNT = "123456789012"
 def digest(*parts: str) -> str:
     """64 hex digits that depend on every part."""
     return derived(hashlib.sha256("\x00".join(parts).encode()).hexdigest(), *parts)
+
+
+_words_of_client: ContextVar[Set[str]] = ContextVar("trainyard_words_of_client", default=frozenset())
+
+
+def addresses_are_without(texts: Iterable[str]) -> None:
+    """Says, for the rest of this context, what the client is called: no address goes by that.
+
+    An address is no word that may be any other: rules ask in which range it is. So two clients that are alike have
+    the same ones, and things of other names within a stack have others.
+    """
+    _words_of_client.set({word for text in texts for word in _WORD.findall(text)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +75,11 @@ class Subject:
     def hex(self) -> str:
         """Hex digits that depend on the resource's type and name."""
         return digest(self.type, self.name)
+
+    @property
+    def address_hex(self) -> str:
+        """Hex digits for an address, which are without the client's words (`addresses_are_without`)."""
+        return digest(self.type, *(word for word in _WORD.findall(self.name) if word not in _words_of_client.get()))
 
     @property
     def kind(self) -> str:
@@ -220,8 +239,8 @@ _FIELDS: Final[Mapping[str, Callable[[Subject, str], Any]]] = {
     "hex": lambda s, _: s.hex,
     "HEX": lambda s, _: s.hex.upper(),
     "uuid": lambda s, _: s.uuid,
-    "octet": lambda s, _: int(s.hex[:2], 16),
-    "host": lambda s, _: 1 + int(s.hex[2:4], 16) % 254,
+    "octet": lambda s, _: int(s.address_hex[:2], 16),
+    "host": lambda s, _: 1 + int(s.address_hex[2:4], 16) % 254,
     "id": lambda _, ident: ident,
     "arn": lambda s, _: arn(s, s.uuid),
     "region": lambda s, _: s.place.region,

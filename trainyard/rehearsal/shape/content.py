@@ -36,11 +36,16 @@ def _mark(kind: str, *_: Any) -> None:
 
 
 class _Writer(pickle.Pickler):
+    def __init__(self, buffer: io.BytesIO) -> None:
+        super().__init__(buffer, _PROTOCOL)
+        self.secrets: list[Any] = []
+
     def reducer_override(self, value: Any) -> Any:
         """Asked of whatever is no plain data."""
         if value is UNKNOWN:
             return _mark, ("unknown",)
         if type(value) is Secret:
+            self.secrets.append(value.value)
             return _mark, ("secret", value.value)
         if isinstance(value, enum.Enum):
             return _mark, (type(value).__qualname__, value.value)
@@ -53,8 +58,8 @@ class _Writer(pickle.Pickler):
 
 def written(
     config: StackConfig, settings: Mapping[str, Any], plan: Mapping[str, Any], preview: Recording, known: Recording
-) -> bytes:
-    """Both recordings of a stack with its configuration and plan.
+) -> tuple[bytes, bytes]:
+    """Both recordings of a stack with its configuration and plan; and what is secret of that, once more by itself.
 
     Raises NotPlainError where something is no plain data.
     """
@@ -62,12 +67,14 @@ def written(
         *(config.project, config.stack, sorted(config.values.items()), sorted(config.secret_keys)),
         *(sorted(config.placeholders), list(config.unseen), sorted(config.state.items()), sorted(config.shared)),
     )
-    buffer = io.BytesIO()
+    buffer, beside = io.BytesIO(), io.BytesIO()
     try:
-        _Writer(buffer, _PROTOCOL).dump((of_config, settings, plan, _recording(preview), _recording(known)))
+        writer = _Writer(buffer)
+        writer.dump((of_config, settings, plan, _recording(preview), _recording(known)))
+        _Writer(beside).dump([*(config.values.get(key) for key in sorted(config.secret_keys)), *writer.secrets])
     except (pickle.PicklingError, TypeError, AttributeError, RecursionError) as error:
         raise NotPlainError(str(error)) from None
-    return buffer.getvalue()
+    return buffer.getvalue(), beside.getvalue()
 
 
 def _recording(told: Recording) -> tuple[Any, ...]:

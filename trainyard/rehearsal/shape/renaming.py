@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import sys
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
@@ -52,6 +53,7 @@ class Renaming:
         self._numbers = {word: f"\0{number}\0" for number, word in enumerate(words)}
         self._pattern = _whole_words(words)
         self._digests: dict[str, tuple[str, str]] = {}  # by the first digits: the digest, and what stands for it
+        self._begun: set[bytes] = set()  # those first digits, as they are written, in small letters and in capitals
         self._others: dict[str, str] = {}  # such as a port: the text, and what stands for it
         for made, of in derived.items():
             self._note(made, "\1".join(of))
@@ -67,6 +69,8 @@ class Renaming:
         known = self._digests.setdefault(made[:_FEWEST_DIGITS], (made, stands))
         if known != (made, stands):
             raise AmbiguousError(f"{known[0]} and {made}")
+        first = made[:_FEWEST_DIGITS]
+        self._begun |= {first.encode(), first.upper().encode()}
 
     def _normal_text(self, text: str) -> str:
         if "\0" in text:
@@ -97,23 +101,36 @@ class Renaming:
         if self._digests:
             found += self._of_digests(written)
         found.sort()
+        long_ones = _long_ones(written)
+        run, run_end = next(long_ones, _NO_MORE)
         kept: list[Place] = []
+        last = 0
         for place in found:
-            if (not kept or place[0] >= kept[-1][1]) and not _might_be_a_key(written, place[0], place[1]):
-                kept.append(place)
+            start, end, _ = place
+            if start < last:
+                continue
+            while run_end <= start:
+                run, run_end = next(long_ones, _NO_MORE)
+            if run < end and _might_be_a_key(written, start, end):
+                continue
+            kept.append(place)
+            last = end
         return kept
 
     def _of_digests(self, written: bytes) -> Iterator[Place]:
+        begun = self._begun
         for marks in (_SMALL, _LARGE):
             marked = written.translate(marks)
             start = marked.find(_RUN)
             while start >= 0:
                 end = marked.find(b" ", start)
                 end = len(marked) if end < 0 else end
-                place = self._of_digest(written, start, end)
-                if place is not None:
-                    yield place
-                start = marked.find(_RUN, max(end, place[1] if place is not None else 0))
+                if written[start : start + _FEWEST_DIGITS] in begun:
+                    place = self._of_digest(written, start, end)
+                    if place is not None:
+                        yield place
+                        end = place[1]
+                start = marked.find(_RUN, end)
 
     def _of_digest(self, written: bytes, start: int, end: int) -> Place | None:
         """A run of hexadecimal digits, if a digest of the client's words begins with it, or a UUID made of one does."""
@@ -171,6 +188,16 @@ def _uuid(digits: str) -> str:
     return f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-8{digits[17:20]}-{digits[20:32]}"
 
 
+def _long_ones(written: bytes) -> Iterator[tuple[int, int]]:
+    """Where what is as long as a random key begins and ends, first to last: few places are within one."""
+    marked = written.translate(_KEYS)
+    start = marked.find(_LONG)
+    while start >= 0:
+        end = marked.find(b" ", start)
+        yield start, len(marked) if end < 0 else end
+        start = marked.find(_LONG, end) if end >= 0 else -1
+
+
 def _might_be_a_key(written: bytes, start: int, end: int) -> bool:
     """Whether what stands here is of a long text that changes between letters, capitals and digits as often as chance
     does: then how often each letter is in it decides on what it is taken for."""
@@ -190,6 +217,9 @@ def _might_be_a_key(written: bytes, start: int, end: int) -> bool:
     return 100 * turns >= (_TURNS_PERCENT if "A" in kinds else _TURNS_OF_SMALL_PERCENT) * len(text)
 
 
+_KEYS: Final = bytes(ord("k") if code in _IN_A_KEY else ord(" ") for code in range(256))
+_LONG: Final = b"k" * _RANDOM_AT_LEAST
+_NO_MORE: Final = (sys.maxsize, sys.maxsize)
 _LETTERS_OF_HEX: Final = frozenset(bytes([code]) for code in b"abcdefABCDEF")
 _RUN: Final = b"h" * _FEWEST_DIGITS
 _SMALL: Final = bytes(ord("h") if chr(code) in "0123456789abcdef" else ord(" ") for code in range(256))

@@ -10,6 +10,7 @@ import json
 import re
 import string
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any, Final
 
@@ -139,17 +140,38 @@ def forms(words: Sequence[str]) -> str:
     return json.dumps([list(map(form, words)), [sorted(words).index(word) for word in words]])
 
 
-def far_from(rest: bytes, words: Iterable[str]) -> bool:
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """What is asked of a text for any word: it is the same for all stacks of one shape, and takes long to find."""
+
+    words: bytes  # in small letters, with a space at both sides of each
+    patterns: frozenset[str]
+
+    @classmethod
+    def of(cls, text: bytes) -> Vocabulary:
+        """The words and the patterns of a text, as `content.written` writes it."""
+        told = set(text.translate(_WORDS_AND_STARS).split())
+        told.update(found.lower() for found in _BEHIND_A_LENGTH.findall(text))
+        told = {each for each in told if len(each) >= SHORTEST and not _CHANCE.fullmatch(each)}
+        patterns = {each.decode() for each in told if b"*" in each or b"?" in each}
+        return cls(_joined(told), frozenset(each for each in patterns if each.strip("*?")))
+
+    def without(self, other: Vocabulary) -> Vocabulary:
+        """What another does not say."""
+        told = set(self.words.split()).difference(other.words.split())
+        return Vocabulary(_joined(told), self.patterns - other.patterns)
+
+
+def _joined(words: Set[bytes]) -> bytes:
+    return b" %b " % b" ".join(words)
+
+
+def far_from(said: Vocabulary, words: Iterable[str]) -> bool:
     """Whether nothing in what is left of a stack's normal form is nearly one of the words that were taken out of it,
     begins or ends as one does, or is a pattern that would mean one: by that one client's word might be told from
     another's."""
-    told = set(rest.translate(_WORDS_AND_STARS).split())
-    told.update(text.lower() for text in _BEHIND_A_LENGTH.findall(rest))
-    told = {each for each in told if len(each) >= SHORTEST and not _CHANCE.fullmatch(each)}
-    patterns = {each.decode() for each in told if b"*" in each or b"?" in each}
-    patterns = {each for each in patterns if each.strip("*?")}
-    joined = b" %b " % b" ".join(told)
-    return not any(_is_near(word.lower(), told, joined, patterns) for word in words)
+    told = set(said.words.split())
+    return not any(_is_near(word.lower(), told, said) for word in words)
 
 
 def says_nothing_of(told: Any, words: Iterable[str]) -> bool:
@@ -160,17 +182,17 @@ def says_nothing_of(told: Any, words: Iterable[str]) -> bool:
         return False
     names = list(words)
     meant = (part for name in names for part in (name.lower(), *_ends(name.lower())))
-    return not any(part in text for part in meant) and far_from(text.encode(errors="replace"), names)
+    return not any(part in text for part in meant) and far_from(Vocabulary.of(text.encode(errors="replace")), names)
 
 
-def _is_near(word: str, told: Set[bytes], joined: bytes, patterns: Set[str]) -> bool:
+def _is_near(word: str, told: Set[bytes], said: Vocabulary) -> bool:
     whole = word.encode()
     return (
-        b" %b" % whole in joined  # it begins or ends another
-        or b"%b " % whole in joined
+        b" %b" % whole in said.words  # it begins or ends another
+        or b"%b " % whole in said.words
         or not told.isdisjoint(end.encode() for end in _ends(word))
         or not told.isdisjoint(slip.encode() for slip in slips(word))
-        or any(fnmatchcase(word, pattern) for pattern in patterns)
+        or any(fnmatchcase(word, pattern) for pattern in said.patterns)
     )
 
 
