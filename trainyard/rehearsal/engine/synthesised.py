@@ -14,6 +14,7 @@ from typing import Any, Final
 from trainyard import cards
 from trainyard.capture import derived
 from trainyard.recorded.model import UNKNOWN, Secret, bare
+from trainyard.rehearsal.engine import google_ids
 
 ACCOUNT = "123456789012"
 """The account of synthesised ARNs where the provider names none."""
@@ -128,6 +129,10 @@ def arn(subject: Subject, identity: str) -> str:
 
 def identity(subject: Subject) -> str:
     """The id that the cloud would give."""
+    if subject.type.startswith("gcp:") and subject.type not in cards.BY_TYPE:
+        found = google_ids.identity(subject, subject.place.region)
+        if found is not None:
+            return found
     return written(cards.of(subject.type).id, subject)
 
 
