@@ -41,6 +41,7 @@ from trainyard.rehearsal.works.programs.gcp import (
     figures,
     in_vain,
     log_fields,
+    monitored,
     places,
     slices,
 )
@@ -106,6 +107,7 @@ def check(stack: Stack) -> None:
     switched_off.check(stack, cluster)
     in_vain.check(stack)
     figures.check(stack)
+    monitored.check(stack)
     buckets.check(stack, cluster)
     databases.check(stack, cluster)
     if not cluster.views:
