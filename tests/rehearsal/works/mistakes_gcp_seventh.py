@@ -1,12 +1,12 @@
-"""Sixty mistakes of Google Cloud's resources, most of them in somebody else's program (`on_google` of the foreign ones),
-written before the checks of what services of a project do with each other."""
+"""Sixty mistakes of Google Cloud's resources, most of them in somebody else's program (`on_google` of the foreign
+ones), written before the checks of what services of a project do with each other."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any, Final
 
-from tests.rehearsal.works.mistakes import DROP, Change, drop, edit, put
+from tests.rehearsal.works.mistakes import DROP, Change, both, drop, edit, put
 from tests.rehearsal.works.mistakes_gcp_fifth import NETWORK, ORG_POLICY, SMALL, made
 from tests.rehearsal.works.mistakes_gcp_sixty import FIREWALL, METRIC, POLICY, POOL, STACK, said
 from tests.rehearsal.works.mistakes_gcp_third import SUBNET
@@ -24,7 +24,7 @@ CHECK, GROUP = (
     "gcp:compute/regionHealthCheck:RegionHealthCheck",
     "gcp:compute/regionInstanceGroupManager:RegionInstanceGroupManager",
 )
-FILES, DATASET = "gcp:filestore/instance:Instance", "gcp:bigquery/dataset:Dataset"
+DATASET = "gcp:bigquery/dataset:Dataset"
 BUCKET, NOTIFICATION = "gcp:storage/bucket:Bucket", "gcp:storage/notification:Notification"
 TRIGGER, BUILD = "gcp:eventarc/trigger:Trigger", "gcp:cloudbuild/trigger:Trigger"
 ON_TOPIC, ON_SUBSCRIPTION = (
@@ -50,7 +50,6 @@ REFUSED: Final[Mapping[str, tuple[Change, str]]] = {
     "a pool by Google's prefix": foreign(WIF_POOL, "github", "workloadIdentityPoolId", "gcp-github"),
     "an hour for an answer": foreign(SCHEDULE, "score", "attemptDeadline", "3600s"),
     "a GPU that moves": foreign(TEMPLATE, "serve", "scheduling.onHostMaintenance", "MIGRATE"),
-    "half a TiB in a zone": foreign(FILES, "homes", "fileShares.capacityGb", 512),
     "a dash in a dataset": foreign(DATASET, "features", "datasetId", "features-v2"),
     "locked for longer than it is kept": foreign(BACKUP, "daily", "retentionPolicy.backupDeleteLockDays", 40),
     "classes by hand and by themselves": foreign(
@@ -61,7 +60,10 @@ REFUSED: Final[Mapping[str, tuple[Change, str]]] = {
     ),
     "an account that builds, and logs to nowhere": foreign(BUILD, "images", "build.options.logging", DROP),
     "events of another region": foreign(TRIGGER, "models", "location", "europe-west1"),
-    "the bucket may not announce": (drop(ON_TOPIC, "storage-publishes"), FOREIGN),
+    "the bucket may not announce": (
+        both(drop(ON_TOPIC, "storage-publishes"), drop(MEMBER, "storage-publishes-anywhere")),
+        FOREIGN,
+    ),
     "nobody may write what is announced": (drop(ON_DATASET, "pubsub-writes"), FOREIGN),
     "lines and figures in one rule": (
         edit(

@@ -17,6 +17,8 @@ from typing import Any, Final, Protocol
 
 from trainyard.recorded.model import bare
 
+NUMBER: Final = "555512345678"
+"""The number of the project in what is synthesised."""
 _FILE: Final = Path(__file__).with_name("google_ids.json")
 _TYPE: Final = re.compile(r"__self__\)\.__init__\(\s*'(gcp:[^']+)'")
 _FORM: Final = re.compile(r"^\s*\* `(projects/[^`]+)`", re.MULTILINE)
@@ -51,6 +53,14 @@ def identity(subject: Named, region: str) -> str | None:
     """The id of a resource in a region; None for a type whose id nobody has written down."""
     form = _forms().get(subject.type)
     return None if form is None else _FIELD.sub(lambda match: _value(match[1], subject, region), form)
+
+
+def full_name(type_: str, identity: str) -> str | None:
+    """The name of a resource whose id is made of something else than a name that was given: the id, in IAM with the
+    project's number. None for others."""
+    if "{{name}}" in _forms().get(type_, "{{name}}"):
+        return None
+    return re.sub(r"^projects/[^/]+", f"projects/{NUMBER}", identity) if type_.startswith("gcp:iam/") else identity
 
 
 def _value(field: str, subject: Named, region: str) -> str:

@@ -356,24 +356,16 @@ _BY_ENDING: tuple[tuple[str | tuple[str, ...], str], ...] = (
 )
 
 
-_OF_GOOGLE: Mapping[str, str] = {
-    "writeridentity": "serviceAccount:service-555512345678@gcp-sa-logging.iam.gserviceaccount.com",
-    "ipaddress": "10.0.0.{host}",
-    "privateipaddress": "10.0.1.{host}",
-    "publicipaddress": "203.0.113.{host}",
-    "selflink": "https://www.googleapis.com/compute/v1/{id}",
-}
-"""Outputs of Google Cloud's types, by their names in small letters."""
-
-
 def plausible_text(key: str, subject: synthesised.Subject) -> str:
     """A text for a field of this name: an ARN for `…Arn` and `arnPrefix`, an address for `…Endpoint`."""
     lower = key.lower()
     h = synthesised.digest(subject.type, subject.name, key)
     if lower.endswith(("arn", "arnprefix")):
         return synthesised.arn(subject, h[:17])
-    if subject.type.startswith("gcp:") and lower in _OF_GOOGLE:
-        return synthesised.written(_OF_GOOGLE[lower], subject, synthesised.identity(subject))
+    if subject.type.startswith("gcp:"):
+        found = synthesised.of_google(key, subject)
+        if found is not None:
+            return found
     place = subject.place
     dns = place.dns_suffix if subject.type.startswith("aws:") else "internal"
     for ending, form in _BY_ENDING:

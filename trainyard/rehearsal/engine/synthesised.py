@@ -136,6 +136,24 @@ def identity(subject: Subject) -> str:
     return written(cards.of(subject.type).id, subject)
 
 
+_OF_GOOGLE: Final[Mapping[str, str]] = {
+    "writerIdentity": f"serviceAccount:service-{google_ids.NUMBER}@gcp-sa-logging.iam.gserviceaccount.com",
+    "ipAddress": "10.0.0.{host}",
+    "privateIpAddress": "10.0.1.{host}",
+    "publicIpAddress": "203.0.113.{host}",
+    "selfLink": "https://www.googleapis.com/compute/v1/{id}",
+}
+"""Outputs of Google Cloud's types, by their names."""
+
+
+def of_google(key: str, subject: Subject) -> str | None:
+    """An output of one of Google Cloud's resources; None for one that is like those of other clouds."""
+    if key == "name" and subject.type not in cards.BY_TYPE:
+        return google_ids.full_name(subject.type, identity(subject))
+    form = _OF_GOOGLE.get(key)
+    return None if form is None else written(form, subject, identity(subject))
+
+
 def special(subject: Subject, ident: str) -> dict[str, Any]:
     """Outputs that a program reads and no annotation promises: merged under what the program gave."""
     card = cards.of(subject.type)

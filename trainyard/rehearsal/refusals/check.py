@@ -34,6 +34,7 @@ from trainyard.rehearsal.refusals.gcp import clusters as gcp_clusters
 from trainyard.rehearsal.refusals.gcp import compute as gcp_compute
 from trainyard.rehearsal.refusals.gcp import container as gcp_container
 from trainyard.rehearsal.refusals.gcp import databases as gcp_databases
+from trainyard.rehearsal.refusals.gcp import elsewhere as gcp_elsewhere
 from trainyard.rehearsal.refusals.gcp import expressions as gcp_expressions
 from trainyard.rehearsal.refusals.gcp import files as gcp_files
 from trainyard.rehearsal.refusals.gcp import forms as gcp_forms
@@ -96,6 +97,7 @@ RULES: Final = by_type(
         gcp_run,
         gcp_watching,
         gcp_rights,
+        gcp_elsewhere,
         gcp_expressions,
         gcp_timed,
         gcp_forms,

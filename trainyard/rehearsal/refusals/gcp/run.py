@@ -41,6 +41,8 @@ _PROBE_SECONDS: Final[Mapping[str, int]] = {"startupProbe": 240, "livenessProbe"
 _STARTUP_SECONDS, _STARTUP_SECONDS_OF_GPU = 600, 1800
 """The longest that a startup probe may ask in all, without a GPU and with one."""
 _GPU: Final = "nvidia.com/gpu"
+_BESIDE_GPU: Final[Mapping[str, tuple[int, int]]] = {"nvidia-l4": (4, 16), "nvidia-rtx-pro-6000": (20, 80)}
+"""By GPU, the least processors and GiB of memory ("GPU support for services")."""
 _ACTIONS: Final = ("httpGet", "tcpSocket", "grpc")
 
 
@@ -128,7 +130,9 @@ def _containers(view: View, at: str, own: tuple[str, ...]) -> None:
     for path, container in view.items(f"{at}containers"):
         limits = container.get("resources", {}).get("limits") if isinstance(container.get("resources"), Mapping) else {}
         gpu = isinstance(limits, Mapping) and _GPU in limits
-        if not gpu:  # beside one, other numbers of processors go, by its kind
+        if gpu:
+            _beside_a_gpu(view, at, path)
+        else:
             _limits(view, at, path)
         _variables(view, path, own)
         for probe, longest in _PROBE_SECONDS.items():
@@ -207,6 +211,24 @@ def _part_of_a_processor(view: View, at: str, path: str, cpu: float, second: boo
     elif view.flag(f"{path}.resources.cpuIdle") is False:
         message = f"{cpu:g} of a processor that is always there"
         view.error("gcp-run", place, message, allowed="1 or more, or cpuIdle: true")
+
+
+def _beside_a_gpu(view: View, at: str, path: str) -> None:
+    """Processors and memory beside a GPU, and processors that are there between requests too ("GPU support")."""
+    kind = view.text(f"{at}nodeSelector.accelerator")
+    least, gib = _BESIDE_GPU.get(kind or "", (0, 0))
+    limits = view.mapping(f"{path}.resources.limits")
+    cpu = quantity(str(limits.get("cpu", least)))
+    memory = quantity(str(limits.get("memory", f"{gib}Gi")))
+    if cpu is not None and cpu < least:
+        words = f"{limits.get('cpu')} beside {kind}"
+        view.error("gcp-run", f"{path}.resources.limits.cpu", words, allowed=f"at least {least}")
+    if memory is not None and memory < gib * _GIB:
+        words = f"{limits.get('memory')} beside {kind}"
+        view.error("gcp-run", f"{path}.resources.limits.memory", words, allowed=f"at least {gib}Gi")
+    if view.flag(f"{path}.resources.cpuIdle") and view.type == GCP_RUN_SERVICE:
+        words = "processors that are there for requests alone, beside a GPU"
+        view.error("gcp-run", f"{path}.resources.cpuIdle", words, allowed="false")
 
 
 def _variables(view: View, path: str, own: tuple[str, ...]) -> None:

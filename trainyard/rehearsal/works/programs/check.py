@@ -39,6 +39,7 @@ from trainyard.rehearsal.works.programs.gcp import (
     bucket_mounts,
     collected,
     figures,
+    handed_on,
     in_vain,
     log_fields,
     monitored,
@@ -108,6 +109,7 @@ def check(stack: Stack) -> None:
     in_vain.check(stack)
     figures.check(stack)
     monitored.check(stack)
+    handed_on.check(stack)
     buckets.check(stack, cluster)
     databases.check(stack, cluster)
     if not cluster.views:

@@ -1,4 +1,4 @@
-"""A team's project on Google Cloud: services that run on events, a cluster, machines, a database, records and alarms."""
+"""A team's project on Google Cloud: services that run on events, a cluster, machines, a database, records, alarms."""
 
 import json
 
@@ -309,9 +309,7 @@ gcp.serviceaccount.IAMMember(
     "github",
     service_account_id=builder.name,
     role="roles/iam.workloadIdentityUser",
-    member=pool.name.apply(
-        lambda name: f"principalSet://iam.googleapis.com/{name}/attribute.repository/acme/models"
-    ),
+    member=pool.name.apply(lambda name: f"principalSet://iam.googleapis.com/{name}/attribute.repository/acme/models"),
 )
 gcp.cloudbuild.Trigger(
     "images",
@@ -359,13 +357,18 @@ database = gcp.sql.DatabaseInstance(
 )
 gcp.sql.Database("runs", instance=database.name, name="runs")
 password = gcp.secretmanager.Secret(
-    "password", secret_id="runs-password", replication={"user_managed": {"replicas": [{"location": REGION}]}}, opts=after
+    "password",
+    secret_id="runs-password",
+    replication={"user_managed": {"replicas": [{"location": REGION}]}},
+    opts=after,
 )
 gcp.secretmanager.SecretVersion("password", secret=password.id, secret_data=pulumi.Output.secret("s3cret-of-a-test"))
 gcp.sql.User("runs", instance=database.name, name="runs", password=pulumi.Output.secret("s3cret-of-a-test"))
 
-# Services on Cloud Run: one with a GPU that serves, one that is called every night, one that is told of events.
-serve, serve_member = account("serve", "roles/cloudsql.client", "roles/cloudsql.instanceUser", "roles/logging.logWriter")
+# Cloud Run: what serves with a GPU, what is called every night, what is told of events.
+serve, serve_member = account(
+    "serve", "roles/cloudsql.client", "roles/cloudsql.instanceUser", "roles/logging.logWriter"
+)
 gcp.sql.User(
     "serve",
     instance=database.name,

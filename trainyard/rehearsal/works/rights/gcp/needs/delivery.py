@@ -25,7 +25,14 @@ from collections.abc import Iterator
 from typing import Final
 
 from trainyard.recorded.model import RecordedResource
-from trainyard.recorded.types import GCP_LOG_SINK, GCP_RUN_JOB, GCP_RUN_SERVICE, GCP_SECRET, GCP_TOPIC
+from trainyard.recorded.types import (
+    GCP_DATABASE_USER,
+    GCP_LOG_SINK,
+    GCP_RUN_JOB,
+    GCP_RUN_SERVICE,
+    GCP_SECRET,
+    GCP_TOPIC,
+)
 from trainyard.rehearsal.context import Stack, View, expand
 from trainyard.rehearsal.works.rights.gcp.grants import DATASET, REGIONAL_SECRET, SUBSCRIPTION
 from trainyard.rehearsal.works.rights.gcp.members import Caller
@@ -55,6 +62,7 @@ def needs(stack: Stack, project: Project) -> Iterator[Need]:
     yield from _sinks(stack, project)
     yield from _events(stack, project)
     yield from _copies(stack, project)
+    yield from _logins(stack, project)
     for view in stack.of_type(SCHEDULE):
         uri = view.text("httpTarget.uri") or ""
         token = view.text("httpTarget.oidcToken.serviceAccountEmail")
@@ -263,3 +271,17 @@ def _copies(stack: Stack, project: Project) -> Iterator[Need]:
         dataset = _thing(stack, view, "destinationDatasetId", DATASET)
         if dataset is not None:
             yield _rows(stack, view, "destinationDatasetId", who, "write the result", dataset)
+
+
+def _logins(stack: Stack, project: Project) -> Iterator[Need]:
+    """Accounts that log in to a database by IAM."""
+    for view in stack.of_type(GCP_DATABASE_USER):
+        name = view.text("name")
+        if view.text("type") != "CLOUD_IAM_SERVICE_ACCOUNT" or name is None:
+            continue
+        email = name if name.endswith(".gserviceaccount.com") else f"{name}.gserviceaccount.com"
+        who = _as(project, email)
+        if who is not None:
+            deeds = (Deed("cloudsql.instances.login", _OWN),)
+            hint = "an IAMMember of the project that gives it roles/cloudsql.instanceUser"
+            yield Need(view, "name", RULE, who[1], who[0], "log in to the database", deeds, hint)

@@ -1,0 +1,509 @@
+"""The seventh set of mistakes of Google Cloud's resources: what tells each, and what is right beside the rules that came
+of them: services that hand on messages, lines, events and calls, figures, probes, other people's identities.
+
+| set | refused, told at first sight | accepted, told at first sight | told now | what is left |
+| --- | --- | --- | --- | --- |
+| seventh | 9 of 17 (53 %) | 10 of 43 (23 %) | 59 of 60 | `WHY` |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+import pytest
+
+from tests.rehearsal.works import mistakes_gcp_seventh as seventh
+from tests.rehearsal.works.mistakes import DROP, Change, both, context_of, drop, edit, put
+from tests.rehearsal.works.mistakes_gcp_fifth import ORG_POLICY, made
+from tests.rehearsal.works.mistakes_gcp_seventh import (
+    CLUSTER,
+    FOREIGN,
+    GROUP,
+    INVOKER,
+    MEMBER,
+    ON_DATASET,
+    ON_SUBSCRIPTION,
+    ON_TOPIC,
+    RUN,
+    SCHEDULE,
+    SUBSCRIPTION,
+    TEMPLATE,
+    TRANSFER,
+    TRIGGER,
+    WIF,
+)
+from tests.rehearsal.works.mistakes_gcp_sixty import FIREWALL, POLICY, POOL
+from tests.rehearsal.works.test_foreign_programs import foreign_program
+from trainyard.recorded.model import Finding, RecordedResource
+from trainyard.rehearsal.context import ValueContext
+from trainyard.rehearsal.refusals import check_values
+from trainyard.rehearsal.works.check import check_works
+
+SEVENTH: Final[Mapping[str, str]] = {
+    "a GPU with half of its processors": "gcp-run",
+    "eight GiB of one processor": "gcp-run",
+    "everybody on GitHub": "gcp-issuer",
+    "a pool by Google's prefix": "gcp-name",
+    "an hour for an answer": "gcp-schedule",
+    "a GPU that moves": "gcp-gpu-maintenance",
+    "a dash in a dataset": "gcp-name",
+    "locked for longer than it is kept": "gcp-backup",
+    "classes by hand and by themselves": "gcs-autoclass",
+    "an account that builds, and logs to nowhere": "gcp-build-logs",
+    "events of another region": "gcp-event-place",
+    "the bucket may not announce": "rights-delivery",
+    "nobody may write what is announced": "rights-delivery",
+    "lines and figures in one rule": "gcp-alert",
+    "over in a quarter of an hour": "gcp-alert",
+    "sixty-four on one GPU": "gke-sharing",
+    "pods where the nodes are": "gcp-range-overlap",
+    "a token of another kind": "programs-token",
+    "who calls at night may not": "rights-delivery",
+    "pushed without a token": "rights-delivery",
+    "who pushes may not call": "rights-delivery",
+    "what fails cannot be laid aside": "rights-delivery",
+    "what is laid aside comes again": "rights-delivery",
+    "a sink's writer that may not": "rights-delivery",
+    "a sink's writer that may look": "rights-delivery",
+    "alarms that may not be published": "rights-delivery",
+    "alarms that nobody reads": "programs-unread",
+    "what fails is laid aside and lost": "programs-unread",
+    "pods of another project": "rights-binding-no-account",
+    "an attribute that nothing maps": "rights-binding-no-account",
+    "an issuer with a slash": "gcp-issuer",
+    "a claim that GitHub does not make": "gcp-issuer",
+    "half of those who look": "path-balancer",
+    "a tag that no machine has": "path-balancer",
+    "a port that nobody opens": "path-balancer",
+    "a port of another name": "path-balancer",
+    "a folder that begins with a slash": "gcs-lifecycle",
+    "newer versions of nothing": "gcs-lifecycle",
+    "announced from where nothing lands": "programs-prefix",
+    "a backup by nobody": "programs-backup-agent",
+    "every night, paused": "programs-switched-off",
+    "copied by a job that is off": "programs-switched-off",
+    "copied until February": "programs-over",
+    "a label of services on a job": "programs-filter",
+    "a kind of database that there is not": "programs-figure",
+    "seconds where milliseconds are": "programs-alert",
+    "per cent where shares are": "programs-alert",
+    "below nothing": "programs-alert",
+    "a login that the database does not know": "programs-database",
+    "a login that may not connect": "rights-delivery",
+    "a private database from outside": "programs-database",
+    "a script by another key": "programs-metadata",
+    "reserved for another machine": "gke-reservation",
+    "no way to the internet": "flows-object-store",
+    "one list of members and single ones": "rights-binding-replaced",
+    "only in Europe, says the project": "programs-locations",
+    "machines that may read and not log": "rights-node-scopes",
+    "a figure in British": "programs-figure",
+    "events for somebody without the right": "rights-delivery",
+}
+
+AGENT: Final = "serviceAccount:service-314159265358@{}.iam.gserviceaccount.com"
+RIGHT: Final[Mapping[str, Change]] = {
+    "the agent's rights on the whole project": (
+        both(
+            drop(ON_TOPIC, "dead-publishes"),
+            drop(ON_SUBSCRIPTION, "landed-dead"),
+            made(
+                "gcp:projects/iAMBinding:IAMBinding",
+                "p",
+                project="acme-ml",
+                role="roles/pubsub.editor",
+                members=[AGENT.format("gcp-sa-pubsub")],
+            ),
+        )
+    ),
+    "a role of the agent's own": (
+        both(
+            drop(ON_TOPIC, "dead-publishes"),
+            drop(ON_SUBSCRIPTION, "landed-dead"),
+            made(MEMBER, "p", project="acme-ml", role="roles/pubsub.admin", member=AGENT.format("gcp-sa-pubsub")),
+        )
+    ),
+    "the sink's writer by the project": (
+        both(
+            drop(ON_TOPIC, "errors"),
+            made(
+                MEMBER,
+                "w",
+                project="acme-ml",
+                role="roles/pubsub.publisher",
+                member="serviceAccount:service-314159265358@gcp-sa-logging.iam.gserviceaccount.com",
+            ),
+        )
+    ),
+    "a public service without tokens": (
+        both(
+            edit(SUBSCRIPTION, "landed", put("pushConfig.oidcToken", DROP)),
+            edit(INVOKER, "intake-push", put("member", "allUsers")),
+        )
+    ),
+    "a service that asks nobody": (
+        both(
+            edit(SUBSCRIPTION, "landed", put("pushConfig.oidcToken", DROP)),
+            edit(RUN, "intake", put("invokerIamDisabled", True)),
+        )
+    ),
+    "a schedule that calls somebody else": (
+        made(
+            SCHEDULE,
+            "ping",
+            region="europe-west4",
+            name="ping",
+            schedule="*/5 * * * *",
+            httpTarget={"uri": "https://hc-ping.com/abc", "httpMethod": "GET"},
+        )
+    ),
+    "a schedule that publishes": (
+        made(
+            SCHEDULE,
+            "tick",
+            region="europe-west4",
+            name="tick",
+            schedule="0 * * * *",
+            timeZone="Etc/UTC",
+            pubsubTarget={"topicName": "projects/rehearsal/topics/errors", "data": "eA=="},
+        )
+    ),
+    "two rules for those who look": (
+        both(
+            edit(FIREWALL, "health", put("sourceRanges", ["35.191.0.0/16"])),
+            made(
+                FIREWALL,
+                "health2",
+                network="projects/rehearsal/global/networks/main",
+                direction="INGRESS",
+                sourceRanges=["130.211.0.0/22"],
+                allows=[{"protocol": "tcp"}],
+            ),
+        )
+    ),
+    "all ports for those who look": (edit(FIREWALL, "health", put("allows", [{"protocol": "all"}]))),
+    "ports from to": (edit(FIREWALL, "health", put("allows[0].ports", ["8000-9000"]))),
+    "another name of the port on both sides": (
+        both(
+            edit(GROUP, "serve", put("namedPorts[0].name", "grpc")),
+            edit("gcp:compute/regionBackendService:RegionBackendService", "serve", put("portName", "grpc")),
+        )
+    ),
+    "a rate of requests": (
+        made(
+            POLICY,
+            "rate",
+            displayName="rate",
+            combiner="OR",
+            notificationChannels=["x"],
+            conditions=[
+                {
+                    "displayName": "r",
+                    "conditionThreshold": {
+                        "filter": 'metric.type="run.googleapis.com/request_count" AND resource.type="cloud_run_revision" AND metric.labels.response_code_class="5xx"',
+                        "denominatorFilter": 'metric.type="run.googleapis.com/request_count" AND resource.type="cloud_run_revision"',
+                        "comparison": "COMPARISON_GT",
+                        "thresholdValue": 0.05,
+                        "duration": "300s",
+                        "aggregations": [
+                            {
+                                "alignmentPeriod": "300s",
+                                "perSeriesAligner": "ALIGN_RATE",
+                                "crossSeriesReducer": "REDUCE_SUM",
+                            }
+                        ],
+                        "denominatorAggregations": [
+                            {
+                                "alignmentPeriod": "300s",
+                                "perSeriesAligner": "ALIGN_RATE",
+                                "crossSeriesReducer": "REDUCE_SUM",
+                            }
+                        ],
+                    },
+                }
+            ],
+        )
+    ),
+    "a check that fails in several places": (
+        made(
+            POLICY,
+            "up",
+            displayName="up",
+            combiner="OR",
+            notificationChannels=["x"],
+            conditions=[
+                {
+                    "displayName": "r",
+                    "conditionThreshold": {
+                        "filter": 'metric.type="monitoring.googleapis.com/uptime_check/check_passed" AND metric.label.check_id="a" AND resource.type="uptime_url"',
+                        "comparison": "COMPARISON_GT",
+                        "thresholdValue": 1,
+                        "duration": "60s",
+                        "aggregations": [
+                            {
+                                "alignmentPeriod": "1200s",
+                                "perSeriesAligner": "ALIGN_NEXT_OLDER",
+                                "crossSeriesReducer": "REDUCE_COUNT_FALSE",
+                                "groupByFields": ["resource.label.*"],
+                            }
+                        ],
+                    },
+                }
+            ],
+        )
+    ),
+    "nodes by their name": (
+        made(
+            POLICY,
+            "n",
+            displayName="n",
+            combiner="OR",
+            notificationChannels=["x"],
+            conditions=[
+                {
+                    "displayName": "r",
+                    "conditionThreshold": {
+                        "filter": 'resource.type = "k8s_node" AND metric.type = "kubernetes.io/node/memory/allocatable_utilization" AND metadata.user_labels.pool="gpu" AND metric.labels.memory_type="non-evictable"',
+                        "comparison": "COMPARISON_GT",
+                        "thresholdValue": 0.9,
+                        "duration": "600s",
+                        "aggregations": [
+                            {
+                                "alignmentPeriod": "60s",
+                                "perSeriesAligner": "ALIGN_MEAN",
+                                "crossSeriesReducer": "REDUCE_MAX",
+                                "groupByFields": ["resource.label.node_name", "resource.label.cluster_name"],
+                            }
+                        ],
+                    },
+                }
+            ],
+        )
+    ),
+    "restarts": (
+        made(
+            POLICY,
+            "re",
+            displayName="n",
+            combiner="OR",
+            notificationChannels=["x"],
+            conditions=[
+                {
+                    "displayName": "r",
+                    "conditionThreshold": {
+                        "filter": 'resource.type = "k8s_container" AND metric.type = "kubernetes.io/container/restart_count"',
+                        "comparison": "COMPARISON_GT",
+                        "thresholdValue": 3,
+                        "duration": "0s",
+                        "aggregations": [
+                            {
+                                "alignmentPeriod": "600s",
+                                "perSeriesAligner": "ALIGN_DELTA",
+                                "crossSeriesReducer": "REDUCE_SUM",
+                                "groupByFields": ["resource.label.pod_name"],
+                            }
+                        ],
+                    },
+                }
+            ],
+        )
+    ),
+    "GitHub of an enterprise": (
+        edit(WIF, "github", put("oidc.issuerUri", "https://token.actions.githubusercontent.com/acme"))
+    ),
+    "an issuer of one's own": (
+        edit(
+            WIF,
+            "github",
+            put("oidc.issuerUri", "https://gitlab.ac.com"),
+            put("attributeCondition", DROP),
+            put(
+                "attributeMapping",
+                {"google.subject": "assertion.sub", "attribute.repository": "assertion.project_path"},
+            ),
+        )
+    ),
+    "a fleet's cluster with Autopilot": (
+        both(
+            edit(
+                CLUSTER,
+                "train",
+                put("addonsConfig", DROP),
+                put("enableAutopilot", True),
+                put("removeDefaultNodePool", DROP),
+            ),
+            drop(POOL, "base"),
+            drop(POOL, "gpus"),
+        )
+    ),
+    "narrow scopes that are enough": (
+        edit(TEMPLATE, "serve", put("serviceAccount.scopes", ["storage-ro", "logging-write", "monitoring-write"]))
+    ),
+    "machines that may go": (
+        edit(
+            TEMPLATE,
+            "serve",
+            put(
+                "scheduling",
+                {
+                    "preemptible": True,
+                    "provisioningModel": "SPOT",
+                    "automaticRestart": False,
+                    "onHostMaintenance": "TERMINATE",
+                    "instanceTerminationAction": "STOP",
+                },
+            ),
+        )
+    ),
+    "a place that the policy allows": (
+        made(
+            ORG_POLICY,
+            "pl",
+            name="projects/acme-ml/policies/gcp.resourceLocations",
+            parent="projects/acme-ml",
+            spec={"rules": [{"values": {"allowedValues": ["in:europe-west4-locations", "in:eu-locations"]}}]},
+        )
+    ),
+    "laid aside for another project's people": (
+        both(
+            drop(SUBSCRIPTION, "dead"),
+            edit(POLICY, "buried", put("enabled", True)),
+            made(
+                ON_TOPIC,
+                "ops",
+                topic="projects/rehearsal/topics/dead",
+                role="roles/pubsub.subscriber",
+                member="serviceAccount:ops@acme-ops.iam.gserviceaccount.com",
+            ),
+        )
+    ),
+    "events of a topic": (
+        both(
+            drop(MEMBER, "intake-eventarc.eventReceiver"),
+            drop(MEMBER, "storage-publishes-anywhere"),
+            edit(
+                TRIGGER,
+                "models",
+                put(
+                    "matchingCriterias",
+                    [{"attribute": "type", "value": "google.cloud.pubsub.topic.v1.messagePublished"}],
+                ),
+                put("transport", {"pubsub": {"topic": "projects/rehearsal/topics/errors"}}),
+            ),
+        )
+    ),
+    "a sink of old": (
+        both(
+            edit("gcp:logging/projectSink:ProjectSink", "errors", put("uniqueWriterIdentity", False)),
+            edit(ON_TOPIC, "errors", put("member", "serviceAccount:cloud-logs@system.gserviceaccount.com")),
+        )
+    ),
+    "a service by the connector": (
+        edit(
+            RUN,
+            "api",
+            put(
+                "template.vpcAccess",
+                {"connector": "projects/acme-ml/locations/europe-west4/connectors/main", "egress": "ALL_TRAFFIC"},
+            ),
+        )
+    ),
+    "a database by its socket": (
+        edit(
+            RUN,
+            "api",
+            put("template.vpcAccess", DROP),
+            put("template.containers[0].envs", [{"name": "DB_HOST", "value": "/cloudsql/acme-ml:europe-west4:main"}]),
+            put(
+                "template.volumes[1]",
+                {"name": "cloudsql", "cloudSqlInstance": {"instances": ["acme-ml:europe-west4:main"]}},
+            ),
+        )
+    ),
+    "as few as many": (
+        edit("gcp:compute/regionAutoscaler:RegionAutoscaler", "serve", put("autoscalingPolicy.minReplicas", 4))
+    ),
+    "a cheaper GPU box": (
+        edit(
+            RUN,
+            "api",
+            put("template.containers[0].resources.limits", {"cpu": "4", "memory": "16Gi", "nvidia.com/gpu": "1"}),
+        )
+    ),
+    "a GPU and no word of processors": (
+        edit(RUN, "api", put("template.containers[0].resources.limits", {"nvidia.com/gpu": "1"}))
+    ),
+    "copied once": (edit(TRANSFER, "nightly", put("schedule.scheduleEndDate", {"year": 2026, "month": 1, "day": 1}))),
+    "a backend of a function": (
+        made(
+            "gcp:compute/regionBackendService:RegionBackendService",
+            "fn",
+            region="europe-west4",
+            loadBalancingScheme="INTERNAL_MANAGED",
+            protocol="HTTPS",
+            backends=[{"group": "projects/acme-ml/regions/europe-west4/networkEndpointGroups/fn"}],
+        )
+    ),
+    "packets passed through": (
+        made(
+            "gcp:compute/regionBackendService:RegionBackendService",
+            "tcp",
+            region="europe-west4",
+            loadBalancingScheme="INTERNAL",
+            protocol="TCP",
+            backends=[{"group": "projects/rehearsal/regions/europe-west4/instanceGroupManagers/serve"}],
+        )
+    ),
+    "every query by an owner": (
+        both(
+            drop(MEMBER, "queries-bigquery.jobUser"),
+            drop(ON_DATASET, "queries"),
+            made(
+                MEMBER,
+                "q",
+                project="acme-ml",
+                role="roles/bigquery.admin",
+                member="serviceAccount:acme-queries@rehearsal.iam.gserviceaccount.com",
+            ),
+        )
+    ),
+}
+
+CONTEXT: Final = ValueContext(kubernetes_version="1.35", region="")
+OF_WHAT_IS_ADDED: Final = ("rights-api-off", "gcp-service-order")
+"""What is said of a resource that the tests add by themselves."""
+EVERY: Final = {**seventh.REFUSED, **seventh.SILENT}
+WHY: Final[Mapping[str, str]] = {
+    "cleared up on paper": "a policy of cleanup begins so: what it would delete is looked at before it may",
+}
+
+
+def found(resources: list[RecordedResource], rehearsal: Any) -> list[Finding]:
+    """What values and rooms say of them."""
+    context = replace(context_of(rehearsal), ours=True) if rehearsal.plan else CONTEXT
+    return [*check_values(resources, context), *check_works(resources, context)]
+
+
+def recorded(stack: str, rehearsed: Any) -> Any:
+    return foreign_program(stack) if stack == FOREIGN else rehearsed(stack)
+
+
+@pytest.mark.parametrize("name", SEVENTH)
+def test_a_mistake_is_told(rehearsed: Any, name: str) -> None:
+    change, stack = EVERY[name]
+    rehearsal = recorded(stack, rehearsed)
+    assert SEVENTH[name] in {each.rule for each in found(change(list(rehearsal.known.resources)), rehearsal)}
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_what_is_right_is_not_accused(name: str) -> None:
+    rehearsal = foreign_program(FOREIGN)
+    said = found(RIGHT[name](list(rehearsal.known.resources)), rehearsal)
+    assert [each for each in said if each.rule not in OF_WHAT_IS_ADDED] == []
+
+
+def test_every_mistake_is_accounted_for() -> None:
+    assert (len(seventh.REFUSED), len(seventh.SILENT)) == (17, 43)
+    assert set(SEVENTH) | set(WHY) == set(EVERY) and not set(SEVENTH) & set(WHY)
