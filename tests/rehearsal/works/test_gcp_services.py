@@ -1,5 +1,5 @@
-"""The seventh set of mistakes of Google Cloud's resources: what tells each, and what is right beside the rules that came
-of them: services that hand on messages, lines, events and calls, figures, probes, other people's identities.
+"""The seventh set of mistakes of Google Cloud's resources: what tells each, and what is right beside the rules that
+came of them: services that hand on messages, lines, events and calls, figures, probes, other people's identities.
 
 | set | refused, told at first sight | accepted, told at first sight | told now | what is left |
 | --- | --- | --- | --- | --- |
@@ -104,6 +104,22 @@ SEVENTH: Final[Mapping[str, str]] = {
 }
 
 AGENT: Final = "serviceAccount:service-314159265358@{}.iam.gserviceaccount.com"
+
+
+def alert(filter_: str, limit: float, aggregation: Mapping[str, Any], **more: Any) -> Change:
+    """An alert more, above a limit for five minutes."""
+    condition = {
+        "filter": filter_,
+        "comparison": "COMPARISON_GT",
+        "thresholdValue": limit,
+        "duration": "300s",
+        "aggregations": [{"alignmentPeriod": "300s", **aggregation}],
+        **more,
+    }
+    inputs = {"combiner": "OR", "notificationChannels": ["mail"], "displayName": "more"}
+    return made(POLICY, "more", conditions=[{"displayName": "more", "conditionThreshold": condition}], **inputs)
+
+
 RIGHT: Final[Mapping[str, Change]] = {
     "the agent's rights on the whole project": (
         both(
@@ -191,124 +207,42 @@ RIGHT: Final[Mapping[str, Change]] = {
             edit("gcp:compute/regionBackendService:RegionBackendService", "serve", put("portName", "grpc")),
         )
     ),
-    "a rate of requests": (
-        made(
-            POLICY,
-            "rate",
-            displayName="rate",
-            combiner="OR",
-            notificationChannels=["x"],
-            conditions=[
-                {
-                    "displayName": "r",
-                    "conditionThreshold": {
-                        "filter": 'metric.type="run.googleapis.com/request_count" AND resource.type="cloud_run_revision" AND metric.labels.response_code_class="5xx"',
-                        "denominatorFilter": 'metric.type="run.googleapis.com/request_count" AND resource.type="cloud_run_revision"',
-                        "comparison": "COMPARISON_GT",
-                        "thresholdValue": 0.05,
-                        "duration": "300s",
-                        "aggregations": [
-                            {
-                                "alignmentPeriod": "300s",
-                                "perSeriesAligner": "ALIGN_RATE",
-                                "crossSeriesReducer": "REDUCE_SUM",
-                            }
-                        ],
-                        "denominatorAggregations": [
-                            {
-                                "alignmentPeriod": "300s",
-                                "perSeriesAligner": "ALIGN_RATE",
-                                "crossSeriesReducer": "REDUCE_SUM",
-                            }
-                        ],
-                    },
-                }
-            ],
-        )
+    "a rate of requests": alert(
+        'metric.type="run.googleapis.com/request_count" AND resource.type="cloud_run_revision" AND '
+        'metric.labels.response_code_class="5xx"',
+        0.05,
+        {"perSeriesAligner": "ALIGN_RATE", "crossSeriesReducer": "REDUCE_SUM"},
+        denominatorFilter='metric.type="run.googleapis.com/request_count" AND resource.type="cloud_run_revision"',
+        denominatorAggregations=[{"alignmentPeriod": "300s", "perSeriesAligner": "ALIGN_RATE"}],
     ),
-    "a check that fails in several places": (
-        made(
-            POLICY,
-            "up",
-            displayName="up",
-            combiner="OR",
-            notificationChannels=["x"],
-            conditions=[
-                {
-                    "displayName": "r",
-                    "conditionThreshold": {
-                        "filter": 'metric.type="monitoring.googleapis.com/uptime_check/check_passed" AND metric.label.check_id="a" AND resource.type="uptime_url"',
-                        "comparison": "COMPARISON_GT",
-                        "thresholdValue": 1,
-                        "duration": "60s",
-                        "aggregations": [
-                            {
-                                "alignmentPeriod": "1200s",
-                                "perSeriesAligner": "ALIGN_NEXT_OLDER",
-                                "crossSeriesReducer": "REDUCE_COUNT_FALSE",
-                                "groupByFields": ["resource.label.*"],
-                            }
-                        ],
-                    },
-                }
-            ],
-        )
+    "a check that fails in several places": alert(
+        'metric.type="monitoring.googleapis.com/uptime_check/check_passed" AND metric.label.check_id="a" AND '
+        'resource.type="uptime_url"',
+        1,
+        {
+            "perSeriesAligner": "ALIGN_NEXT_OLDER",
+            "crossSeriesReducer": "REDUCE_COUNT_FALSE",
+            "groupByFields": ["resource.label.*"],
+        },
     ),
-    "nodes by their name": (
-        made(
-            POLICY,
-            "n",
-            displayName="n",
-            combiner="OR",
-            notificationChannels=["x"],
-            conditions=[
-                {
-                    "displayName": "r",
-                    "conditionThreshold": {
-                        "filter": 'resource.type = "k8s_node" AND metric.type = "kubernetes.io/node/memory/allocatable_utilization" AND metadata.user_labels.pool="gpu" AND metric.labels.memory_type="non-evictable"',
-                        "comparison": "COMPARISON_GT",
-                        "thresholdValue": 0.9,
-                        "duration": "600s",
-                        "aggregations": [
-                            {
-                                "alignmentPeriod": "60s",
-                                "perSeriesAligner": "ALIGN_MEAN",
-                                "crossSeriesReducer": "REDUCE_MAX",
-                                "groupByFields": ["resource.label.node_name", "resource.label.cluster_name"],
-                            }
-                        ],
-                    },
-                }
-            ],
-        )
+    "nodes by their name": alert(
+        'resource.type = "k8s_node" AND metric.type = "kubernetes.io/node/memory/allocatable_utilization" AND '
+        'metadata.user_labels.pool="gpu" AND metric.labels.memory_type="non-evictable"',
+        0.9,
+        {
+            "perSeriesAligner": "ALIGN_MEAN",
+            "crossSeriesReducer": "REDUCE_MAX",
+            "groupByFields": ["resource.label.node_name", "resource.label.cluster_name"],
+        },
     ),
-    "restarts": (
-        made(
-            POLICY,
-            "re",
-            displayName="n",
-            combiner="OR",
-            notificationChannels=["x"],
-            conditions=[
-                {
-                    "displayName": "r",
-                    "conditionThreshold": {
-                        "filter": 'resource.type = "k8s_container" AND metric.type = "kubernetes.io/container/restart_count"',
-                        "comparison": "COMPARISON_GT",
-                        "thresholdValue": 3,
-                        "duration": "0s",
-                        "aggregations": [
-                            {
-                                "alignmentPeriod": "600s",
-                                "perSeriesAligner": "ALIGN_DELTA",
-                                "crossSeriesReducer": "REDUCE_SUM",
-                                "groupByFields": ["resource.label.pod_name"],
-                            }
-                        ],
-                    },
-                }
-            ],
-        )
+    "restarts": alert(
+        'resource.type = "k8s_container" AND metric.type = "kubernetes.io/container/restart_count"',
+        3,
+        {
+            "perSeriesAligner": "ALIGN_DELTA",
+            "crossSeriesReducer": "REDUCE_SUM",
+            "groupByFields": ["resource.label.pod_name"],
+        },
     ),
     "GitHub of an enterprise": (
         edit(WIF, "github", put("oidc.issuerUri", "https://token.actions.githubusercontent.com/acme"))

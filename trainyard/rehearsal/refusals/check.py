@@ -45,6 +45,7 @@ from trainyard.rehearsal.refusals.gcp import node_system as gcp_node_system
 from trainyard.rehearsal.refusals.gcp import nodes as gcp_nodes
 from trainyard.rehearsal.refusals.gcp import rights as gcp_rights
 from trainyard.rehearsal.refusals.gcp import run as gcp_run
+from trainyard.rehearsal.refusals.gcp import served as gcp_served
 from trainyard.rehearsal.refusals.gcp import services as gcp_services
 from trainyard.rehearsal.refusals.gcp import storage as gcp_storage
 from trainyard.rehearsal.refusals.gcp import stored as gcp_stored
@@ -84,6 +85,7 @@ RULES: Final = by_type(
         gcp_together,
         gcp_storage,
         gcp_files,
+        gcp_served,
         gcp_services,
         gcp_clusters,
         gcp_nodes,

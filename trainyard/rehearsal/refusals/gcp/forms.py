@@ -131,12 +131,13 @@ _WIDER_OF: Final[Mapping[str, tuple[str, ...]]] = {
     "gcp:logging/projectBucketConfig:ProjectBucketConfig": ("global", "us", "eu"),
 }
 """What a type takes of them, where it is not all."""
-_ANY_CASE: Final = ("gcp:storage/bucket:Bucket", "gcp:bigquery/dataset:Dataset")
+_ANY_CASE: Final = ("gcp:storage/bucket:", "gcp:bigquery/")
+"""How types begin whose service writes US and EU."""
 
 
 def _location(view: View, path: str, text: str) -> None:
     wider = _WIDER_OF.get(view.type, WIDER)
-    if text != text.lower() and view.type not in _ANY_CASE:
+    if text != text.lower() and not view.type.startswith(_ANY_CASE):
         view.error("gcp-location", path, show(text), allowed=text.lower())
         return
     own = _REGIONAL.get(view.type) == path, _ZONAL.get(view.type) == path

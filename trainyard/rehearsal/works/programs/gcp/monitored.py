@@ -99,6 +99,9 @@ _SMALL: Final[Mapping[str, tuple[float, str]]] = {
     "By": (1000, "bytes"),
 }
 """Units with what nobody waits for less of, and their names: a threshold below it is in a larger unit."""
+_QUARTER: Final = 90 * 86_400
+"""Seconds above which a figure of seconds is taken for one of another unit."""
+_ALL: Final = 100
 _NEAR: Final = 0.9
 
 
@@ -147,6 +150,7 @@ def _condition(view: View, path: str, text: str) -> None:
     if figure is None:
         family, _, last = name.rpartition("/")
         near = nearest(last, [one.rpartition("/")[2] for one in figures() if one.rpartition("/")[0] == family], _NEAR)
+        _family(view, f"{path}.filter", name, kinds)
         if near:
             words = f"no figure is called {show(name)}: nothing is seen"
             view.warning("programs-figure", f"{path}.filter", words, allowed=f"{family}/{near}", hint=near)
@@ -159,6 +163,20 @@ def _condition(view: View, path: str, text: str) -> None:
         _aligned(view, aggregations[0][0], name, figure)
     if path.endswith("conditionThreshold"):
         _threshold(view, path, name, figure, aggregations)
+
+
+def _family(view: View, path: str, name: str, kinds: list[str]) -> None:
+    """A figure that is not known, of a family that is of another kind of resource: a topic's of a subscription."""
+    service, _, rest = name.partition("/")
+    family, families = rest.partition("/")[0], dict[str, set[str]]()
+    for known, figure in figures().items():
+        if known.startswith(f"{service}/"):
+            families.setdefault(known.split("/")[1], set()).update(figure.resources)
+    of = families.get(family, set())
+    elsewhere = set().union(*families.values()) - of
+    if kinds and of and kinds[0] in elsewhere:
+        words = f"{name} is of {' or '.join(sorted(of))}, not of {show(kinds[0])}: nothing is seen"
+        view.error("programs-figure", path, words, allowed=", ".join(sorted(of)))
 
 
 def _aligned(view: View, path: str, name: str, figure: Figure) -> None:
@@ -187,6 +205,12 @@ def _threshold(
     counted = any("COUNT" in str(one) for _, one in aggregations for one in one.values())
     if counted or "ALIGN_RATE" in aligners or figure.kind == "CUMULATIVE":
         return
+    if figure.unit == "s" and limit > _QUARTER and not below:
+        words = f"{limit:g} of {name}, which is in seconds: never so long"
+        view.warning("programs-alert", where, words, allowed="so many seconds")
+    if figure.unit == "%" and limit >= _ALL and not below:
+        words = f"waits for more than {limit:g} %, and there never is"
+        view.error("programs-alert", where, words, allowed="below 100")
     least, words = _SMALL.get(figure.unit, (0.0, ""))
     if 0 < limit < least and not below:
         told = f"{limit:g} of {name}, which is in {words}"
