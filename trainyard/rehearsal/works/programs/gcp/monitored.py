@@ -208,7 +208,7 @@ def _threshold(
     if figure.unit == "s" and limit > _QUARTER and not below:
         words = f"{limit:g} of {name}, which is in seconds: never so long"
         view.warning("programs-alert", where, words, allowed="so many seconds")
-    if figure.unit == "%" and limit >= _ALL and not below:
+    if figure.unit == "%" and limit >= _ALL and comparison == "COMPARISON_GT":
         words = f"waits for more than {limit:g} %, and there never is"
         view.error("programs-alert", where, words, allowed="below 100")
     least, words = _SMALL.get(figure.unit, (0.0, ""))
