@@ -180,7 +180,7 @@ def provider(view: View) -> None:
 def mapped(view: View) -> None:
     """A provider's condition asks for attributes that its own mapping makes, and says who somebody is."""
     mapping = view.mapping("attributeMapping")
-    if not mapping or view.blurred("attributeMapping"):
+    if not mapping or view.blurred("attributeMapping") or view.has("aws"):
         return
     if "google.subject" not in mapping:
         view.error("gcp-issuer", "attributeMapping", "has no google.subject", allowed="google.subject among them")

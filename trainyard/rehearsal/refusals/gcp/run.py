@@ -43,6 +43,8 @@ _STARTUP_SECONDS, _STARTUP_SECONDS_OF_GPU = 600, 1800
 _GPU: Final = "nvidia.com/gpu"
 _BESIDE_GPU: Final[Mapping[str, tuple[int, int]]] = {"nvidia-l4": (4, 16), "nvidia-rtx-pro-6000": (20, 80)}
 """By GPU, the least processors and GiB of memory ("GPU support for services")."""
+_CONNECTION: Final = re.compile(r"[a-z][a-z0-9-]*(?:\.[a-z]+:[a-z0-9-]+)?:[a-z]+-[a-z]+\d+:[a-z][a-z0-9-]*")
+"""The connection name of an instance of Cloud SQL."""
 _ACTIONS: Final = ("httpGet", "tcpSocket", "grpc")
 
 
@@ -126,6 +128,11 @@ def _network(view: View, at: str) -> None:
 
 def _containers(view: View, at: str, own: tuple[str, ...]) -> None:
     volumes = {str(volume.get("name")) for _, volume in view.items(f"{at}volumes")}
+    for where, _ in view.items(f"{at}volumes"):
+        path = f"{where}.cloudSqlInstance.instances"
+        for index, text in enumerate(view.texts(path)):
+            if not _CONNECTION.fullmatch(text):
+                view.error("gcp-run", f"{path}[{index}]", show(text), allowed="PROJECT:REGION:INSTANCE")
     names = Counter(str(container.get("name")) for _, container in view.items(f"{at}containers"))
     for path, container in view.items(f"{at}containers"):
         limits = container.get("resources", {}).get("limits") if isinstance(container.get("resources"), Mapping) else {}
@@ -231,13 +238,19 @@ def _beside_a_gpu(view: View, at: str, path: str) -> None:
         view.error("gcp-run", f"{path}.resources.cpuIdle", words, allowed="false")
 
 
+def _is_beside(view: View, path: str) -> bool:
+    """Whether a container is not the one that requests go to: it has no port where another has."""
+    containers = list(view.items(f"{path.rpartition('containers')[0]}containers"))
+    return len(containers) > 1 and not view.has(f"{path}.ports") and any("ports" in each for _, each in containers)
+
+
 def _variables(view: View, path: str, own: tuple[str, ...]) -> None:
     seen: set[str] = set()
     for where, variable in view.items(f"{path}.envs"):
         name = variable.get("name")
         if not isinstance(name, str):
             continue
-        if name in own:
+        if name in own and not (name == "PORT" and _is_beside(view, path)):
             view.error("gcp-run", f"{where}.name", f"Cloud Run sets {name} itself", allowed="another name")
         if name in seen:
             view.error("gcp-run", f"{where}.name", f"{name} is set twice", allowed="each name once")

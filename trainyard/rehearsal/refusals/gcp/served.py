@@ -55,6 +55,11 @@ _EVENTS: Final = (
     "google.cloud.firestore.document.v1.created", "google.cloud.firestore.document.v1.deleted",
     "google.cloud.firestore.document.v1.updated", "google.cloud.firestore.document.v1.written",
 )  # fmt: skip
+_BRANCHES: Final = tuple(
+    f"{of}.{which}"
+    for of in ("repositoryEventConfig", "github")
+    for which in ("push.branch", "push.tag", "pullRequest.branch")
+)
 _EVERYBODYS: Final = ("aud", "iss")
 """Claims that all tokens of an issuer have alike."""
 _READ_FROM_GB: Final = 5
@@ -204,10 +209,7 @@ def subject(view: View) -> None:
 
 def branches(view: View) -> None:
     """Branches and tags are named by regular expressions."""
-    for path in (
-        "repositoryEventConfig.push.branch", "repositoryEventConfig.push.tag",
-        "repositoryEventConfig.pullRequest.branch", "github.push.branch", "github.push.tag", "github.pullRequest.branch",
-    ):  # fmt: skip
+    for path in _BRANCHES:
         text = view.text(path)
         if text is None:
             continue

@@ -50,7 +50,7 @@ def _server(view: View, at: str, project: Project) -> Iterator[Need]:
     who, path = (Caller(f"account {email}", account=email),), f"{at}serviceAccount"
     what = "the migration" if view.type == GCP_RUN_JOB else "the server"
     said = f"{what}, as {email},"
-    yield from _secrets(view, at, project, who, path)
+    yield from _secrets(view, at, who, path)
     yield from _mounts(view, at, project, who, path)
     for word in words_of(view, at):
         secret = _SECRET.fullmatch(word)
@@ -71,7 +71,7 @@ def _server(view: View, at: str, project: Project) -> Iterator[Need]:
                 yield Need(view, path, "rights-run", who, said, "show files of runs", deeds, hint)
 
 
-def _secrets(view: View, at: str, project: Project, who: tuple[Caller, ...], path: str) -> Iterator[Need]:
+def _secrets(view: View, at: str, who: tuple[Caller, ...], path: str) -> Iterator[Need]:
     """Secrets that variables and volumes are made of: without the right, no instance starts."""
     named = {
         str(name).partition("/versions/")[0].rpartition("/")[2]
