@@ -99,6 +99,8 @@ _SMALL: Final[Mapping[str, tuple[float, str]]] = {
     "By": (1000, "bytes"),
 }
 """Units with what nobody waits for less of, and their names: a threshold below it is in a larger unit."""
+_DAYS_LEFT: Final = "d"
+"""Unit of what counts down, below 0 too."""
 _QUARTER: Final = 90 * 86_400
 """Seconds above which a figure of seconds is taken for one of another unit."""
 _ALL: Final = 100
@@ -200,9 +202,9 @@ def _threshold(
     if limit is None or view.blurred(f"{path}.aggregations") or aligners & {"ALIGN_PERCENT_CHANGE", "ALIGN_DELTA"}:
         return
     below = comparison in ("COMPARISON_LT", "COMPARISON_LE")
-    if below and limit <= (0 if comparison == "COMPARISON_LT" else -1):
+    if below and figure.unit != _DAYS_LEFT and limit <= (0 if comparison == "COMPARISON_LT" else -1):
         view.error("programs-alert", where, f"waits for less than {limit:g}, and there never is", allowed="above 0")
-    counted = any("COUNT" in str(one) for _, one in aggregations for one in one.values())
+    counted = any("COUNT" in str(value) for _, one in aggregations for value in one.values())
     if counted or "ALIGN_RATE" in aligners or figure.kind == "CUMULATIVE":
         return
     if figure.unit == "s" and limit > _QUARTER and not below:

@@ -266,8 +266,9 @@ def _copies(stack: Stack, project: Project) -> Iterator[Need]:
         who = _as(project, view.text("serviceAccountName") or "")
         if who is None or view.text("dataSourceId") != "scheduled_query":
             continue
-        deeds, hint = (Deed("bigquery.jobs.create", _OWN),), "an IAMMember with roles/bigquery.jobUser"
-        yield Need(view, "serviceAccountName", RULE, who[1], who[0], "run queries", deeds, hint)
+        hint = "an IAMMember with roles/bigquery.jobUser"
+        asked = (Deed("bigquery.jobs.create", _OWN),)
+        yield Need(view, "serviceAccountName", RULE, who[1], who[0], "run queries", asked, hint)
         dataset = _thing(stack, view, "destinationDatasetId", DATASET)
         if dataset is not None:
             yield _rows(stack, view, "destinationDatasetId", who, "write the result", dataset)
