@@ -52,7 +52,7 @@ _MAPPED: Final = re.compile(r"\battribute\.([a-z_][a-z0-9_]*)")
 
 
 def least_and_most(view: View) -> None:
-    """Of two inputs beside each other, the least is not above the most."""
+    """Checks that of two inputs beside each other the least is not above the most."""
     if view.type.startswith("gcp:") and not view.type.startswith(_OWN_RULES):
         for path, least, most in _pairs(view.inputs, ""):
             view.error("gcp-least-and-most", path, f"{show(least)}, and at most {show(most)}", allowed="at most that")

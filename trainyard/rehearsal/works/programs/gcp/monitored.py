@@ -20,6 +20,7 @@ from typing import Final
 from trainyard.problems import nearest
 from trainyard.recorded.types import GCP_ALERT_POLICY, GCP_LOG_METRIC, GCP_LOG_SINK
 from trainyard.rehearsal.context import Stack, View, show
+from trainyard.rehearsal.works.programs.gcp.figures import NEVER_BELOW
 
 _TYPE: Final = re.compile(r"metric\.type\s*=\s*\"([^\"]+)\"")
 _KIND: Final = re.compile(r"resource\.type\"?\s*=\s*\"([^\"]+)\"")
@@ -202,7 +203,8 @@ def _threshold(
     if limit is None or view.blurred(f"{path}.aggregations") or aligners & {"ALIGN_PERCENT_CHANGE", "ALIGN_DELTA"}:
         return
     below = comparison in ("COMPARISON_LT", "COMPARISON_LE")
-    if below and figure.unit != _DAYS_LEFT and limit <= (0 if comparison == "COMPARISON_LT" else -1):
+    told_there = NEVER_BELOW.search(view.text(f"{path}.filter") or "")
+    if below and not told_there and figure.unit != _DAYS_LEFT and limit <= (0 if comparison == "COMPARISON_LT" else -1):
         view.error("programs-alert", where, f"waits for less than {limit:g}, and there never is", allowed="above 0")
     counted = any("COUNT" in str(value) for _, one in aggregations for value in one.values())
     if counted or "ALIGN_RATE" in aligners or figure.kind == "CUMULATIVE":
