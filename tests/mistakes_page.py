@@ -161,19 +161,9 @@ def mistakes() -> dict[str, Sequence[Mistake]]:
     return {title: import_module(f"tests.rehearsal.works.mistakes_{name}").MISTAKES for name, title in titles.items()}
 
 
-def _of_google() -> Iterator[str]:
-    """Rows of the last two sets of Google Cloud's resources."""
-    sets = test_gcp_more_sets
-    refused = {**sets.fifth.REFUSED, **sets.sixth.REFUSED}
-    for name in sets.EVERY:
-        told = f"`{sets.RULES[name]}`" if name in sets.RULES else f"nothing: {sets.WHY[name]}"
-        yield f"| {name} | {'refuses it' if name in refused else 'takes it'} | {told} |"
-
-
-def _of_services() -> Iterator[str]:
-    """Rows of the sets of services of Google Cloud."""
-    sets = test_gcp_services
-    refused = {**sets.seventh.REFUSED, **sets.eighth.REFUSED}
+def _of_google(sets: Any, *lists: Any) -> Iterator[str]:
+    """Rows of some lists of mistakes of Google Cloud's resources, and of what tells them."""
+    refused = {name for listed in lists for name in listed.REFUSED}
     for name in sets.EVERY:
         told = f"`{sets.RULES[name]}`" if name in sets.RULES else f"nothing: {sets.WHY[name]}"
         yield f"| {name} | {'refuses it' if name in refused else 'takes it'} | {told} |"
@@ -212,8 +202,12 @@ def mistakes_page() -> str:
     parts.append("\n".join([BOTH, *_rows([*mistakes_k8s_sixth.MISTAKES, *mistakes_k8s_seventh.MISTAKES])]))
     parts.append(_tired())
     parts.append(_managed())
-    parts.append("\n".join([GOOGLE, *_of_google()]))
-    parts.append("\n".join([OTHERS, *_of_services()]))
+    parts.append(
+        "\n".join([GOOGLE, *_of_google(test_gcp_more_sets, test_gcp_more_sets.fifth, test_gcp_more_sets.sixth)])
+    )
+    parts.append(
+        "\n".join([OTHERS, *_of_google(test_gcp_services, test_gcp_services.seventh, test_gcp_services.eighth)])
+    )
     parts.append("\n".join([CLUSTER, *_rows(mistakes_aws_third.MISTAKES)]))
     parts.append(_services())
     return "\n".join(parts) + "\n"
