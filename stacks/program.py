@@ -10,7 +10,7 @@ from trainyard.capture import publish, rehearsed_file
 from trainyard.plan.lock import NOTHING, lock_path, read_lock
 from trainyard.plan.resolve import resolve_all
 from trainyard.problems import SettingsError
-from trainyard.rehearsal.engine.project import stack_folder
+from trainyard.rehearsal.engine.project import shared_keys, stack_folder
 from trainyard.stacks.environment.build import build_environment
 from trainyard.stacks.environment.configuration import secret_keys, stack_configuration
 from trainyard.stacks.environment.encrypted import EncryptedTexts
@@ -31,7 +31,8 @@ def main() -> None:
     secret = secret_keys(values)
     try:
         lock = read_lock(lock_path(_stack_file())) or NOTHING
-        resolved = resolve_all(values, pulumi.get_stack(), secret, pulumi.get_project(), lock)
+        shared = shared_keys(Path(pulumi.get_root_directory()), _stack_file(), values)
+        resolved = resolve_all(values, pulumi.get_stack(), secret, pulumi.get_project(), lock, shared)
     except SettingsError as error:
         raise pulumi.RunError(f"The settings of stack {pulumi.get_stack()} are wrong:\n{error}") from error
     for warning in resolved.warnings:

@@ -2,6 +2,7 @@
 
 import gc
 import os
+import sys
 from functools import partial
 
 import pytest
@@ -14,6 +15,8 @@ from trainyard.rehearsal.rehearse import Rehearsal, rehearse
 
 # No test asks moto for an image of Amazon's: to make some 1,300 of them takes longer than the tests of an account.
 os.environ.setdefault("MOTO_EC2_LOAD_DEFAULT_AMIS", "false")
+# Nor does any schema here speak of international addresses, whose grammar `jsonschema` makes as it is imported: 1.5 s.
+sys.modules.setdefault("rfc3987_syntax", None)
 
 WHOLE = "demo-whole"
 """The demo stack with all that high assurance adds: a file system, a standby database, endpoints in every zone."""

@@ -6,7 +6,7 @@ the cluster would know.
 """
 
 from collections.abc import Mapping
-from typing import Any, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 import pulumi
 import pulumi_aws.amp as amp
@@ -16,6 +16,7 @@ import yaml
 from trainyard.components.aws.policy_documents import allow
 from trainyard.components.k8s.monitoring_values import AlertRouteArgs, routing
 from trainyard.components.outputs import register
+from trainyard.conventions.monitoring import RUNBOOKS
 
 LONGEST_REPEAT = "5d"
 """How seldom the service tells a notice again at most (user guide, "Create an alert manager configuration",
@@ -45,6 +46,8 @@ class ManagedPrometheusArgs(TypedDict):
     publish."""
     alert_topic_arn: pulumi.Input[str]
     """Topic that is told when a rule or an alert fails. Its policy must let CloudWatch publish."""
+    runbooks: NotRequired[str]
+    """The address that the runbooks' pages are below. Default `docs/runbooks`, in Trainyard's repository."""
 
 
 class ManagedPrometheus(pulumi.ComponentResource):
@@ -119,7 +122,7 @@ class ManagedPrometheus(pulumi.ComponentResource):
             f"{name}-failing",
             alarm_description=(
                 f"Rules of cluster {args['cluster_name']} fail, or alerts are not delivered. "
-                "docs/runbooks/rules-failing.md"
+                f"{args.get('runbooks', RUNBOOKS)}/rules-failing.md"
             ),
             namespace=counted.metric_transformation.namespace,
             metric_name=counted.metric_transformation.name,

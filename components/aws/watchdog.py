@@ -13,6 +13,7 @@ import pulumi_aws.sns as sns
 
 from trainyard.components.aws.budget import of_figures
 from trainyard.components.outputs import register
+from trainyard.conventions.monitoring import RUNBOOKS
 
 MINUTES = 15
 """How long messages may be missing: three times as long as Alertmanager takes between two at most."""
@@ -30,6 +31,8 @@ class WatchdogArgs(TypedDict):
     figures_account_id: NotRequired[pulumi.Input[str]]
     """Account whose workspaces of Amazon Managed Service for Prometheus publish to the topic. Default: roles of the
     account do, as their IAM policies say, and no service."""
+    runbooks: NotRequired[str]
+    """The address that the runbooks' pages are below. Default `docs/runbooks`, in Trainyard's repository."""
 
 
 class Watchdog(pulumi.ComponentResource):
@@ -55,7 +58,7 @@ class Watchdog(pulumi.ComponentResource):
             f"{name}-silent",
             alarm_description=(
                 f"Monitoring of cluster {args['cluster_name']} is silent: no alert would arrive. "
-                "docs/runbooks/watchdog.md"
+                f"{args.get('runbooks', RUNBOOKS)}/watchdog.md"
             ),
             namespace="AWS/SNS",
             metric_name="NumberOfMessagesPublished",

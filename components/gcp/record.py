@@ -7,7 +7,7 @@ under a key of its own, and no more to `_Default`, which is of no region.
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Final, TypedDict
+from typing import Final, NotRequired, TypedDict
 
 import pulumi
 import pulumi_gcp.logging as logging
@@ -16,6 +16,7 @@ import pulumi_gcp.projects as projects
 from trainyard.components.gcp.channels import LogAlarm, LogAlarmsArgs, log_alarms
 from trainyard.components.outputs import register
 from trainyard.components.prerequisites import prerequisites
+from trainyard.conventions.monitoring import RUNBOOKS
 
 DATA_ACCESS: Final = ("storage", "cloudkms", "secretmanager")
 """Services whose reads and writes of data are written down: objects, uses of keys, passwords."""
@@ -145,6 +146,8 @@ class RecordAlarmsArgs(TypedDict):
     """Addresses that are written to. May be empty: then incidents are seen in the console alone."""
     labels: Mapping[str, str]
     """Labels of channels and policies, which Google calls the user's."""
+    runbooks: NotRequired[str]
+    """The address that the runbooks' pages are below. Default `docs/runbooks`, in Trainyard's repository."""
 
 
 class RecordAlarms(pulumi.ComponentResource):
@@ -163,8 +166,7 @@ class RecordAlarms(pulumi.ComponentResource):
             "emails": args["emails"],
             "labels": args["labels"],
         }
-        alarms = {
-            short: LogAlarm(what, filter_, "docs/runbooks/break-glass.md") for short, (what, filter_) in ALARMS.items()
-        }
+        runbook = f"{args.get('runbooks', RUNBOOKS)}/break-glass.md"
+        alarms = {short: LogAlarm(what, filter_, runbook) for short, (what, filter_) in ALARMS.items()}
         log_alarms(name, told, alarms, child)
         register(self)

@@ -16,6 +16,16 @@ LEFT, RIGHT, TOP, BOTTOM = 46, 14, 30, 44
 SERIES_COLOURS = 6
 """Classes that the style sheet has; further series begin again."""
 
+_MARKS = (
+    "M3.4 0A3.4 3.4 0 1 1-3.4 0A3.4 3.4 0 1 1 3.4 0Z",  # a circle
+    "M-3-3H3V3H-3Z",
+    "M0-4.2L4.2 0L0 4.2L-4.2 0Z",
+    "M0-4L3.8 3H-3.8Z",
+    "M0 4L3.8-3H-3.8Z",
+    "M-3.5-3.5L3.5 3.5M-3.5 3.5L3.5-3.5",
+)
+"""The shape of each colour's points, around the point in pixels: a printer without colours tells lines apart by it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Series:
@@ -149,6 +159,19 @@ def _line(chart: Chart, line: Series, index: int, place: _Scale) -> list[str]:
         for (x, y), (raw_x, raw_y) in zip(points, line.points, strict=True):
             text = f"{line.name}: {chart.x_text(raw_x)}, {raw_y:.4g} {chart.y_label}"
             parts.append(
-                f'<circle class="{style}" cx="{x:.1f}" cy="{y:.1f}" r="3"><title>{escape(text)}</title></circle>'
+                f'<path class="{style}" d="{_mark(index)}" transform="translate({x:.1f} {y:.1f})">'
+                f"<title>{escape(text)}</title></path>"
             )
     return parts
+
+
+def _mark(index: int) -> str:
+    return _MARKS[index % SERIES_COLOURS]
+
+
+def swatch(index: int, *, dashed: bool = False) -> str:
+    """What a legend has before the name of a line: a piece of it, with the shape of its points."""
+    style = f"series-{index % SERIES_COLOURS}" + (" dashed" if dashed else "")
+    point = "" if dashed else f'<path class="{style}" d="{_mark(index)}" transform="translate(14 6)"/>'
+    line = f'<polyline class="{style}" points="0,6 28,6"/>'
+    return f'<svg viewBox="0 0 28 12" width="28" height="12" aria-hidden="true">{line}{point}</svg>'

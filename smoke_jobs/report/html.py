@@ -8,7 +8,7 @@ from typing import Any
 
 from trainyard import output
 from trainyard.smoke_jobs.ddp.result import unproven_text
-from trainyard.smoke_jobs.report.curves import Chart, Series, bytes_text, svg
+from trainyard.smoke_jobs.report.curves import Chart, Series, bytes_text, svg, swatch
 from trainyard.smoke_jobs.report.terminal import cost_text, headline, nodes_text
 
 TEMPLATE = Path(__file__).with_name("page.html.j2")
@@ -31,6 +31,7 @@ def page(document: Mapping[str, Any]) -> str:
         wrong=[check for check in document["checks"] if check["verdict"] in ("fail", "below")],
         counts={name: sum(check["verdict"] == name for check in document["checks"]) for name in COUNTS},
         charts=charts,
+        swatch=swatch,
         limit=_limit,
         facts=_facts(document),
         unproven=unproven_text(document),

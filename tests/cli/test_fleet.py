@@ -83,7 +83,8 @@ def test_a_client_is_one_command(agency: Path) -> None:
         (("--region", "mars"), 2, "--region: got mars"),
         (("--called", ""), 2, "--called: got 0 characters; must have 1 to 80"),
         (("--wave", "first"), 2, "--wave: got first; must be one of canary, early, rest"),
-        (("--team-size", "0"), 2, "--team-size"),
+        (("--team-size", "0"), 2, '--team-size: got "0"; must be at least 1'),
+        (("--monthly-budget", "0"), 2, "--monthly-budget: got"),
     ],
 )
 def test_what_is_wrong_or_another_s_is_refused_and_nothing_is_written(
@@ -140,6 +141,43 @@ def test_a_wrong_fleet_file_is_told(agency: Path, text: str, said: str) -> None:
         done = run(agency, "fleet", verb)
         assert done.exit_code == 2
         assert said in done.output
+
+
+@pytest.mark.parametrize(
+    ("broken", "wrong", "said"),
+    [
+        ("config: [\n", ("?", "?", "?"), "Pulumi.acme.yaml: got no YAML"),
+        ("confg:\n  trainyard:client: acme\n", ("?", "aws", "us-east-1"), "confg: got a mapping"),
+        (
+            "config:\n  trainyard:client: acme\n  trainyard:teamSize: 0\n",
+            ("acme", "aws", "us-east-1"),
+            "teamSize: got",
+        ),
+    ],
+)
+def test_a_client_s_broken_file_is_told_and_hides_no_other(
+    agency: Path, broken: str, wrong: tuple[str, ...], said: str
+) -> None:
+    (agency / "Pulumi.acme.yaml").write_text(broken)
+    for verb, code in (("list", 0), ("check", 2)):
+        done = run(agency, "fleet", verb)
+        assert done.exit_code == code, done.output
+        lines = {line.split()[0]: line.split() for line in reversed(done.output.splitlines()) if line.strip()}
+        assert lines["globex"][1:4] == ["globex", "aws", "us-east-1"] and "sound" in lines["globex"]
+        told = " ".join(done.output.split())
+        assert "acme has wrong settings: " in told and f"mend {said}" in told.replace(
+            "Pulumi.acme.yaml: confg", "confg"
+        )
+    rows = {row["stack"]: row for row in json.loads(run(agency, "fleet", "list", "--json", "-").stdout)["stacks"]}
+    assert [rows["acme"][key] or "?" for key in ("client", "cloud", "region")] == list(wrong)
+    if wrong[1] == "?":  # what cannot be read is brought up by nobody, and nobody past it
+        assert run(agency, "fleet", "upgrade", "--pulumi", "true").exit_code == 2
+
+
+def test_where_every_file_is_broken_the_project_is_wrong(agency: Path) -> None:
+    (agency / "Pulumi.globex.yaml").write_text("config: [\n")
+    done = run(agency, "fleet", "check")
+    assert done.exit_code == 2 and "Pulumi.globex.yaml: got no YAML" in " ".join(done.output.split())
 
 
 def test_an_upgrade_brings_a_wave_up_and_notes_it(agency: Path, tmp_path: Path) -> None:

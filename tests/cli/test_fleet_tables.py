@@ -186,12 +186,20 @@ def test_the_list_ends_with_what_all_are_and_says_why_one_is_left_alone(
 
     def verdict(state: State, expected: float | None) -> Any:
         money = None if expected is None else SimpleNamespace(expected=expected, budget=None)
-        return SimpleNamespace(verdict=SimpleNamespace(state=state, money=money, as_json=dict))
+        wrong = {"headline": f"hooli is {state.value}", "next_steps": ("mend one", "mend two"), "stack": "hooli"}
+        counts = {"errors": 5, "mandatory": 0}
+        return SimpleNamespace(verdict=SimpleNamespace(state=state, money=money, as_json=dict, **wrong, **counts))
 
     told_each = {"acme": verdict(State.SOUND, 1200), "globex": verdict(State.SOUND, 800.4)}
     print_stacks(found, told_each | {"hooli": verdict(State.REFUSED, None)})
     lines = capsys.readouterr().out.splitlines()
-    assert lines[-2] == "hooli is left alone: change freeze until 12 December"
+    assert lines[-6:-1] == [
+        "hooli is left alone: change freeze until 12 December",
+        "hooli is refused.",
+        "  mend one",
+        "  mend two",
+        "  `trainyard check hooli` tells the rest",
+    ]
     assert lines[-1] == (
         f"3 stacks: 2 sound, 1 {State.REFUSED.value}; 2,000 USD a month expected, without 1 that have no price."
     )

@@ -11,6 +11,7 @@ import yaml
 from typer.testing import CliRunner
 
 from tests.shared import ROOT
+from tests.smoke_jobs.ddp.conftest import WITHOUT_COMPILER
 from tests.smoke_jobs.report.support import document
 from trainyard.cli import smoke_fit, smoke_targets
 from trainyard.cli.main import app
@@ -79,7 +80,8 @@ def test_a_real_local_run_writes_all_that_was_asked_for(tmp_path):
     assert files["html"].read_text().startswith("<!doctype html>")
 
 
-def test_a_broken_check_is_exit_10_and_told(tmp_path):
+def test_a_broken_check_is_exit_10_and_told(monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", str(WITHOUT_COMPILER))  # the test above has ranks as a user has them
     result = _run("--nproc", "2", *QUICK, "--break", "devices", "--json", "-")
     assert result.exit_code == 10
     found = json.loads(result.stdout)

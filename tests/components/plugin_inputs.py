@@ -337,6 +337,7 @@ INPUTS: dict[str, dict[str, Any]] = {
         "subject": "acme-demo",
         "emails": ["ops@example.com"],
         "labels": {"client": "acme"},
+        "runbooks": "docs/runbooks",
     },
     "ProjectServices": {"services": ["compute", "sqladmin"], "agents": ["sqladmin"]},
     "ManagedIdentities": {
@@ -732,12 +733,14 @@ INPUTS: dict[str, dict[str, Any]] = {
             "alerts": {"topic_arn": f"arn:aws:sns:us-east-1:{ACCOUNT}:alerts", "sigv4": {"region": "us-east-1"}},
         },
         "alertTopicArn": f"arn:aws:sns:us-east-1:{ACCOUNT}:alerts",
+        "runbooks": "docs/runbooks",
     },
     "ManagedRules": {"workspaceId": "ws-680098d9-4629-4fdb-8ca0-6f5eeb8869e8", "rules": {"groups": []}},
     "Watchdog": {
         "keyArn": KEY,
         "alertTopicArn": f"arn:aws:sns:us-east-1:{ACCOUNT}:alerts",
         "clusterName": "acme-demo",
+        "runbooks": "docs/runbooks",
     },
     "Monitoring": {
         "chart": CHART,

@@ -20,6 +20,7 @@ from tests.rehearsal.works.mistakes import Change, both, drop, edit, put, told
 from tests.shared import ROOT
 from tests.stacks.test_fabric_networks import inputs
 from trainyard.conventions.gpudirect import TRANSPORTS, Transport
+from trainyard.policies.pack import POLICIES
 from trainyard.recorded.node_groups import gpu_node_groups
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import GCP_NETWORK, JOB
@@ -482,7 +483,10 @@ def test_a_policy_that_lets_by_what_the_level_refuses_breaks_a_policy(run: Rehea
         dataclasses.replace(each, inputs=weaken(each.inputs)) if each.name == "teams-baseline-guard" else each
         for each in run.known.resources
     ]
-    assert any("namespace-without-pod-security" in each and told in each for each in judged(run, changed))
+    name = "namespace-without-pod-security"
+    rules = [policy for policy in POLICIES if policy.name == name]
+    found = check_policies("large-gcp", [], changed, {"environment": "production"}, policies=rules).violations
+    assert any(name in str(each) and told in str(each) for each in found)
 
 
 def test_the_namespaces_wait_for_what_holds_their_level(run: Rehearsal) -> None:

@@ -20,6 +20,7 @@ field                   stands for
 `object_id`             `namespace/name` of a Kubernetes object or a Helm release
 `input:key|default`     an input that is a text or a whole number; the default, which may hold fields, otherwise
 `tail:key`              what follows the last colon of an input
+`end:key`               what follows its last colon or slash
 `address:key`           an input that is a URL, without `https://`
 ======================  ===============================================================================
 
@@ -74,6 +75,7 @@ class ServiceModel:
     caseless: tuple[str, ...] = ()  # input paths whose words the provider takes in capitals or without
     unset_by_zero: tuple[str, ...] = ()  # input paths of numbers of which the provider sends no 0
     required: tuple[str, ...] = ()  # input paths that the provider asks for, and the service by itself does not
+    by_name: bool = False  # nobody looked: a 0 may be sent or not, and there are more kinds of machines than it lists
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,16 +36,16 @@ def list_(
 
     No cloud is asked without --live: what `fleet drift`, `fleet upgrade`, `trainyard smoke` and --live found out is
     kept beside the stack files. What nobody asked is `unknown`.
-    Exit codes: 0, whatever the verdicts; 2 fleet.yaml, a stack file or what was kept cannot be read.
+    Exit codes: 0, whatever the verdicts; 2 fleet.yaml, every stack file or what was kept cannot be read.
     """
     from trainyard.fleet.drift import last
 
     check_outputs({"--json": json_file})
     folder = find_project(project)
-    clients = fleet_judging.held_clients(folder)
+    clients = fleet_judging.held_clients(folder, broken_too=True)
     if live:
         fleet_judging.need_pulumi(pulumi)
-        ask_all(folder, clients, pulumi)
+        ask_all(folder, [client for client in clients if client.is_read], pulumi)
     try:
         known = {client.stack: known_of(client.stack, folder / HOMES) for client in clients}
     except SettingsError as error:
@@ -78,8 +78,8 @@ def check(json_file: JsonOption = None, jobs: JobsOption = None, project: Projec
     from trainyard.fleet.apart import shared_between
 
     check_outputs({"--json": json_file})
-    clients = fleet_judging.held_clients(find_project(project))
-    shared = shared_between(clients)
+    clients = fleet_judging.held_clients(find_project(project), broken_too=True)
+    shared = shared_between([client for client in clients if client.is_read])
     told = fleet_judging.judged(clients, jobs)
     if json_file is not None:
         stacks = [row(client, told[client.stack]) for client in clients]

@@ -61,15 +61,16 @@ def need_ways(clients: Sequence[Client]) -> None:
         fail(f"not on the path: {'; '.join(lost)}")
 
 
-def clients_of(folder: Path) -> list[Client]:
-    """The clients of a project; ends the command where it has none, or where the fleet's file is wrong."""
+def clients_of(folder: Path, *, broken_too: bool = False) -> list[Client]:
+    """The clients of a project; ends the command where it has none, or where the fleet's file is wrong. A stack file
+    that cannot be read ends it too, but for `broken_too`."""
     from trainyard.fleet.clients import read_clients
 
     files = stack_files(folder)
     if not files:
         fail(f"there is no stack in {folder}; `trainyard new CLIENT` adds one")
     with settings_of("of the fleet"):
-        return read_clients(folder, files)
+        return read_clients(folder, files, broken_too=broken_too)
 
 
 def shelf_of(folder: Path) -> Shelf:
@@ -84,7 +85,7 @@ def shelf_of(folder: Path) -> Shelf:
     return Shelf(folder / WHEELS, index)
 
 
-def held_clients(folder: Path) -> list[Client]:
+def held_clients(folder: Path, *, broken_too: bool = False) -> list[Client]:
     """The clients of a project, those that are pinned with the release that they stay on.
 
     Ends the command where that release is not to be had: nothing else may judge them, or bring them up.
@@ -92,7 +93,7 @@ def held_clients(folder: Path) -> list[Client]:
     from trainyard.fleet.known import HOMES
     from trainyard.fleet.pinned import held
 
-    clients, found = clients_of(folder), []
+    clients, found = clients_of(folder, broken_too=broken_too), []
     if all(client.entry.pin is None for client in clients):
         return clients
     shelf, installed = shelf_of(folder), version("trainyard")

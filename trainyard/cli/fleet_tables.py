@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from rich.markup import escape
 from rich.table import Table
@@ -30,9 +30,9 @@ def row(client: Client, told: Told) -> dict[str, Any]:
     settings = client.settings
     return {
         "stack": client.stack,
-        "client": client.name,
-        "cloud": settings.cloud,
-        "region": settings.region,
+        "client": client.name if client.is_named else None,
+        "cloud": settings.cloud if client.is_read else None,
+        "region": settings.region if client.is_read else None,
         "team_size": settings.team_size,
         "profile": profile_of(settings),
         "wave": client.entry.wave,
@@ -56,10 +56,7 @@ def print_stacks(clients: Sequence[Client], told: Mapping[str, Told]) -> None:
         money = verdict.money
         table.add_row(
             client.stack,
-            client.name,
-            said["cloud"],
-            said["region"],
-            said["profile"] or "?",
+            *(said[key] or "?" for key in ("client", "cloud", "region", "profile")),
             f"{said['wave']}{', frozen' if said['frozen'] else ''}",
             f"{said['version'] or 'never up'}{', pinned to ' + said['pin'] if said['pin'] else ''}",
             Text(verdict.state.value, style=styles[verdict.state.mood]),
@@ -71,8 +68,27 @@ def print_stacks(clients: Sequence[Client], told: Mapping[str, Told]) -> None:
     for client in clients:
         if client.entry.frozen is not None:
             out.print(f"{client.stack} is left alone: {client.entry.frozen}", markup=False, soft_wrap=True)
+    _print_wrong([told[client.stack].verdict for client in clients])
     if len(clients) > 1:
         out.print(_together([told[client.stack].verdict for client in clients]), markup=False, soft_wrap=True)
+
+
+_MOST_WRONG: Final = 10
+"""Stacks of which a table tells what is wrong; whoever broke more than these broke what all share."""
+
+
+def _print_wrong(verdicts: Sequence[Verdict]) -> None:
+    """What is to be mended of each stack that must not go up, as its own check tells it."""
+    out, wrong = console(), [verdict for verdict in verdicts if not verdict.state.deployable]
+    for verdict in wrong[:_MOST_WRONG]:
+        out.print(f"{verdict.headline}.", markup=False, soft_wrap=True)
+        for step in verdict.next_steps:
+            out.print(f"  {step}", markup=False, soft_wrap=True)
+        if verdict.errors + verdict.mandatory > len(verdict.next_steps):
+            out.print(f"  `trainyard check {verdict.stack}` tells the rest", markup=False, soft_wrap=True)
+    if len(wrong) > _MOST_WRONG:
+        rest = count(len(wrong) - _MOST_WRONG, "more stack")
+        out.print(f"{rest} must not go up; `trainyard check` tells why.", markup=False, soft_wrap=True)
 
 
 def _together(verdicts: Sequence[Verdict]) -> str:

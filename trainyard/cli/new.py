@@ -145,7 +145,7 @@ def new(
         "aws": _given(accountId=account, assumeRole=assume_role),
         "gcp": _given(project=gcp_project, projectNumber=gcp_project_number, billingAccount=gcp_billing_account),
     }
-    settings = {key: value for key, value in own.items() if value}
+    settings = {key: value for key, value in own.items() if value is not None and value not in ("", [], {})}
     schema = os.path.relpath(folder / SCHEMA_FILE, where)
     with tempfile.TemporaryDirectory() as scratch:
         draft = Path(scratch) / file.name

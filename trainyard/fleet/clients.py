@@ -20,7 +20,7 @@ from trainyard.review.handover.agency import LONGEST_NAME, Agency
 from trainyard.settings.common import Settings
 from trainyard.settings.namespace import namespace_values
 from trainyard.settings.one_entry import with_entry
-from trainyard.settings.read import read_settings
+from trainyard.settings.read import NAMESPACE, read_settings
 from trainyard.settings.types import Model, matching
 from trainyard.settings.unseen import stand_in
 from trainyard.user_files import read_text, read_yaml
@@ -38,6 +38,10 @@ _HEAD = """\
 # one stays on. `frozen`: why one is left alone. `agency`: who hands over, as docs/report.md tells. `index`: your own
 # package index, for releases whose wheel is not in wheels/.
 """
+
+
+CLIENT_KEY: Final = f"{NAMESPACE}:client"
+"""The full key of who an environment is for."""
 
 
 class Entry(Model):
@@ -79,11 +83,17 @@ class Client:
     entry: Entry
     python: Path | None = None  # of the release that it is pinned to, where that is not the installed one
     view: Path | None = None  # the project as that release's program is run in it
+    is_read: bool = True  # False: its file is no YAML, so that nothing is known of it but its name
+
+    @property
+    def is_named(self) -> bool:
+        """Whether its file, or Pulumi.yaml, says who it is for."""
+        return CLIENT_KEY in self.config.values
 
     @property
     def name(self) -> str:
-        """Who the environment is for."""
-        return self.settings.client
+        """Who the environment is for; where nobody says, the stack's own name, so that it is taken for no other's."""
+        return self.settings.client if self.is_named else self.stack
 
     @property
     def folder(self) -> Path:
@@ -177,14 +187,33 @@ def _said(entry: Entry) -> dict[str, Any]:
     return {"wave": entry.wave, **entry.model_dump(exclude_none=True, exclude={"wave"})}
 
 
-def read_clients(project: Path, files: Sequence[Path]) -> list[Client]:
+def read_clients(project: Path, files: Sequence[Path], *, broken_too: bool = False) -> list[Client]:
     """The clients' stacks, in the order of their waves, by name within one; raises `SettingsError`.
 
-    Settings that are wrong are left out: `trainyard check` tells them.
+    Settings that are wrong are left out: `trainyard check` tells them. With `broken_too` a file that cannot be read is
+    a client of whom nothing is known, so that one broken file hides no other client; all of them broken still raises.
     """
     fleet = read_fleet(project, [stack_of(file) for file in files])
-    found = [read_client(project, file, fleet.stacks.get(stack_of(file), Entry())) for file in files]
+    found, broken = [], None
+    for file in files:
+        entry = fleet.stacks.get(stack_of(file), Entry())
+        try:
+            found.append(read_client(project, file, entry))
+        except SettingsError as error:
+            if not broken_too:
+                raise
+            broken = error
+            found.append(_unread(project, file, entry))
+    if broken is not None and not any(client.is_read for client in found):
+        raise broken
     return sorted(found, key=lambda client: (WAVES.index(client.entry.wave), client.stack))
+
+
+def _unread(project: Path, file: Path, entry: Entry) -> Client:
+    """A client whose file cannot be read."""
+    nowhere = {state.BACKEND: "", state.SECRETS_PROVIDER: ""}
+    config = StackConfig("", stack_of(file), project, file, project, {}, frozenset(), state=nowhere)
+    return Client(config.stack, file, config, read_settings({}).settings, entry, is_read=False)
 
 
 def read_client(project: Path, file: Path, entry: Entry) -> Client:

@@ -15,8 +15,10 @@ from trainyard import catalog
 from trainyard.catalog import gcp
 from trainyard.catalog.versions import Pins
 from trainyard.conventions import NOBODYS
+from trainyard.conventions.monitoring import RUNBOOKS
 from trainyard.plan.aws.image_cache import cached
 from trainyard.plan.aws.make import plan_aws
+from trainyard.plan.aws.managed import UNREAD as UNREAD_ON_AWS
 from trainyard.plan.aws.managed import plan_managed_aws
 from trainyard.plan.aws.parts import AwsPlan
 from trainyard.plan.budget import check_budget, plan_budget
@@ -25,12 +27,13 @@ from trainyard.plan.egress import no_wall, plan_egress
 from trainyard.plan.gcp.image_cache import cached as cached_in_project
 from trainyard.plan.gcp.make import plan_gcp
 from trainyard.plan.gcp.managed import plan_managed_gcp
+from trainyard.plan.gcp.managed import unread as unread_on_gcp
 from trainyard.plan.gcp.parts import GcpPlan
 from trainyard.plan.images import plan_allowed_images
 from trainyard.plan.ledger import Ledger
 from trainyard.plan.lock import NOTHING, Lock
 from trainyard.plan.mirrors import mirrored, plan_mirrors, pulled_pins
-from trainyard.plan.parts import ClusterPlan, Core, GroundPlan, IdleFloor, MlflowPlan, Plan, ProfileName
+from trainyard.plan.parts import ClusterPlan, Core, Decision, GroundPlan, IdleFloor, MlflowPlan, Plan, ProfileName
 from trainyard.plan.people import plan_teams, size_and_profile, teams_of
 from trainyard.plan.profiles import Profile
 from trainyard.plan.storage import plan_storage
@@ -52,13 +55,15 @@ _STAND_IN_REGIONS = {"aws": "us-east-1", "gcp": "us-central1"}
 checked."""
 
 
-def make_plan(settings: Settings, stack: str, lock: Lock = NOTHING) -> Plan:
-    """The plan of an environment; `stack` is the stack's name, `lock` what was decided for it before.
+def make_plan(settings: Settings, stack: str, lock: Lock = NOTHING, noted: Sequence[Decision] = ()) -> Plan:
+    """The plan of an environment; `stack` is the stack's name, `lock` what was decided for it before, `noted` what was
+    decided of the settings themselves.
 
     Raises:
         SettingsError: with everything that is wrong with the settings, each named by its key in a stack file.
     """
     ledger = Ledger(region_known=settings.region in _REGIONS[settings.cloud]())
+    ledger.decisions.extend(noted)
     _check_region(settings, ledger)
     environment = _environment(settings, stack, ledger)
     team_size, figures, profile_known = size_and_profile(settings, lock.profile, ledger)
@@ -180,6 +185,7 @@ def _plan(context: Context, environment: str, stack: str) -> Plan:
             chart_mirror=chart_mirror,
             protect=ledger.decide("protect", settings.protect, "setting protect"),
             decisions=tuple(ledger.decisions),
+            runbooks=settings.monitoring.runbooks or RUNBOOKS,
         ),
         ground=ground,
         clusters=clusters,
@@ -193,6 +199,11 @@ def _ground(
     if context.settings.cloud == "gcp":
         return plan_gcp(name, _tag_values(context.settings, environment), teams, mlflow, context)
     return plan_aws(name, teams, mlflow, context)
+
+
+def unread_without_cluster(settings: Settings) -> frozenset[str]:
+    """The settings that nothing of managed training reads on the settings' cloud."""
+    return unread_on_gcp(settings) if settings.cloud == "gcp" else UNREAD_ON_AWS
 
 
 def _managed_ground(

@@ -80,15 +80,18 @@ def plan_types(field: str, given: Sequence[str] | None, shelf: Shelf, context: C
     return ledger.decide(f"managed.{field}", tuple(f"{shelf.prefix}{each}" for each in types), source)
 
 
-def refuse_cluster_settings(also: Collection[str], context: Context, read: Collection[str] = ()) -> None:
-    """What would be read by nothing is said so, with the profile that reads it.
+def cluster_settings(also: Collection[str], read: Collection[str] = ()) -> frozenset[str]:
+    """The settings that nothing of managed training reads.
 
     Args:
         also: the cloud's own keys.
         read: keys that the environment reads although it has no cluster.
-        context: settings and ledger.
     """
-    keys = {*OF_A_CLUSTER, *also} - {*read}
+    return frozenset({*OF_A_CLUSTER, *also} - {*read})
+
+
+def refuse_cluster_settings(keys: Collection[str], context: Context) -> None:
+    """What would be read by nothing, as `cluster_settings` tells, is said so, with the profile that reads it."""
     for key, value in given_settings(context.settings):
         if any(key == each or key.startswith(f"{each}.") for each in keys):
             allowed = "is of a cluster, and the small profile has none: managed training instead"

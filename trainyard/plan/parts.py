@@ -176,6 +176,7 @@ class Core:
     chart_mirror: str | None  # where all charts are pulled from; None: where each is published
     protect: bool
     decisions: tuple[Decision, ...]
+    runbooks: str  # the address that the alarms' pages are below, or the folder that they are in
 
     @property
     def lasting_tags(self) -> dict[str, str]:
@@ -596,11 +597,6 @@ class Plan(Generic[OnGround]):
     core: Core
     ground: OnGround
     clusters: tuple[ClusterPlan, ...]
-
-    @property
-    def runbooks(self) -> str | None:
-        """The address or folder that the alerts' pages are below; None where no cluster is watched."""
-        return next((one.monitoring.runbooks for one in self.clusters if one.monitoring is not None), None)
 
     def tracks(self, cluster: ClusterPlan) -> bool:
         """Whether jobs of the cluster have a tracking server.

@@ -10,6 +10,7 @@ from trainyard import catalog
 from trainyard.plan.lock import NOTHING, Lock, gone_text, lock_path, read_lock, unlocked_text
 from trainyard.plan.make import make_plan
 from trainyard.plan.parts import Plan
+from trainyard.plan.passed_over import without_passed_over
 from trainyard.plan.smoke import waiting_text
 from trainyard.problems import SettingsError
 from trainyard.rehearsal.engine.project import StackConfig, read_stack, unseen_text
@@ -28,7 +29,7 @@ class Resolved:
     warnings: tuple[str, ...]
 
 
-def resolve(config: Mapping[str, str], stack: str, lock: Lock = NOTHING) -> Resolved:
+def resolve(config: Mapping[str, str], stack: str, lock: Lock = NOTHING, shared: Collection[str] = ()) -> Resolved:
     """The settings and the plan of a stack.
 
     Args:
@@ -36,6 +37,7 @@ def resolve(config: Mapping[str, str], stack: str, lock: Lock = NOTHING) -> Reso
             and arrays as JSON.
         stack: the stack's name.
         lock: what was decided for it before.
+        shared: the keys that Pulumi.yaml gives to every stack, and this one leaves so.
 
     Raises:
         SettingsError: with every problem of the settings, of what must fit together, and of the plan.
@@ -43,15 +45,16 @@ def resolve(config: Mapping[str, str], stack: str, lock: Lock = NOTHING) -> Reso
     reading = read_settings(config)
     problems = list(reading.problems)
     plan = None
+    settings, noted = without_passed_over(reading.settings, shared, lock)
     try:
-        plan = make_plan(reading.settings, stack, lock)
+        plan = make_plan(settings, stack, lock, noted)
     except SettingsError as error:
         stood_in = {key for key in STAND_INS if key in reading.wrong}
         problems += [problem for problem in reading.new(error.problems) if problem.key not in stood_in]
     if problems or plan is None:
         raise SettingsError(dict.fromkeys(problems))
     told = (*unlocked_text(plan, lock), *gone_text(plan, lock), *waiting_text(plan, lock), *_ending(plan))
-    return Resolved(reading.settings, plan, (*reading.warnings, *told))
+    return Resolved(settings, plan, (*reading.warnings, *told))
 
 
 def _ending(plan: Plan) -> Iterator[str]:
@@ -73,6 +76,7 @@ def resolve_all(
     secret_keys: Collection[str] = (),
     project: str = NAMESPACE,
     lock: Lock = NOTHING,
+    shared: Collection[str] = (),
 ) -> Resolved:
     """The settings and the plan of a stack, from every key that the engine hands over, with its namespace.
 
@@ -82,13 +86,14 @@ def resolve_all(
         secret_keys: those that hold something encrypted; no problem quotes their values.
         project: the project's name, under which the engine puts keys that have no namespace.
         lock: what was decided for the stack before.
+        shared: the full keys that Pulumi.yaml gives to every stack, and this one leaves so.
 
     Raises:
         SettingsError: as `resolve` does, and for keys whose namespace was meant to be ours.
     """
     problems = list(misplaced_keys(values))
     try:
-        resolved = resolve(namespace_values(values), stack, lock)
+        resolved = resolve(namespace_values(values), stack, lock, namespace_values(dict.fromkeys(shared, "")))
     except SettingsError as error:
         problems += error.problems
     if problems:
@@ -113,7 +118,7 @@ def resolve_config(config: StackConfig, lock: Lock | None = None) -> Resolved:
     if lock is None:
         lock = read_lock(lock_path(config.file)) or NOTHING
     try:
-        resolved = resolve_all(config.values, config.stack, config.secret_keys, config.project, lock)
+        resolved = resolve_all(config.values, config.stack, config.secret_keys, config.project, lock, config.shared)
     except SettingsError as error:
         raise SettingsError(config.joined(error.problems)) from None
     if config.problems:

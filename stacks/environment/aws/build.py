@@ -59,8 +59,7 @@ def build(plan: Plan[AwsPlan]) -> Foundation:
     backups = _backups(storage, database)
     budget = _budget(plan, account, keys, on_aws, told_of_backups=bool(backups))
     if backups:
-        if plan.runbooks is not None:
-            backups["runbooks"] = plan.runbooks
+        backups["runbooks"] = plan.core.runbooks
         BackupAlerts(_BACKUPS, {"topic_arn": budget.topic_arn, **backups}, on_aws)
     training = _managed(plan, account, network, storage, keys, budget, on_aws)
     return Foundation(

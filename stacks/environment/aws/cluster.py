@@ -184,6 +184,7 @@ def _watchdog(
         "key_arn": shared.keys.platform.key_arn,
         "alert_topic_arn": shared.alert_topic,
         "cluster_name": planned.name,
+        "runbooks": planned.monitoring.runbooks,
     }
     if planned.monitoring.managed:
         args["figures_account_id"] = shared.account
@@ -205,6 +206,7 @@ def _figures(
         "protect": plan.core.protect,
         "route": _alert_route(plan, shared, watchdog),
         "alert_topic_arn": shared.alert_topic,
+        "runbooks": own.runbooks,
     }
     return ManagedPrometheus(f"{resource_prefix(plan, planned)}figures", args, opts)
 

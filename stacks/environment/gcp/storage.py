@@ -13,7 +13,7 @@ from trainyard.components.gcp.buckets import GcsNetworksArgs
 from trainyard.components.gcp.database import DATABASE, USER, CloudSqlDatabase, CloudSqlDatabaseArgs
 from trainyard.components.gcp.encryption import ProjectKeys
 from trainyard.components.gcp.lustre import FILESYSTEM, ManagedLustre
-from trainyard.components.gcp.record import ProjectRecord, RecordAlarms
+from trainyard.components.gcp.record import ProjectRecord, RecordAlarms, RecordAlarmsArgs
 from trainyard.components.gcp.services import ProjectServices
 from trainyard.components.gcp.shared_files import SHARE, FilestoreShare
 from trainyard.components.gcp.shared_network import AnyVpc
@@ -102,16 +102,14 @@ def make_record(plan: Plan[GcpPlan], keys: ProjectKeys, services: ProjectService
         },
         after(gcp, [*services.ready, *keys.granted["record"]]),
     )
-    RecordAlarms(
-        "record-alarms",
-        {
-            "project": own.project,
-            "subject": plan.core.name,
-            "emails": plan.core.budget.alert_emails,
-            "labels": dict(own.labels),
-        },
-        after(gcp, services.ready),
-    )
+    told: RecordAlarmsArgs = {
+        "project": own.project,
+        "subject": plan.core.name,
+        "emails": plan.core.budget.alert_emails,
+        "labels": dict(own.labels),
+        "runbooks": plan.core.runbooks,
+    }
+    RecordAlarms("record-alarms", told, after(gcp, services.ready))
 
 
 def make_storage(
@@ -293,9 +291,8 @@ def make_backup_alarms(
         "subject": plan.core.name,
         "emails": plan.core.budget.alert_emails,
         "labels": dict(plan.ground.labels),
+        "runbooks": plan.core.runbooks,
     }
-    if plan.runbooks is not None:
-        args["runbooks"] = plan.runbooks
     if files.shared is not None:
         args["backup_plan_id"] = files.shared.backup_plan_id
     if database is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from dataclasses import dataclass, field
 from typing import Any
@@ -43,24 +44,27 @@ def refusals(policy: Any, item: dict[str, Any] | None, username: str = JOB_CONTR
         for rule in rules.get("resource_rules", rules.get("resourceRules"))
         for operation in rule["operations"]
     }
+    context = _context(item, asked)
     conditions = policy.get("match_conditions", policy.get("matchConditions", []))
-    if asked.operation not in operations or not all(_evaluate(c["expression"], item, {}, asked) for c in conditions):
+    if asked.operation not in operations or not all(_evaluate(c["expression"], context) for c in conditions):
         return []
     variables: dict[str, Any] = {}
     for variable in policy.get("variables", []):
-        variables[variable["name"]] = _evaluate(variable["expression"], item, variables, asked)
+        variables[variable["name"]] = _evaluate(variable["expression"], context)
+        context.add_variable("variables", dict(variables))
     return [
         validation["message"]
         for validation in policy["validations"]
-        if not _evaluate(validation["expression"], item, variables, asked)
+        if not _evaluate(validation["expression"], context)
     ]
 
 
-def _evaluate(expression: str, item: dict[str, Any] | None, variables: dict[str, Any], asked: Request) -> Any:
+def _context(item: dict[str, Any] | None, asked: Request) -> cel.Context:
+    """What every expression about an object sees; variables come to it one by one."""
     context = cel.Context()
     context.add_variable("object", item)
     context.add_variable("oldObject", asked.old)
-    context.add_variable("variables", dict(variables))
+    context.add_variable("variables", {})
     request = {"userInfo": {"username": asked.username}, "operation": asked.operation, "options": asked.options}
     context.add_variable("request", request)
     # Libraries of the API server's that the evaluator does not have.
@@ -69,4 +73,12 @@ def _evaluate(expression: str, item: dict[str, Any] | None, variables: dict[str,
     context.add_function("sum", lambda numbers: float(sum(numbers)))
     context.add_function("max", max)
     context.add_function("dyn", lambda value: value)
-    return cel.evaluate(expression, context)
+    return context
+
+
+def _evaluate(expression: str, context: cel.Context) -> Any:
+    return _compiled(expression).execute(context)
+
+
+_compiled = functools.lru_cache(maxsize=None)(cel.compile)
+"""The expressions of a policy are asked of many objects."""

@@ -12,7 +12,16 @@ import sys
 
 import pytest
 
-from tests.components.k8s.test_notebook_server import TOKEN, WAIT_S, answers, call, environment, free_port, until
+from tests.components.k8s.test_notebook_server import (
+    TOKEN,
+    WAIT_S,
+    WITHOUT_GRAMMARS,
+    answers,
+    call,
+    environment,
+    free_port,
+    until,
+)
 from trainyard.components.k8s.notebook_server import server_files
 from trainyard.components.k8s.notebooks_values import values
 
@@ -92,6 +101,7 @@ def hub(tmp_path):
         )
         (tmp_path / "jupyterhub_config.py").write_text(head + CONFIG, encoding="utf-8")
         kept = {key: value for key, value in os.environ.items() if not key.startswith(("JUPYTER", "PYTHON"))}
+        kept["PYTHONPATH"] = WITHOUT_GRAMMARS
         with (tmp_path / "log").open("wb") as log:
             process = subprocess.Popen(
                 [sys.executable, "-m", "jupyterhub"], cwd=tmp_path, env=kept, stdout=log, stderr=subprocess.STDOUT

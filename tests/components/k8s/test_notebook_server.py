@@ -27,6 +27,8 @@ pytest.importorskip("ipykernel", reason="the extra dev has a kernel")
 
 TOKEN = "t" * 32
 WAIT_S = 300
+WITHOUT_GRAMMARS = str(Path(__file__).with_name("without_grammars"))
+"""Put on the path of servers: see there."""
 
 
 def free_port():
@@ -82,7 +84,7 @@ def environment(folder, files):
         "JUPYTER_CONFIG_PATH": str(folder / "root/etc/jupyter"),
         # Short, as in a pod: the path of a socket is at most 107 characters.
         "JUPYTER_RUNTIME_DIR": tempfile.mkdtemp(prefix="kernels-", dir="/tmp"),
-        "PYTHONPATH": str(folder / "root/etc/jupyter/trainyard"),
+        "PYTHONPATH": os.pathsep.join([str(folder / "root/etc/jupyter/trainyard"), WITHOUT_GRAMMARS]),
     }
 
 

@@ -52,9 +52,8 @@ def test_what_is_unusual_and_right_is_not_told(what: str) -> None:
      ("volumes", [{"name": ["a"]}]), ("mountPoints", {"sourceVolume": "a"}), ("mountPoints", [{"sourceVolume": []}])],
 )  # fmt: skip
 def test_a_job_of_any_shape_is_read(key: str, value: Any) -> None:
-    assert told(*job(image="busybox", vcpus=1, memory=512, **{key: value})) <= {
-        ("error", "batch-definition", "containerProperties")
-    }
+    found = told(*job(image="busybox", vcpus=1, memory=512, **{key: value}))
+    assert {rule for _, rule, _ in found} <= {"aws-json", "batch-definition"}
 
 
 def arn(service: str, rest: str, region: str = "us-east-1", partition: str = "aws") -> str:
@@ -109,7 +108,7 @@ def test_every_partition_has_arns_of_its_own(region: str, partition: str) -> Non
 @pytest.mark.parametrize(
     ("type_", "inputs", "rule"),
     [
-        ("aws:s3tables/namespace:Namespace", {"tableBucketArn": "arn:aws:s3:::models"}, "aws-arn-kind"),
+        ("aws:s3tables/namespace:Namespace", {"tableBucketArn": "arn:aws:s3:::models"}, "aws-model"),
         ("aws:dms/endpoint:Endpoint", {"certificateArn": arn("acm", "certificate/0")}, "aws-arn-kind"),
         ("aws:s3/bucketLogging:BucketLogging", {"targetBucket": "arn:aws:s3:::logs"}, "aws-name"),
         ("aws:sns/topic:Topic", {"kmsMasterKeyId": FAR_KEY}, "aws-arn-region"),
@@ -152,7 +151,7 @@ LOOSE: Final[Mapping[str, Row]] = {
         DEFINITION, {"name": "a", "type": "container", "retryStrategy": {"evaluateOnExits": [
             {"action": "retry", "onReason": "*"}]}}),
     "a listener in small letters": (LISTENER, {"loadBalancerArn": arn("elasticloadbalancing", "x"), "protocol": "tcp"}),
-    "targets in small letters": (GROUP, {"protocol": "https", "port": 443}),
+    "targets in small letters": (GROUP, {"protocol": "https", "port": 443, "vpcId": "vpc-1"}),
     "a rule in capitals": (RULE, {"networkAclId": "acl-1", "ruleNumber": 1, "protocol": "-1", "ruleAction": "ALLOW"}),
     "no other names": (CERTIFICATE, {"domainName": "a.example", "subjectAlternativeNames": []}),
     "a window that says nothing": (WINDOW, window(description="")),

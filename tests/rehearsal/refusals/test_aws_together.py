@@ -157,7 +157,7 @@ ROWS: list[tuple[str, str, Any, str]] = [
     ("old", "rules[0].filter.prefix", "/teams/", "s3-lifecycle-filter"),
     ("hub", "credentialArn", DROP, "ecr-cache-credential"),
     ("hub", "credentialArn", f"arn:aws:secretsmanager:us-east-1:{ACCOUNT}:secret:hub-a1b2c3", "aws-model"),
-    ("parameter", "type", "Text", "ssm-parameter"),
+    ("parameter", "type", "Text", "aws-model"),
     ("parameter", "name", "trainyard/demo", "ssm-parameter"),
     ("parameter", "name", "demo", ""),
     ("parameter", "name", "/aws/demo", "ssm-parameter"),

@@ -11,7 +11,7 @@ import pytest
 from tests.rehearsal.works import aws_changes as aws
 from tests.rehearsal.works import mistakes_aws_fifth, mistakes_aws_fourth
 from tests.rehearsal.works.aws_changes import refer, reworded, without
-from tests.rehearsal.works.mistakes import DROP, both, context_of, drop, edit, in_json, put
+from tests.rehearsal.works.mistakes import DROP, both, context_of, drop, edit, in_json, one_by_one, put
 from tests.rehearsal.works.mistakes_aws_fourth import (
     ACL,
     COMPOSITE,
@@ -36,6 +36,8 @@ from trainyard.review.policy_check.check import check_policies
 
 MISTAKES = [*mistakes_aws_fourth.MISTAKES, *mistakes_aws_fifth.MISTAKES]
 BEFORE: dict[str, set] = {}
+SOUND_BEFORE: dict[str, set] = {}
+"""The same with secrets as they are, as each room says it by itself."""
 BUILD, SQS, EFS = "aws:codebuild/project:Project", "aws:sqs/queue:Queue", "aws:efs/fileSystem:FileSystem"
 OWN_MACHINES = put("eksConfiguration", {"eksClusterArn": "arn:aws:eks:eu-west-1:123456789012:cluster/central",
                                         "kubernetesNamespace": "batch"})  # fmt: skip
@@ -50,13 +52,17 @@ KEY_OF_MODELS = both(
 )  # fmt: skip
 
 
+def of(rehearsed, stack):
+    """A stack, and what is known of it."""
+    if stack in STACKS:
+        return foreign_program(stack), CONTEXT
+    rehearsal = rehearsed(stack)
+    return rehearsal, replace(context_of(rehearsal), ours=True)
+
+
 def found(rehearsed, stack, change=None):
     """What values and rooms say, with a change or without."""
-    if stack in STACKS:
-        rehearsal, context = foreign_program(stack), CONTEXT
-    else:
-        rehearsal = rehearsed(stack)
-        context = replace(context_of(rehearsal), ours=True)
+    rehearsal, context = of(rehearsed, stack)
     resources = list(rehearsal.known.resources) if change is None else change(rehearsal.known.resources)
     said = {*check_values(resources, context), *check_works(resources, context)}
     return {finding for finding in said if finding.rule not in UNCHECKED}
@@ -69,6 +75,16 @@ def added(rehearsed, stack, change):
     return found(rehearsed, stack, change) - BEFORE[stack]
 
 
+def adds(rehearsed, stack, change, rule):
+    """Whether a change makes them say this."""
+    rehearsal, context = of(rehearsed, stack)
+    if stack not in SOUND_BEFORE:
+        sound = one_by_one(list(rehearsal.known.resources), context, values=True)
+        SOUND_BEFORE[stack] = {finding for said in sound for finding in said}
+    changed = one_by_one(change(rehearsal.known.resources), context, rule, values=True)
+    return any(rule in {finding.rule for finding in said - SOUND_BEFORE[stack]} for said in changed)
+
+
 @pytest.mark.parametrize("mistake", MISTAKES, ids=lambda one: f"{one.stack}-{one.name}")
 def test_a_mistake_is_told_or_is_a_choice(rehearsed, mistake):
     by, _, name = (mistake.rule or "").rpartition(":")
@@ -79,8 +95,10 @@ def test_a_mistake_is_told_or_is_a_choice(rehearsed, mistake):
         report = check_policies(rehearsal.stack, [], changed, rehearsal.settings, policies=rule)
         assert name in {violation.policy for violation in report.violations}
         return
-    rules = {finding.rule for finding in added(rehearsed, mistake.stack, mistake.change)}
-    assert name in rules if name else (mistake.why and not rules), rules
+    if name:
+        assert adds(rehearsed, mistake.stack, mistake.change, name)
+    else:
+        assert mistake.why and added(rehearsed, mistake.stack, mistake.change) == set()
 
 
 def test_each_mistake_has_a_name_of_its_own_and_the_missed_are_among_them():
@@ -336,7 +354,7 @@ BESIDE = {
 @pytest.mark.parametrize("what", BESIDE)
 def test_what_is_wrong_beside_it_is_told(rehearsed, what):
     stack, change, rule = BESIDE[what]
-    assert rule in {finding.rule for finding in added(rehearsed, stack, change)}
+    assert adds(rehearsed, stack, change, rule)
 
 
 def test_a_function_without_any_way_out_may_need_none(rehearsed):
@@ -347,7 +365,7 @@ def test_a_function_without_any_way_out_may_need_none(rehearsed):
 
 def test_a_zone_is_one_of_the_providers_region(rehearsed):
     there = edit(aws.SUBNET, "entry", put("availabilityZone", "eu-central-1a"))
-    assert "zone-region" in {finding.rule for finding in added(rehearsed, KEEPING, there)}
+    assert adds(rehearsed, KEEPING, there, "zone-region")
     away = both(there, lambda all_: [
         replace(one, provider=next(copy.provider for copy in all_ if copy.name == "copies"))
         if (one.type, one.name) == (aws.SUBNET, "entry") else one

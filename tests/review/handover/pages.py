@@ -11,7 +11,7 @@ from trainyard.review.handover.handover import handover
 from trainyard.review.handover.page import as_html
 from trainyard.review.handover.subject import Subject
 
-VOID = ("meta", "br", "img", "link")
+VOID = ("meta", "br", "img", "link", "wbr")
 NASTY = "<script>alert('x')</script> & \"y\""
 
 
@@ -51,7 +51,7 @@ class Outline(HTMLParser):
 def words_of(text: str) -> str:
     """What is read on a page: its text without markup and what keeps words together, blanks folded."""
     bare = re.sub(r"<style>.*?</style>", " ", text, flags=re.S)
-    bare = re.sub(r'<span class="nb">(.*?)</span>', r"\1", bare)
+    bare = re.sub(r'<span class="nb">(.*?)</span>', r"\1", bare).replace("<wbr>", "")
     return " ".join(unescape(re.sub(r"<[^>]+>", " ", bare)).replace("\N{WORD JOINER}", "").split())
 
 

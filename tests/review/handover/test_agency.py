@@ -13,7 +13,7 @@ import yaml
 from tests.shared import ROOT
 from trainyard.fleet.clients import FILE, Fleet, fleet_text, read_fleet
 from trainyard.problems import SettingsError
-from trainyard.review.handover.agency import LARGEST_LOGO_BYTES, NOBODY, Agency, ink_on, look_of
+from trainyard.review.handover.agency import LARGEST_LOGO_BYTES, NOBODY, Agency, deepened, ink_on, look_of
 
 SVG = (
     '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" viewBox="0 0 9 9">'
@@ -150,3 +150,11 @@ def test_text_on_the_agencys_colour_can_be_read():
 
 def test_nobody_is_no_agency(tmp_path):
     assert not look_of(None, tmp_path).is_named and look_of(Agency(name=NOBODY.name), tmp_path).is_named
+
+
+@pytest.mark.parametrize("colour", ["#0b5c58", "#000000", "#ffd400", "#ffffff", "#f6f7f9", "#ff0000"])
+def test_bars_and_marks_are_seen_on_white_whatever_the_colour(colour):
+    deep = deepened(colour)
+    assert ink_on(deep) == "#ffffff", "dark: white is what is read on it"
+    assert deepened(deep) == deep
+    assert (deep == colour) == (colour in ("#0b5c58", "#000000")), "a colour that is dark enough stays"

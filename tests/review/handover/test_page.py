@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from dataclasses import replace
 from datetime import date
 from types import SimpleNamespace
@@ -19,7 +20,11 @@ from trainyard.monitoring.recordings import SUCCESS
 from trainyard.policies.pack import POLICIES
 from trainyard.recorded.model import Finding, Secret
 from trainyard.review.handover.agency import Agency, Look, look_of
+from trainyard.review.handover.engineer import versions
+from trainyard.review.handover.evidence import prices
+from trainyard.review.handover.manager import have, in_words
 from trainyard.review.handover.measured import DASHBOARD, NOT, OF_MANAGED_TRAINING, ON_GOOGLE, without_monitoring
+from trainyard.review.handover.model import Grid
 from trainyard.review.handover.page import css_text, mooded, unbroken
 from trainyard.review.handover.subject import Subject
 from trainyard.review.policy_check.check import check_policies
@@ -129,9 +134,53 @@ def test_no_number_of_a_cell_is_cut_in_two():
     nb = '<span class="nb">{}</span>'.format
     assert mooded("17 (5.66 to 218)") == f"17 ({nb('5.66')} to {nb('218)')}".replace("(" + nb("5.66"), nb("(5.66"))
     assert mooded("−29,716 to −585") == f"{nb('−29,716')} to {nb('−585')}"
-    for alone in ("2026-11-25", "g6e.12xlarge", "8 people", "it&#39;s".replace("&#39;", "'"), "v1.21.1-eksbuild.8"):
+    for alone in (
+        "g6e.12xlarge",
+        "8 people",
+        "spot-share-below-target",
+        "NIST 800-53r5 AC-6",
+        "it&#39;s".replace("&#39;", "'"),
+        "v1.21.1-eksbuild.8",
+    ):
         assert "nb" not in mooded(alone)
     assert mooded("`--keep 1000` of 1,000") == f"<code>--keep 1000</code> of {nb('1,000')}"
+
+
+def test_dates_and_short_words_stay_whole_and_a_path_breaks_at_its_strokes():
+    nb = '<span class="nb">{}</span>'.format
+    assert mooded("2024-07-01 (old)") == f"{nb('2024-07-01')} (old)"
+    assert mooded("8 × A100-40GB, on-demand") == f"{nb('8 × A100-40GB')}, {nb('on-demand')}"
+    assert mooded("oci://ghcr.io/a/kueue") == "oci://ghcr.io/<wbr>a/<wbr>kueue"
+    assert mooded("`kubectl -n a/b`") == "<code>kubectl -n a/b</code>"
+
+
+def test_every_price_is_of_a_part_and_the_parts_add_up(demo):
+    found = next(block for block in prices(Subject(demo, DAY)).blocks if isinstance(block, Grid))
+    assert found.columns[:2] == ("part", "what")
+    rows = Counter(row[0] for row in found.rows)
+    assert "" not in rows and set(rows) <= {in_words(share.kind) for share in demo.cost.by_component}
+    assert len({(row[0], row[1], row[2]) for row in found.rows}) == len(found.rows), "nothing stands twice"
+    network = sum(float(row[3].replace(",", "")) for row in found.rows if row[0] == "Network")
+    [share] = [share for share in demo.cost.by_component if share.kind == "Network"]
+    assert network == pytest.approx(share.usd.expected, abs=rows["Network"] / 2)
+
+
+def test_the_versions_are_of_what_the_stack_makes(demo, request):
+    told = {row[0] for row in versions(Subject(demo, DAY)).blocks[0].rows}
+    assert {"Kubernetes", "mlflow", "smoke", "pytorch", "egress-proxy", "fluent-bit", "vpc-cni"} <= told
+    assert not told & {"tcpx-daemon", "tcpxo-plugin", "device-injector", "pause"}, "of nodes of Google Cloud"
+    assert "notebook" not in told, "no hub of notebooks"
+    behind_a_cache = of_recorded(request.getfixturevalue("rehearsed")("uae-aws"))
+    assert {"mlflow", "pytorch"} <= {row[0] for row in versions(Subject(behind_a_cache, DAY)).blocks[0].rows}
+
+
+def test_how_long_it_takes_counts_the_proof(demo):
+    said = dict(have(Subject(demo, DAY)).blocks[0].rows)["Made in"]
+    stands, proven = demo.rehearsal.minutes_until_proof, demo.rehearsal.minutes
+    assert (
+        said
+        == f"{stands:.0f} minutes at least, by one command, and {proven - stands:.0f} more until it is proven to train"
+    )
 
 
 def test_what_is_not_drawn_is_a_sentence():

@@ -8,17 +8,21 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.smoke_jobs.ddp.forked_wrappers import Preloaded, started
+
 PACKAGE = Path(__file__).resolve().parents[3] / "smoke_jobs" / "ddp"
 WITHOUT_COMPILER = Path(__file__).with_name("without_compiler")
 """As `PYTHONPATH`: ranks have torch without its compiler (`sitecustomize.py` there), which spares each a second."""
 TORCH_AS_IT_IS = {"PYTHONPATH": ""}
+WITH_COMPILER = {"WITH_COMPILER": "1"}
+"""Forks that have the compiler."""
 
 
 @dataclass
@@ -82,19 +86,43 @@ def thresholds(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
 
 
 @pytest.fixture(scope="session")
-def start(mounted: Path, thresholds: Callable[..., Path]) -> Callable[..., "subprocess.Popen[str]"]:
+def preloaded() -> Iterator[Preloaded]:
+    """A process that has torch, without its compiler."""
+    process = Preloaded(clean_environment({"PYTHONPATH": str(WITHOUT_COMPILER)}))
+    yield process
+    process.end()
+
+
+@pytest.fixture(scope="session")
+def preloaded_with_compiler() -> Iterator[Preloaded]:
+    """A process that has torch with it."""
+    process = Preloaded(clean_environment({"PYTHONPATH": str(WITHOUT_COMPILER), **WITH_COMPILER}))
+    yield process
+    process.end()
+
+
+@pytest.fixture(scope="session")
+def start(
+    mounted: Path, thresholds: Callable[..., Path], preloaded: Preloaded, preloaded_with_compiler: Preloaded
+) -> Callable[..., "subprocess.Popen[str]"]:
     """Starts the wrapper and returns at once; of the gates, those of `metrics` hold.
 
-    The ranks have no compiler, unless `env` says `TORCH_AS_IT_IS`.
+    It is a fork of a process that has torch, and so are its ranks, which have no compiler; unless `env` says
+    `WITH_COMPILER`, or `TORCH_AS_IT_IS`: then they are new.
     """
 
     def begin(
         folder: Path, *flags: str, metrics: tuple[str, ...] = (), env: Mapping[str, str] | None = None
     ) -> "subprocess.Popen[str]":
         gates = ("--thresholds", str(thresholds(*metrics)))
+        command = [sys.executable, str(mounted / "__main__.py"), "--result-dir", str(folder), *gates, *flags]
+        environment = clean_environment({"PYTHONPATH": str(WITHOUT_COMPILER), **(env or {})})
+        if environment["PYTHONPATH"] == str(WITHOUT_COMPILER) and sys.platform == "linux":
+            compiling = environment.keys() >= WITH_COMPILER.keys()
+            return started(preloaded_with_compiler if compiling else preloaded, command, environment)
         return subprocess.Popen(
-            [sys.executable, str(mounted / "__main__.py"), "--result-dir", str(folder), *gates, *flags],
-            env=clean_environment({"PYTHONPATH": str(WITHOUT_COMPILER), **(env or {})}),
+            command,
+            env=environment,
             cwd="/",
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -122,7 +150,7 @@ def smoke(
         flags += tuple(part for name in checks for part in ("--check", name))
         flags += tuple(part for name in breaks for part in ("--break", name))
         # What reads shards imports of the compiler itself; a whole level has torch as a user's run has it.
-        torch = TORCH_AS_IT_IS if not checks or "sharded" in checks else {}
+        torch = TORCH_AS_IT_IS if not checks else WITH_COMPILER if "sharded" in checks else {}
         process = start(folder, *flags, metrics=metrics, env={**torch, **(env or {})})
         output, _ = process.communicate(timeout=timeout)
         path = folder / "result.json"

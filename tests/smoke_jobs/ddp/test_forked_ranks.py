@@ -1,11 +1,16 @@
-"""A rank that is a fork of its agent is a process of its own, as one that torchrun starts anew."""
+"""A rank that is a fork of its agent is a process of its own, as one that torchrun starts anew; so is a wrapper that is
+a fork of a process with torch, and its agent."""
 
+import json
+import os
+import signal
 import subprocess
 import sys
 import textwrap
 from pathlib import Path
 
 from tests.smoke_jobs.ddp.conftest import WITHOUT_COMPILER, clean_environment
+from tests.smoke_jobs.ddp.forked_wrappers import started
 
 START = """
     import os, sys, types
@@ -83,3 +88,64 @@ def test_another_python_is_told_what_is_missing(tmp_path):
         "RuntimeError: ranks as forks need subprocess.Popen._execute_child with args, env, c2pwrite, errwrite" in said
     )
     assert "has (self, args, environment)" in said
+
+
+WRAPPER = """
+    import atexit, json, os, subprocess, sys
+
+    def told(**more):
+        shown = open("/proc/self/environ", "rb").read().rstrip(b"\\0").split(b"\\0")
+        own = [each.decode().partition("=")[::2] for each in shown]
+        print(json.dumps({
+            "argv": sys.argv[1:], "pid": os.getpid(), "parent": os.getppid(), "session": os.getsid(0),
+            "folder": os.getcwd(), "shown": dict(own) == dict(os.environ), "marker": os.environ["MARKER"],
+            "torch": "torch" in sys.modules, "files": sorted(map(int, os.listdir("/proc/self/fd")))[:3], **more,
+        }), flush=True)
+
+    if sys.argv[1] == "agent":
+        told(stdin=sys.stdin.read())
+        sys.exit(7)
+    told(read=sys.stdin.read())
+    atexit.register(print, "the wrapper ends", flush=True)
+    agent = subprocess.Popen([sys.executable, sys.argv[0], "agent", "x"], env={**os.environ, "MARKER": "agent's"},
+                             start_new_session=True)
+    code = agent.wait()
+    print(json.dumps({"agent": agent.pid, "code": code}), flush=True)
+    new = [sys.executable, "-c", "import sys; print('torch' in sys.modules, flush=True)"]
+    subprocess.run(new, check=True)
+    sys.exit(3)
+"""
+
+
+def test_a_wrapper_and_its_agent_are_processes_of_their_own(preloaded, tmp_path):
+    program = tmp_path / "wrapper.py"
+    program.write_text(textwrap.dedent(WRAPPER))
+    env = clean_environment({"MARKER": "wrapper's"})
+    process = started(preloaded, [sys.executable, str(program), "first"], env)
+    said, _ = process.communicate(timeout=60)
+    assert process.returncode == 3, said
+    wrapper, agent, ended, new, last = said.splitlines()
+    assert (new, last) == ("False", "the wrapper ends")
+    wrapper, agent, ended = map(json.loads, (wrapper, agent, ended))
+    assert wrapper == {
+        "argv": ["first"], "pid": process.pid, "parent": os.getpid(), "session": os.getsid(0), "folder": "/",
+        "shown": True, "marker": "wrapper's", "torch": True, "files": [0, 1, 2], "read": "",
+    }  # fmt: skip
+    assert agent == {
+        "argv": ["agent", "x"], "pid": ended["agent"], "parent": process.pid, "session": ended["agent"],
+        "folder": "/", "shown": True, "marker": "agent's", "torch": True, "files": [0, 1, 2], "stdin": "",
+    }  # fmt: skip
+    assert ended["code"] == 7
+
+
+def test_a_wrapper_gets_its_signals_and_its_errors_are_told(preloaded, tmp_path):
+    program = tmp_path / "wrapper.py"
+    program.write_text("import time; print('up', flush=True); time.sleep(60)")
+    process = started(preloaded, [sys.executable, str(program)], clean_environment())
+    assert process.stdout.readline() == "up\n"
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(30) == -signal.SIGTERM
+    process.stdout.close()
+    program.write_text("raise ValueError('no')")
+    broken = started(preloaded, [sys.executable, str(program)], clean_environment())
+    assert "ValueError: no" in broken.communicate(timeout=30)[0] and broken.returncode == 1

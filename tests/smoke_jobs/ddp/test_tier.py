@@ -408,7 +408,8 @@ def test_two_nodes_with_checkpoints_on_s3(
     """Two wrappers on one host: roll call, c10d rendezvous, a kill and a notice across nodes, tier of objects."""
     port = free_ports(4)
     proxy.inject("503", "PUT .*rank-0000", 3)
-    env = KEYS | {"AWS_ENDPOINT_URL": proxy.url}
+    # One thread a rank: those of two nodes would wait for each other on one machine, which each believes to be its own.
+    env = KEYS | {"AWS_ENDPOINT_URL": proxy.url, "OMP_NUM_THREADS": "1"}
     flags = [
         "--nodes", "2", "--nproc-per-node", "1", "--head", "127.0.0.1", "--port", str(port),
         "--checkpoint-uri", "s3://checkpoints/two-nodes", "--rendezvous-timeout-s", "60",

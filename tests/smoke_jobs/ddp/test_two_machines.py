@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from tests.smoke_jobs.ddp.conftest import WITHOUT_COMPILER
 from tests.smoke_jobs.machines import Machine, Machines
 from trainyard.smoke_jobs.ddp import result
 
@@ -38,7 +39,7 @@ class Job:
                     "--checkpoint-uri", str(folder / "tier"), "--tracking-uri", "none",
                     "--rank-timeout-s", str(RANK_TIMEOUT_S), "--collective-timeout-s", "20",
                 ],
-                {},
+                {"PYTHONPATH": str(WITHOUT_COMPILER)},
             )
             for rank, machine in enumerate(machines)
         ]  # fmt: skip

@@ -11,10 +11,17 @@ import time
 
 import pytest
 
+from tests.smoke_jobs.ddp.conftest import WITHOUT_COMPILER
 from tests.smoke_jobs.launch.support import QUICK, RecordedView
 from trainyard.smoke_jobs.ddp.result import problems
 from trainyard.smoke_jobs.launch import local
 from trainyard.smoke_jobs.launch.job import LaunchError, SmokeSpec
+
+
+@pytest.fixture
+def forked_ranks(monkeypatch):
+    """The ranks are forks of their agent: the first test here has them as a user has."""
+    monkeypatch.setenv("PYTHONPATH", str(WITHOUT_COMPILER))
 
 
 def test_a_run_with_its_progress_and_result(tmp_path):
@@ -29,7 +36,7 @@ def test_a_run_with_its_progress_and_result(tmp_path):
     assert (tmp_path / "result.json").exists()
 
 
-def test_a_broken_check_keeps_its_exit_code():
+def test_a_broken_check_keeps_its_exit_code(forked_ranks):
     spec = SmokeSpec(processes_per_node=2, options={**QUICK, "breaks": ["devices"]})
     ended = local.run(spec, RecordedView())
     assert ended.exit_code == 10
@@ -44,13 +51,13 @@ def test_what_was_not_written_is_said_and_wrong_options_need_no_more_words(tmp_p
     assert local._without(missing, 2, {"verdict": "usage"}) == "", "its table says what is wrong"
 
 
-def test_out_of_time_is_124():
+def test_out_of_time_is_124(forked_ranks):
     spec = SmokeSpec(processes_per_node=2, timeout_s=4, options={"checks": ["interruption"]})
     ended = local.run(spec, RecordedView())
     assert ended.exit_code == 124
 
 
-def test_sigterm_stops_the_worker_and_says_preempted():
+def test_sigterm_stops_the_worker_and_says_preempted(forked_ranks):
     view = RecordedView()
 
     def stop() -> None:

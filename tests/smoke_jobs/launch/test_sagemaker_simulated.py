@@ -15,6 +15,7 @@ import boto3
 import pytest
 from moto.server import ThreadedMotoServer
 
+from tests.smoke_jobs.ddp.conftest import WITHOUT_COMPILER
 from tests.smoke_jobs.machines import Machine, Machines
 from trainyard.smoke_jobs.ddp import result
 from trainyard.smoke_jobs.launch.job import SmokeSpec
@@ -28,6 +29,8 @@ SPEC = SmokeSpec(
     image="123456789012.dkr.ecr.us-east-1.amazonaws.com/torch:2.13",
     options={"checks": ["rendezvous", "collectives", "checkpoint"], "rank_timeout_s": 30},
 )
+FORKED_RANKS = (("PYTHONPATH", str(WITHOUT_COMPILER)),)
+"""For all but one job: the ranks of that one are started as in a container."""
 OWN_NAMES = ("ip-10-0-103-7", "ip-10-0-88-2")
 
 
@@ -62,6 +65,8 @@ def test_the_rendered_command_line_passes(
     keys = {"AWS_ACCESS_KEY_ID": "x", "AWS_SECRET_ACCESS_KEY": "x", "AWS_REGION": "us-east-1"}
     endpoint = f"http://{found.here}:{store}"
     spec = replace(SPEC, nodes=count, environment=(("AWS_ENDPOINT_URL", endpoint), *keys.items()))
+    if count > 1:
+        spec = replace(spec, environment=(*spec.environment, *FORKED_RANKS))
     boto3.client(
         "s3", endpoint_url=endpoint, region_name="us-east-1", aws_access_key_id="x", aws_secret_access_key="x"
     ).create_bucket(Bucket="ml-artifacts")
@@ -83,7 +88,7 @@ def test_the_rendered_command_line_passes(
 
 def test_a_failure_is_told_where_the_service_looks(machines: Callable[..., Machines], tmp_path: Path) -> None:
     (machine,) = machines(OWN_NAMES[:1]).machines
-    spec = replace(SPEC, options={**SPEC.options, "breaks": ["collectives"]})
+    spec = replace(SPEC, options={**SPEC.options, "breaks": ["collectives"]}, environment=FORKED_RANKS)
     output = prepare(machine, spec, ["algo-1"], 0, tmp_path / "ml")
     request = render(spec, SETTINGS, "job")
     node = machine.start(request["AlgorithmSpecification"]["ContainerEntrypoint"], request["Environment"])

@@ -5,7 +5,7 @@ import re
 from html.parser import HTMLParser
 
 from tests.smoke_jobs.report.support import document
-from trainyard.smoke_jobs.report.curves import Chart, Series, bytes_text, number_text, svg
+from trainyard.smoke_jobs.report.curves import SERIES_COLOURS, Chart, Series, bytes_text, number_text, svg, swatch
 from trainyard.smoke_jobs.report.html import bandwidth, page, scaling
 
 
@@ -36,7 +36,7 @@ def test_the_page_is_whole_and_needs_nothing_from_elsewhere():
     parser = _Balanced()
     parser.feed(text)
     assert parser.open == []
-    assert parser.seen.count("svg") == 2
+    assert parser.seen.count("svg") == 2 + 4, "two charts, and a piece of each line in their legends"
     assert parser.seen.count("tr") == 11
     assert not re.search(r"(?:src|href)=|url\(|@import|<script", text)
 
@@ -93,9 +93,20 @@ def test_scaling_has_the_line_of_perfect_scaling():
     assert "15k" in drawn
 
 
+def test_lines_are_told_apart_without_their_colours():
+    """On a printer that has none: the points of each line have a shape, which its name in the legend has too."""
+    lines = tuple(Series(f"line {number}", ((1.0, 1.0), (2.0, 2.0 + number))) for number in range(SERIES_COLOURS))
+    drawn = svg(Chart("t", "x", "y", lines, bytes_text))
+    shapes = [set(re.findall(rf'<path class="series-{number}" d="([^"]+)"', drawn)) for number in range(len(lines))]
+    assert all(len(shape) == 1 for shape in shapes) and len(set.union(*shapes)) == SERIES_COLOURS
+    for number, (shape,) in enumerate(shapes):
+        assert f'd="{shape}"' in swatch(number) and 'class="series-' in swatch(number)
+    assert "dashed" in swatch(1, dashed=True) and "<path" not in swatch(1, dashed=True), "a reference has no points"
+
+
 def test_one_point_is_drawn_and_none_is_not():
     one = Chart("t", "x", "y", (Series("a", ((1.0, 5.0),)),), bytes_text)
-    assert "<circle" in svg(one)
+    assert svg(one).count("<title>") == 1
     assert svg(Chart("t", "x", "y", (), bytes_text)) == ""
     assert svg(Chart("t", "x", "y", (Series("a", ((1.0, 0.0),)),), bytes_text)) == ""
 

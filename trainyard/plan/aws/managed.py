@@ -15,7 +15,7 @@ from trainyard.plan.aws.parts import AwsPlan, LoginPlan, RolesPlan
 from trainyard.plan.aws.placement import choose_zones
 from trainyard.plan.aws.training import plan_training
 from trainyard.plan.context import Context
-from trainyard.plan.managed import plan_growth, refuse_cluster_settings
+from trainyard.plan.managed import cluster_settings, plan_growth, refuse_cluster_settings
 from trainyard.plan.parts import IdleFloor
 from trainyard.plan.tracking import plan_mlflow
 from trainyard.settings.people import Team
@@ -30,11 +30,15 @@ OF_A_CLUSTER: Final = (
 """Settings that say something of a cluster on AWS, besides those of every cloud."""
 
 
+UNREAD: Final = cluster_settings(OF_A_CLUSTER)
+"""Settings that nothing of managed training on AWS reads."""
+
+
 def plan_managed_aws(name: str, teams: Sequence[Team], context: Context) -> tuple[AwsPlan, IdleFloor]:
     """The ground and the idle floor; where the ledger has problems, with stand-ins in their place."""
     settings = context.settings
     check_bucket_names(name, context)
-    refuse_cluster_settings(OF_A_CLUSTER, context)
+    refuse_cluster_settings(UNREAD, context)
     _refuse_anomaly_detection(context)
     _refuse_closed_network(context)
     managed = plan_training(teams, context, smoke=True)

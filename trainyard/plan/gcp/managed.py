@@ -15,9 +15,10 @@ from trainyard.plan.gcp.placement import choose_zones
 from trainyard.plan.gcp.record import plan_record
 from trainyard.plan.gcp.tracking import SERVER_SETTINGS
 from trainyard.plan.gcp.training import plan_training, premiums
-from trainyard.plan.managed import plan_growth, refuse_cluster_settings
+from trainyard.plan.managed import cluster_settings, plan_growth, refuse_cluster_settings
 from trainyard.plan.parts import IdleFloor
 from trainyard.plan.tracking import plan_mlflow
+from trainyard.settings.common import Settings
 from trainyard.settings.people import Team
 
 OF_A_CLUSTER: Final = (
@@ -32,14 +33,19 @@ OF_A_CLUSTER: Final = (
 PREMIUM: Final = "Vertex AI asks more than Compute Engine does"
 
 
+def unread(settings: Settings) -> frozenset[str]:
+    """Settings that nothing of such managed training on Google Cloud reads."""
+    served = settings.managed.tracked_by == "mlflow"
+    return cluster_settings(OF_A_CLUSTER, SERVER_SETTINGS if served else ())
+
+
 def plan_managed_gcp(
     name: str, tags: Sequence[tuple[str, str]], teams: Sequence[Team], context: Context
 ) -> tuple[GcpPlan, IdleFloor]:
     """The ground and the idle floor; where the ledger has problems, with stand-ins in their place."""
     settings = context.settings
     check_bucket_names(name, context)
-    served = settings.managed.tracked_by == "mlflow"
-    refuse_cluster_settings(OF_A_CLUSTER, context, SERVER_SETTINGS if served else ())
+    refuse_cluster_settings(unread(settings), context)
     if settings.storage.data_access == "team":
         allowed = "is a folder a team of pods, and all jobs of managed training run as one account"
         context.ledger.problem("storage.dataAccess", "team", allowed, "leave it out, or set profile: medium")

@@ -10,13 +10,13 @@ from __future__ import annotations
 import datetime
 import hashlib
 import json
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from trainyard.conventions import state
-from trainyard.problems import Problem, SettingsError, kind_of, shown, spell_path
+from trainyard.problems import Problem, SettingsError, kind_of, nearest, shown, spell_path
 from trainyard.user_files import old_octals, read_text, read_yaml
 
 ValuePath = tuple[str | int, ...]
@@ -45,12 +45,15 @@ class StackConfig:
     def joined(self, told: Collection[Problem]) -> list[Problem]:
         """The problems of the program's settings with those of the reading: one of both on a key is enough.
 
-        The program says best what a value may be, the reading why a value was not there to be judged.
+        The program says best what a value may be, the reading why a value was not there to be judged. What is wrong
+        with the file as a whole comes first, since the rest may follow from it.
         """
         unseen = [problem for problem in self.problems if problem.key in self.unseen]
         kept = [problem for problem in told if problem.key not in {other.key for other in unseen}]
         keys = {problem.key.split(".")[0].split("[")[0] for problem in kept}
-        return [*kept, *(problem for problem in self.problems if problem in unseen or problem.key not in keys)]
+        more = [problem for problem in self.problems if problem in unseen or problem.key not in keys]
+        whole = [problem for problem in more if problem.key.startswith(f"{self.file.name}: ")]
+        return [*whole, *kept, *(problem for problem in more if problem not in whole)]
 
 
 def read_stack(
@@ -85,7 +88,21 @@ def read_stack(
     for key, value in (config_overrides or {}).items():
         given[_full_key(key, name)] = value
     read = _Reading(name, stand_in).read(project, path, project_directory, main, given)
-    return replace(read, state=_state(project, content), problems=(*problems, *read.problems))
+    misspelt = tuple(_misspelt(content, path.name))
+    return replace(read, state=_state(project, content), problems=(*misspelt, *problems, *read.problems))
+
+
+_OF_A_STACK: Final = ("config", "environment", "secretsprovider", "encryptedkey", "encryptionsalt")
+"""Keys of a stack's file (ProjectStack in sdk/go/common/workspace/project.go of Pulumi). The engine passes over others.
+"""
+
+
+def _misspelt(content: Mapping[str, Any], file: str) -> Iterator[Problem]:
+    """Keys that were meant to be one of the engine's, which else takes the file for one that says nothing of it."""
+    for key in content:
+        meant = nearest(str(key), _OF_A_STACK, cutoff=0.75)
+        if key not in _OF_A_STACK and meant:
+            yield Problem(f"{file}: {key}", kind_of(content[key]), f"must be one of {', '.join(_OF_A_STACK)}", meant)
 
 
 def _state(project: Mapping[str, Any], stack: Mapping[str, Any]) -> dict[str, str]:
@@ -128,6 +145,38 @@ def project_defaults(project_directory: Path) -> dict[str, str]:
     declared = _mapping(_load(project_directory / "Pulumi.yaml", "Pulumi.yaml"), "config", "Pulumi.yaml")
     found = {str(key): _Reading.default_of(declaration) for key, declaration in declared.items()}
     return {key: _text(default) for key, default in found.items() if default is not None}
+
+
+def shared_keys(project_directory: Path, stack_file: Path, values: Mapping[str, str]) -> frozenset[str]:
+    """The full keys whose values Pulumi.yaml gives, where the stack's file says nothing of them and nobody else does;
+    what `StackConfig.shared` says, for the program that the engine runs. Raises `SettingsError` as `read_stack` does.
+
+    Args:
+        project_directory: where Pulumi.yaml lies.
+        stack_file: the stack's file, which need not be there.
+        values: what the engine hands over, by full key.
+    """
+    project = _load(project_directory / "Pulumi.yaml", "Pulumi.yaml")
+    name = str(project.get("name"))
+    content = _load(stack_file, stack_file.name) if stack_file.is_file() else {}
+    own = {_full_key(str(key), name) for key in _mapping(content, "config", stack_file.name)}
+    found = {_full_key(str(key), name): key for key in _mapping(project, "config", "Pulumi.yaml")}
+    defaults = project_defaults(project_directory)
+    return frozenset(
+        full
+        for full, key in found.items()
+        if full not in own and str(key) in defaults and _same_text(defaults[str(key)], values.get(full))
+    )
+
+
+def _same_text(one: str, other: str | None) -> bool:
+    """Whether two texts are one value, however the engine spaces its JSON."""
+    if other is None or one == other:
+        return one == other
+    try:
+        return bool(json.loads(one) == json.loads(other))
+    except ValueError:
+        return False
 
 
 def _stack_folder(project_directory: Path, project: Mapping[str, Any]) -> Path:

@@ -7,12 +7,16 @@ texts of a type look is on its card.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
 from typing import Any, Final
 
 from trainyard import cards
 from trainyard.capture import derived
+from trainyard.catalog.tables import tree
 from trainyard.recorded.model import UNKNOWN, Secret, bare
 from trainyard.rehearsal.engine import google_ids
 
@@ -107,8 +111,23 @@ SERVICES: dict[str, str] = {
     "vpc": "ec2",
     "ebs": "ec2",
     "msk": "kafka",
+    "sfn": "states",
+    "emr": "elasticmapreduce",
+    "emrserverless": "emr-serverless",
+    "codestarconnections": "codestar-connections",
 }
 """Pulumi modules whose service is called otherwise in ARNs."""
+
+
+@cache
+def _table() -> Mapping[str, Mapping[str, Any]]:
+    return tree(files(__package__).joinpath("elsewhere.yaml"))
+
+
+def _elsewhere(type_: str) -> Mapping[str, Any]:
+    """How a type is called which has no card of its own; the table is read when the first such type comes."""
+    return {} if type_ in cards.BY_TYPE or not type_.startswith("aws:") else _table().get(type_, {})
+
 
 _GLOBAL = {"iam", "budgets", "ce", "route53", "cloudfront", "organizations"}
 
@@ -117,7 +136,10 @@ def arn(subject: Subject, identity: str) -> str:
     """The ARN of an AWS resource."""
     if subject.module == "s3":
         return subject.arn("s3", subject.text("bucket", subject.name), region=False, account=False)
-    card = cards.of(subject.type)
+    card, called = cards.of(subject.type), _elsewhere(subject.type)
+    if "arn" in called:
+        service, part = called["arn"]
+        return subject.arn(service, written(part, subject, identity))
     service = card.arn_service or SERVICES.get(subject.module, subject.module)
     if card.arn:
         part = written(card.arn, subject, identity)
@@ -133,7 +155,7 @@ def identity(subject: Subject) -> str:
         found = google_ids.identity(subject, subject.place.region)
         if found is not None:
             return found
-    return written(cards.of(subject.type).id, subject)
+    return written(_elsewhere(subject.type).get("id") or cards.of(subject.type).id, subject)
 
 
 _OF_GOOGLE: Final[Mapping[str, str]] = {
@@ -157,7 +179,8 @@ def of_google(key: str, subject: Subject) -> str | None:
 def special(subject: Subject, ident: str) -> dict[str, Any]:
     """Outputs that a program reads and no annotation promises: merged under what the program gave."""
     card = cards.of(subject.type)
-    outputs = {key: _filled(value, subject, ident) for key, value in card.outputs.items()}
+    named = {**card.outputs, **_elsewhere(subject.type).get("outputs", {})}
+    outputs = {key: _filled(value, subject, ident) for key, value in named.items()}
     for key, more in card.outputs_with.items():
         if bare(subject.inputs.get(key)) not in (None, False):
             outputs |= {name: _filled(value, subject, ident) for name, value in more.items()}
@@ -232,6 +255,7 @@ _FIELDS: Final[Mapping[str, Callable[[Subject, str], Any]]] = {
     "input": lambda s, _: _WithArgument(s, _input),
     "digest": lambda s, _: _WithArgument(s, _digest),
     "tail": lambda s, _: _WithArgument(s, lambda s, key: s.text(key).rpartition(":")[2]),
+    "end": lambda s, _: _WithArgument(s, lambda s, key: re.split("[:/]", s.text(key))[-1]),
     "address": lambda s, _: _WithArgument(s, lambda s, key: s.text(key).removeprefix("https://")),
 }
 

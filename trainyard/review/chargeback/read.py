@@ -137,6 +137,7 @@ def _get(prometheus: str, what: str, arguments: Mapping[str, Any]) -> list[Any]:
     except urllib.error.HTTPError as error:
         raise NoFigures(f"it answers {error.code} {error.reason}") from error
     except OSError as error:
-        raise NoFigures(str(getattr(error, "reason", error))) from error
+        opens = "`kubectl -n monitoring port-forward svc/monitoring-prometheus 9090` opens it"
+        raise NoFigures(f"{getattr(error, 'reason', error)}; {opens}") from error
     except (ValueError, KeyError, TypeError) as error:
         raise NoFigures("it answers something else than a Prometheus does") from error

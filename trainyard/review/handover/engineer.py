@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
@@ -13,6 +13,7 @@ from trainyard.monitoring.pages import ROOMS
 from trainyard.monitoring.thresholds import Thresholds
 from trainyard.problems import count
 from trainyard.recorded.read import list_at, text_at, value_at
+from trainyard.rehearsal.change.differences import texts
 from trainyard.review.handover.model import Block, Drawn, Facts, Grid, Points, Section, Text, section
 from trainyard.review.handover.stores import kept
 from trainyard.review.handover.subject import Subject
@@ -305,13 +306,23 @@ def versions(subject: Subject) -> Section:
             rows.append((told(release.inputs, "chart") or release.name, "chart", version))
     if subject.clusters:
         images = _pairs(subject.planned("core", "pins", "images"))
-        rows += [(name, "image", _short_digest(str(image))) for name, image in images]
+        rows += [(name, "image", _short_digest(str(image))) for name, image in _in_use(images, subject)]
     for cluster in subject.clusters:
         rows.insert(0, ("Kubernetes", "cluster", str(cluster.get("kubernetes_version"))))
     for plane in subject.planned_all("ground", "control_planes"):
         rows += [(str(one["name"]), "add-on", str(one["version"])) for one in known([], list_at, plane, "add_ons")]
     lead = "Each is pinned; an upgrade is a change like any other, rehearsed and judged before it is made."
     return section("versions", "Versions", (Grid(("what", "kind", "version"), tuple(rows), small=True),), lead)
+
+
+def _in_use(images: Sequence[tuple[str, Any]], subject: Subject) -> Iterator[tuple[str, str]]:
+    """Those of the pinned images that a resource names: the pins are of both clouds and of whatever could be switched
+    on. The registry is not compared, since a cache of the account's own stands before many."""
+    named = "\n".join(text for resource in subject.resources.all for _, text, _ in texts(resource.inputs))
+    for name, image in images:
+        registry, _, path = str(image).partition("/")
+        if (path if "." in registry else str(image)) in named:
+            yield name, str(image)
 
 
 def _short_digest(image: str) -> str:

@@ -8,6 +8,7 @@ from typing import Final
 from trainyard.policies.pack import POLICIES
 from trainyard.policies.rules import Rule
 from trainyard.problems import count
+from trainyard.review.handover.manager import in_words
 from trainyard.review.handover.model import Block, Grid, Points, Section, section
 from trainyard.review.handover.subject import Subject
 from trainyard.review.reports.page_parts import sentence
@@ -86,13 +87,20 @@ def prices(subject: Subject) -> Section:
     cost = subject.review.cost
     if cost is None:
         return section("prices", "Prices, with sources", ())
-    sums: dict[tuple[str, str, float, str, str, bool], float] = {}
+    kinds = {share.name: in_words(share.kind) for share in cost.by_component if share.kind}
+    sums: dict[tuple[str, str, str, float, str, str, bool], float] = {}
     for line in cost.lines:
-        key = (line.what, line.unit, line.unit_usd, line.source, line.date, line.stale)
+        of = kinds.get(line.component.partition("/")[0], "")
+        key = (of, line.what, line.unit, line.unit_usd, line.source, line.date, line.stale)
         sums[key] = sums.get(key, 0.0) + line.usd.expected
+    parts: dict[str, float] = {}
+    for (of, *_), expected in sums.items():
+        parts[of] = parts.get(of, 0.0) + expected
     rows = tuple(
-        (what, f"{usd:,.10g} a {unit}", dollars(expected), source, f"{date}, old" if stale else date)
-        for (what, unit, usd, source, date, stale), expected in sorted(sums.items(), key=lambda item: -item[1])
+        (of, what, f"{usd:,.10g} a {unit}", dollars(expected), source, f"{date} (old)" if stale else date)
+        for (of, what, unit, usd, source, date, stale), expected in sorted(
+            sums.items(), key=lambda item: (-parts[item[0][0]], item[0][0], -item[1])
+        )
     )
     assumed = tuple(
         (key.replace("_", " "), f"{about.get('value'):,.10g}", str(about.get("unit", "")), str(about.get("source", "")))
@@ -103,7 +111,9 @@ def prices(subject: Subject) -> Section:
         "prices",
         "Prices, with sources",
         (
-            Grid(("what", "USD", "expected a month", "source", "date"), rows, numbers=frozenset({2}), small=True),
+            Grid(
+                ("part", "what", "USD", "expected a month", "source", "date"), rows, numbers=frozenset({3}), small=True
+            ),
             Grid(("assumption", "value", "unit", "source"), assumed, "What is assumed of a month", small=True),
             Points(
                 tuple(f"{entry.resource}, {entry.what}: {entry.reason}" for entry in cost.unpriced), "Without a price"

@@ -68,9 +68,10 @@ def _have(subject: Subject) -> Iterator[tuple[str, str]]:
         if subject.planned("ground", "kind") == "gcp":
             managed = "Vertex AI Experiments, with a TensorBoard"
         yield "Experiments", f"recorded by {_some(tracking) if tracking else managed}"
-    minutes = subject.review.rehearsal.minutes_until_proof
+    minutes, proven = subject.review.rehearsal.minutes_until_proof, subject.review.rehearsal.minutes
     if minutes >= 1:
-        yield "Made in", f"{count(round(minutes), 'minute')} at least, by one command"
+        proof = f", and {proven - minutes:.0f} more until it is proven to train" if proven - minutes >= 1 else ""
+        yield "Made in", f"{count(round(minutes), 'minute')} at least, by one command{proof}"
 
 
 def _pools(subject: Subject) -> Grid:

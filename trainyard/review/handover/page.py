@@ -21,7 +21,7 @@ from trainyard.review.reports.picture.layout import drawings
 from trainyard.review.reports.picture.lettering import STYLES
 from trainyard.review.reports.picture.look import COLOURS
 from trainyard.review.reports.picture.words import said_of
-from trainyard.smoke_jobs.report.curves import SERIES_COLOURS, svg
+from trainyard.smoke_jobs.report.curves import SERIES_COLOURS, svg, swatch
 
 SHARED: Final = Path(rehearsal_page.__file__).parent
 """Where the palette and the picture are set, which the rehearsal's page has too."""
@@ -37,13 +37,14 @@ MOODS: Final = {
 
 def mooded(cell: str) -> Markup:
     """A cell of a table: a word that is good or bad in its colour, what stands between backticks as a command, and
-    numbers of three signs and more each on one line."""
+    numbers of three signs and more, dates and short words with a hyphen whole; a path breaks at its strokes."""
     mood = MOODS.get(cell)
     if mood:
         return Markup('<span class="word {}">{}</span>').format(mood, cell)
     parts = re.split(r"(<code>.*?</code>|<[^>]+>)", str(unbroken(commands(cell))))
-    whole = [part if part.startswith("<") else _NUMBER.sub(_on_one_line, part) for part in parts]
-    return Markup("".join(whole))  # noqa: S704 (`unbroken` escapes)
+    whole = [part if part.startswith("<") else _TOGETHER.sub(_on_one_line, part) for part in parts]
+    broken = [part if part.startswith("<") else _AFTER_SLASH.sub("/<wbr>", part) for part in whole]
+    return Markup("".join(broken))  # noqa: S704 (`unbroken` escapes)
 
 
 def _on_one_line(found: re.Match[str]) -> str:
@@ -51,7 +52,12 @@ def _on_one_line(found: re.Match[str]) -> str:
 
 
 _RANGE: Final = re.compile(r"\((\d[\d.,k]*)-(\d[\d.,k]*)\)")
-_NUMBER: Final = re.compile(r"(?<![\w.,#/\u2060-])\(?[−-]?\d[\d.,]*\d\)?(?![\w/\u2060-])")
+_TOGETHER: Final = re.compile(
+    r"\b\d{4}-\d\d-\d\d\b"  # a date
+    r"|(?<![\w.,#/\u2060-])\(?[−-]?\d[\d.,]*\d\)?(?![\w/\u2060-])"  # a number
+    r"|(?:\d+ × )?(?<![\w./:@-])[A-Za-z]\w{0,4}-\w{2,6}(?![\w./:@-])"  # A100-40GB, on-demand
+)
+_AFTER_SLASH: Final = re.compile(r"(?<=\w)/(?=\w)")
 _PERCENT: Final = re.compile(r"(?<=\d) %")
 _JOINER: Final = "\N{WORD JOINER}"
 
@@ -130,6 +136,8 @@ def _drawn(subject: Subject) -> Mapping[str, Any]:
         "lettering": STYLES,
         "colours": COLOURS,
         "series": SERIES_COLOURS,
+        "swatch": lambda index, dashed: Markup(swatch(index, dashed=dashed)),  # noqa: S704 (of fixed shapes)
+        "has_pools": any(cluster.pools for cluster in subject.picture.clusters),
         "curves": [
             [(chart, Markup(made)) for chart in proof.charts(document) if (made := svg(chart))]  # noqa: S704 (`svg` escapes)
             for document in subject.smoke

@@ -3,19 +3,21 @@
 Optimizers, DDP and the switch to deterministic algorithms import the compiler, to say that they want none of it or how
 it would be; that takes more than a second of every process that trains, and decides nothing where nothing is compiled.
 Whatever else is asked of it here is an error. To import the rest of torch takes as long again, which the agent has done
-when it starts a rank (`forked_ranks.py`). Runs of a whole level, those of the check that reads shards, those that start
-by `trainyard smoke`, and plain torchrun have torch and new processes as they are.
+when it starts a rank (`forked_ranks.py`). Those of the check that reads shards, which asks the compiler, have it
+(`WITH_COMPILER`). Runs of a whole level, the first of those that start by `trainyard smoke`, and plain torchrun have
+torch and new processes as they are.
 """
 
 from __future__ import annotations
 
 import importlib.machinery
+import os
 import sys
 from importlib.abc import Loader
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
-ABSENT = ("torch._dynamo", "torch._inductor", "torch._inductor.config")
+ABSENT = () if "WITH_COMPILER" in os.environ else ("torch._dynamo", "torch._inductor", "torch._inductor.config")
 STARTS_RANKS = "torch.distributed.elastic.multiprocessing.subprocess_handler.subprocess_handler"
 """torchrun's module whose `Popen` starts each rank."""
 

@@ -7,19 +7,25 @@ whatever the case and whether singular or plural; the card lists the exceptions.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import cache
 from typing import Any, Final
 
+from trainyard import cards
 from trainyard.cards.card import ServiceModel
 from trainyard.problems import nearest
 from trainyard.recorded.alike import Sound, content
 from trainyard.recorded.model import UNKNOWN
 from trainyard.recorded.read import as_number
-from trainyard.rehearsal.context import View, show
+from trainyard.rehearsal.context import Stack, View, show
 from trainyard.rehearsal.refusals.aws.models import ModelMissingError, Shape, operation
 
 MODEL_RULE = "aws-model"
+_MACHINE: Final = re.compile(r"[a-z]+\d[a-z0-9-]*\.[a-z0-9-]+")
+"""A kind of machine, among whatever else: `r7g.large` of `r7g.large.search`."""
+_LEAST_NAME: Final = 8
+"""Characters of a name that is looked for in a text: a shorter one stands in many by chance."""
 _SOUND: Final = Sound(16_384)
 _NUMBERS = frozenset({"integer", "long", "float", "double"})
 _UNDESCRIBED = frozenset({"region", "tags", "namePrefix", "timeouts"})  # of every type: the provider's own
@@ -105,7 +111,22 @@ def resolve(model: ServiceModel, path: str, above: tuple[Shape, ...]) -> Shape |
         raise ModelMissingError(f"{path}: none of {', '.join(model.calls)} has {target}")
     if path in model.undescribed or path in _UNDESCRIBED:
         return None
-    return next((found for base in above if base.kind == "structure" and (found := _find(base, name))), None)
+    structures = [base for base in above if base.kind == "structure"]
+    found = next((found for base in structures if (found := _find(base, name))), None)
+    if found is None and model.by_name:
+        found = next((found for base in structures if (found := _find_deeper(base, name))), None)
+    return found
+
+
+@cache
+def _find_deeper(shape: Shape, name: str) -> Shape | None:
+    """The one member of a structure within a structure that has the name: the provider makes one block of the two."""
+    found = {
+        member: one
+        for member, held in shape.members.items()
+        if held.kind == "structure" and (one := _find(held, name)) is not None
+    }
+    return next(iter(found.values())) if len(found) == 1 else None
 
 
 def check(view: View, model: ServiceModel) -> None:
@@ -142,7 +163,7 @@ def _walk(
 def _is_unset(model: ServiceModel, plain: str, value: Any) -> bool:
     """Whether the provider sends nothing: a text, list or mapping without anything in it, and here and there a 0."""
     return (isinstance(value, str | list | Mapping) and not value) or (
-        plain in model.unset_by_zero and as_number(value) == 0
+        (plain in model.unset_by_zero or model.by_name) and as_number(value) == 0
     )
 
 
@@ -174,7 +195,16 @@ def _value(view: View, model: ServiceModel, value: Any, path: str, plain: str, s
                 _scalar(view, path, str(key), shape.key, caseless=False)
                 _value(view, model, entry, f"{path}.{key}", plain, shape.mapped)
     else:
-        _scalar(view, path, value, shape, caseless=plain in model.caseless)
+        if not (model.by_name and _is_newer_machine(value, shape)):
+            _scalar(view, path, value, shape, caseless=plain in model.caseless)
+
+
+def _is_newer_machine(value: Any, shape: Shape) -> bool:
+    """Whether a text is of the form of the machines that a list has: each year there are more."""
+    if not isinstance(value, str) or not _MACHINE.search(value):
+        return False
+    around = _MACHINE.sub("", value)
+    return any(_MACHINE.search(one) and _MACHINE.sub("", one) == around for one in shape.enum)
 
 
 def _scalar(view: View, path: str, value: Any, shape: Shape, *, caseless: bool) -> None:
@@ -195,11 +225,32 @@ def _text(view: View, path: str, value: str, shape: Shape, *, caseless: bool) ->
                 MODEL_RULE, path, f"got {show(value)}", allowed=_one_of(shape.enum), hint=nearest(value, shape.enum)
             )
         return
+    if _misses(value, shape) and _is_made_up(view, value):
+        return
     if _size(view, path, len(value), shape, "characters"):
         return
     pattern = shape.pattern
     if pattern is not None and value and not pattern.fullmatch(value):
         view.error(MODEL_RULE, path, f"got {show(value)}", allowed=f"must match {shape.pattern_text}")
+
+
+def _misses(value: str, shape: Shape) -> bool:
+    """Whether the length or the form of a text is none that the model has."""
+    least, most, pattern = shape.least, shape.most, shape.pattern
+    if (least is not None and len(value) < least) or (most is not None and len(value) > most):
+        return True
+    return pattern is not None and bool(value) and not pattern.fullmatch(value)
+
+
+def _is_made_up(view: View, value: str) -> bool:
+    """Whether a text is, or has in it, what another resource is known by of which nobody knows how AWS names it."""
+    return any(name in value for name in view.stack.once(_made_up))
+
+
+def _made_up(stack: Stack) -> frozenset[str]:
+    others = (one for one in stack.resources.all if one.type not in cards.BY_TYPE)
+    found = (text for one in others for text in (one.id, *one.outputs.values()) if isinstance(text, str))
+    return frozenset(text for text in found if len(text) >= _LEAST_NAME)
 
 
 def _size(view: View, path: str, size: int, shape: Shape, unit: str) -> bool:

@@ -126,6 +126,12 @@ class Shape:
         return tuple(self._raw.get("required", ()))
 
     @property
+    def filled_in(self) -> frozenset[str]:
+        """A structure's members that whoever sends the request makes up: tokens that tell one request from the next."""
+        members = self._raw.get("members", {})
+        return frozenset(name for name, member in members.items() if member.get("idempotencyToken"))
+
+    @property
     def pattern(self) -> re.Pattern[str] | None:
         """What a text must match as a whole; None where there is none, or none that Python can read."""
         return compiled(self._raw["pattern"]) if "pattern" in self._raw else None

@@ -127,11 +127,11 @@ def together(view: View) -> None:
     for row in _ROWS[view.type]:
         if isinstance(row, _OneOf):
             _one_of(view, row)
-        elif _is_given(view, row.given) and row.as_value in ("", view.value(row.given)) and view.lacks(row.needed):
+        elif is_given(view, row.given) and row.as_value in ("", view.value(row.given)) and view.lacks(row.needed):
             view.error("aws-inputs", row.needed, f"is missing beside {row.given}", allowed=f"{row.needed}, or not both")
 
 
-def _is_given(view: View, path: str) -> bool:
+def is_given(view: View, path: str) -> bool:
     """Whether an input is there for sure; a list without entries, a text without letters and `false` are not."""
     return view.has(path) and view.value(path) not in ([], {}, "", False) and path not in view.resource.from_check
 
@@ -142,7 +142,7 @@ def _one_of(view: View, row: _OneOf) -> None:
     for place in places:
         if row.at and view.is_unknown(place.removesuffix(".")):
             continue
-        given = [name for name in names if _is_given(view, place + name)]
+        given = [name for name in names if is_given(view, place + name)]
         if len(given) > 1:
             (view.error if row.refused else view.warning)(
                 "aws-inputs",
@@ -161,7 +161,7 @@ def prefixes(view: View) -> None:
     if view.type.startswith("aws:"):
         for base in _BASES:
             prefix = f"{base}Prefix"
-            if prefix in view.inputs and _is_given(view, base) and _is_given(view, prefix):
+            if prefix in view.inputs and is_given(view, base) and is_given(view, prefix):
                 view.error("aws-inputs", prefix, f"is given beside {base}", allowed=f"{base}, or {prefix}")
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from trainyard.recorded.read import UnreadableInput, as_number, follow
 from trainyard.recorded.selectors import selects
-from trainyard.rehearsal.context import View
+from trainyard.rehearsal.context import View, listed
 from trainyard.rehearsal.works.placement.kubernetes.nodes import HOSTNAME, Nodes
 from trainyard.rehearsal.works.placement.kubernetes.scheduler import alone_on_a_node
 from trainyard.rehearsal.works.placement.world import Verdict, World
@@ -18,7 +18,7 @@ def check_spread(verdict: Verdict, world: World, view: View) -> None:
     workload = verdict.workload
     if workload.every_node or workload.is_template or workload.labels is None:
         return
-    for index, constraint in enumerate(_listed(workload.spec.get("topologySpreadConstraints"))):
+    for index, constraint in enumerate(listed(workload.spec.get("topologySpreadConstraints"))):
         if isinstance(constraint, Mapping) and constraint.get("whenUnsatisfiable", "DoNotSchedule") == "DoNotSchedule":
             _constraint(verdict, view, index, constraint)
     _apart(verdict, view)
@@ -47,7 +47,7 @@ def _constraint(verdict: Verdict, view: View, index: int, constraint: Mapping[st
 def _apart(verdict: Verdict, view: View) -> None:
     workload = verdict.workload
     terms = follow(workload.spec, "affinity", "podAntiAffinity", "requiredDuringSchedulingIgnoredDuringExecution")
-    for key in dict.fromkeys(str(follow(term, "topologyKey")) for term in _listed(terms)):
+    for key in dict.fromkeys(str(follow(term, "topologyKey")) for term in listed(terms)):
         try:
             alone = alone_on_a_node(workload.spec, workload.labels or {}, key)
         except UnreadableInput:
@@ -64,7 +64,7 @@ def _near(verdict: Verdict, world: World, view: View) -> None:
     """Company that has to be there: pods of a namespace of the stack, none of which has such labels."""
     workload = verdict.workload
     terms = follow(workload.spec, "affinity", "podAffinity", "requiredDuringSchedulingIgnoredDuringExecution")
-    for term in _listed(terms):
+    for term in listed(terms):
         selector = follow(term, "labelSelector")
         if not isinstance(selector, Mapping) or follow(term, "namespaces") or follow(term, "namespaceSelector"):
             continue
@@ -98,7 +98,3 @@ def _domains(groups: tuple[Nodes, ...], key: str) -> int | None:
             return None
         values |= held
     return len(values)
-
-
-def _listed(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []

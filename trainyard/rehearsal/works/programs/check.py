@@ -28,6 +28,7 @@ from trainyard.rehearsal.works.programs.aws import (
     groups,
     heard,
     keys,
+    left_hanging,
     messages,
     patterns,
     prefixes,
@@ -88,6 +89,7 @@ def check(stack: Stack) -> None:
     """Notes what names something that is not there, or is elsewhere."""
     alarms.check(stack)
     batches.check(stack)
+    left_hanging.check(stack)
     keys.check(stack)
     patterns.check(stack)
     events.check(stack)

@@ -8,13 +8,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from typing import Final
 
 from trainyard.problems import nearest
 from trainyard.recorded.monitoring import rules_of
 from trainyard.recorded.read import known_texts
 from trainyard.recorded.types import AMP_RULES
-from trainyard.rehearsal.context import View, show
+from trainyard.rehearsal.context import View, listed, show
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
 from trainyard.rehearsal.works.watching.constants import check_constants
 from trainyard.rehearsal.works.watching.dashboards import dashboards, expressions
@@ -207,14 +207,10 @@ def _of_controllers(cluster: Cluster) -> Iterator[tuple[View, str, str]]:
     for pod in cluster.pods:
         for container in pod.containers:
             for key in ("command", "args"):
-                for index, text in enumerate(_listed(container.body.get(key))):
+                for index, text in enumerate(listed(container.body.get(key))):
                     if isinstance(text, str) and text.startswith("{") and '"prometheus"' in text:
                         for name, expression in _asked(text):
                             yield pod.view, f"{container.path}.{key}[{index}].{name}", expression
-
-
-def _listed(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
 
 
 def _asked(text: str) -> Iterator[tuple[str, str]]:

@@ -19,7 +19,7 @@ from trainyard.recorded.monitoring import rules_of
 from trainyard.recorded.read import follow
 from trainyard.recorded.types import AMP_RULES
 from trainyard.rehearsal.context import View, listed
-from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
+from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster, values_from_elsewhere
 
 OF_TARGETS: Final = frozenset(
     {
@@ -205,10 +205,6 @@ def _charts(cluster: Cluster, *names: str) -> list[View]:
     return [one for one in cluster.releases if (one.text("chart") or "").rstrip("/").rpartition("/")[2] in names]
 
 
-def _unread(release: View) -> bool:
-    return release.is_unknown("values") or release.has("valueYamlFiles")
-
-
 def _state(cluster: Cluster) -> Family:
     """kube-state-metrics, with what its values collect and the labels of objects that they let by."""
     releases = _charts(cluster, *_STATE)
@@ -216,7 +212,7 @@ def _state(cluster: Cluster) -> Family:
     metrics = dict(_of_objects())
     metrics |= {name: one for name, one in _of_custom_resources(cluster) if name.startswith("kube_")}
     absent: dict[str, str] = {}
-    if len(releases) != 1 or _unread(releases[0]):
+    if len(releases) != 1 or values_from_elsewhere(releases[0]):
         return Family("kube_", source, metrics, False)
     release = releases[0]
     chart = (release.text("chart") or "").rpartition("/")[2]
@@ -276,7 +272,7 @@ def _gpus(cluster: Cluster) -> Family:
     known = inventory()["dcgm-exporter"]
     source, releases = "DCGM's exporter", _charts(cluster, "dcgm-exporter")
     labels = dict.fromkeys((*_GPU_LABELS, *(name for name in known if name.endswith("_VERSION"))), ())
-    if len(releases) != 1 or _unread(releases[0]) or releases[0].is_unknown("values.customMetrics"):
+    if len(releases) != 1 or values_from_elsewhere(releases[0]) or releases[0].is_unknown("values.customMetrics"):
         return Family("DCGM_", source, {name: Metric(None) for name in known}, False)
     given = releases[0].text("values.customMetrics")
     if given is not None:

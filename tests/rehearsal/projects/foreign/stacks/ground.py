@@ -19,6 +19,16 @@ def trust(**principal):
     )
 
 
+def allow(*statements):
+    """A policy of what is allowed: pairs of actions and resources."""
+    return json.dumps(
+        {
+            "Version": "2012-10-17",
+            "Statement": [{"Effect": "Allow", "Action": what, "Resource": where} for what, where in statements],
+        }
+    )
+
+
 class Ground:
     """Everything below the workloads."""
 

@@ -4,19 +4,9 @@ import json
 
 import pulumi
 import pulumi_aws as aws
-from ground import ACCOUNT, trust
+from ground import ACCOUNT, allow, trust
 
 REGION, ZONES = "eu-west-1", ["eu-west-1a", "eu-west-1b"]
-
-
-def allow(*statements):
-    """A policy of what is allowed: pairs of actions and resources."""
-    return json.dumps(
-        {
-            "Version": "2012-10-17",
-            "Statement": [{"Effect": "Allow", "Action": what, "Resource": where} for what, where in statements],
-        }
-    )
 
 
 away = aws.Provider("away", region="eu-central-1")

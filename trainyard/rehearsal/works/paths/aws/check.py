@@ -6,6 +6,7 @@ from trainyard.rehearsal.context import Stack
 from trainyard.rehearsal.works.paths.aws import (
     acls,
     api,
+    calls,
     endpoints,
     images,
     names,
@@ -40,6 +41,7 @@ def check(stack: Stack) -> None:
     room.check(network, all_nodes)
     acls.check(network, all_nodes)
     workers.check(network)
+    calls.check(network)
     registries = images.public_registries(stack)
     images.check(network, all_nodes, registries)
     names.check(network, all_nodes, [service["name"] for service in nodes.asked_services(stack)], list(registries))

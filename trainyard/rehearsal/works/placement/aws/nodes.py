@@ -22,6 +22,7 @@ from trainyard.recorded.read import UnknownInput, as_number, follow
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.taints import EFFECTS
 from trainyard.recorded.types import ADD_ON, EKS_CLUSTER, GKE_CLUSTER, HELM_RELEASE, SUBNET
+from trainyard.rehearsal.context import listed
 from trainyard.rehearsal.works.placement.kubernetes.nodes import (
     ARCHITECTURE,
     DISCOVERED,
@@ -95,7 +96,7 @@ def _nodes(group: RecordedResource, resources: Resources, region: str, prefixes:
     custom = ami == "CUSTOM" or launched.get("imageId") is not None
     efa = sum(
         isinstance(one, Mapping) and one.get("interfaceType") in EFA_INTERFACES
-        for one in _listed(launched.get("networkInterfaces"))
+        for one in listed(launched.get("networkInterfaces"))
     )
     gpus = max((found.gpus for type_ in types if (found := eks_nodes.machine(type_))), default=0)
     if isinstance(own, Mapping):
@@ -158,7 +159,7 @@ def _zones(group: RecordedResource, inputs: Mapping[str, Any], resources: Resour
 
 
 def _taints(taints: Any) -> Iterator[Taint]:
-    for taint in _listed(taints):
+    for taint in listed(taints):
         if isinstance(taint, Mapping):
             yield Taint(taint.get("key"), taint.get("value"), EFFECTS.get(str(taint.get("effect")), ""))
 
@@ -203,7 +204,7 @@ def _disk(
     """Bytes of the file system that containers write to; None where that is not known."""
     if is_foreign or user_data is None or launched.get("imageId") is not None:
         return None
-    for mapping in _listed(launched.get("blockDeviceMappings")):
+    for mapping in listed(launched.get("blockDeviceMappings")):
         if follow(mapping, "deviceName") in _ROOT_DEVICES:
             size = as_number(follow(mapping, "ebs", "volumeSize"))
             return None if size is None else size * GIBIBYTE
@@ -256,7 +257,3 @@ _DISCOVERING: Final = ("gpu-operator", "node-feature-discovery", "gpu-feature-di
 def _size(sizes: Any, key: str) -> int | None:
     number = as_number(follow(sizes, key))
     return None if number is None else int(number)
-
-
-def _listed(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []

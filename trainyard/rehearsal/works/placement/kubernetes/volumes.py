@@ -9,6 +9,7 @@ from trainyard.recorded.model import RecordedResource, bare
 from trainyard.recorded.read import follow
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import VOLUME, VOLUME_CLAIM
+from trainyard.rehearsal.context import listed
 from trainyard.rehearsal.works.workloads.model import Workload
 
 STORAGE_CLASS: Final = "kubernetes:storage.k8s.io/*:StorageClass"
@@ -40,7 +41,7 @@ class Volumes:
             driver = follow(volume, "csi", "driver") or (of_class or {}).get("provisioner")
             if isinstance(driver, str):
                 drivers.add(driver)
-        for volume in _listed(workload.spec.get("volumes")):
+        for volume in listed(workload.spec.get("volumes")):
             if isinstance(driver := follow(volume, "csi", "driver"), str):
                 drivers.add(driver)
         return tuple(terms), frozenset(drivers)
@@ -57,12 +58,12 @@ class Volumes:
             csi = follow(self._volumes.get(str(follow(claim, "volumeName"))), "csi")
             if isinstance(driver := follow(csi, "driver"), str):
                 yield driver, _mapping(follow(csi, "volumeAttributes"))
-        for volume in _listed(workload.spec.get("volumes")):
+        for volume in listed(workload.spec.get("volumes")):
             if isinstance(driver := follow(volume, "csi", "driver"), str):
                 yield driver, _mapping(follow(volume, "csi", "volumeAttributes"))
 
     def _specs(self, workload: Workload) -> Iterator[Any]:
-        for volume in _listed(workload.spec.get("volumes")):
+        for volume in listed(workload.spec.get("volumes")):
             name = follow(volume, "persistentVolumeClaim", "claimName")
             if isinstance(name, str):
                 yield self._claims.get((workload.namespace, name)) or self._of_any_team(workload, name)
@@ -70,16 +71,16 @@ class Volumes:
             if template is not None:
                 yield template
         if workload.kind == "StatefulSet":
-            for template in _listed(bare(follow(workload.resource.inputs, "spec", "volumeClaimTemplates"))):
+            for template in listed(bare(follow(workload.resource.inputs, "spec", "volumeClaimTemplates"))):
                 yield follow(template, "spec")
 
 
 def _allowed(topologies: Any) -> Iterator[Mapping[str, Any]]:
     """Allowed topologies of a storage class as terms of a node selector."""
-    for topology in _listed(topologies):
+    for topology in listed(topologies):
         expressions = [
             {"key": follow(one, "key"), "operator": "In", "values": follow(one, "values")}
-            for one in _listed(follow(topology, "matchLabelExpressions"))
+            for one in listed(follow(topology, "matchLabelExpressions"))
         ]
         if expressions:
             yield {"matchExpressions": expressions}
@@ -92,10 +93,6 @@ def _place(resource: RecordedResource) -> tuple[str, str]:
         namespace if isinstance(namespace, str) else "default",
         name if isinstance(name, str) else resource.name,
     )
-
-
-def _listed(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:

@@ -13,6 +13,8 @@ from typing import Final
 from trainyard.problems import nearest
 from trainyard.recorded.types import BUCKET, DATABASE, EKS_CLUSTER, FUNCTION, SNS_TOPIC, SNS_TOPIC_SUBSCRIPTION
 from trainyard.rehearsal.context import Stack, View, show
+from trainyard.rehearsal.works.names_of_aws import slip
+from trainyard.rehearsal.works.programs.aws.metrics import KEYS_ELSEWHERE, NAMED_ELSEWHERE, OFTEN_ELSEWHERE
 
 _ALARM: Final = "aws:cloudwatch/metricAlarm:MetricAlarm"
 _BOARD: Final = "aws:cloudwatch/dashboard:Dashboard"
@@ -38,6 +40,7 @@ _DIMENSIONS: Final = {
     ("AWS/EKS", "ClusterName"): (EKS_CLUSTER, "name"),
     ("ContainerInsights", "ClusterName"): (EKS_CLUSTER, "name"),
     ("AWS/Events", "RuleName"): ("aws:cloudwatch/eventRule:EventRule", "name"),
+    **NAMED_ELSEWHERE,
 }
 _SENT: Final = {
     "AWS/SNS": frozenset(
@@ -89,6 +92,7 @@ _OFTEN: Final = {
         "TotalRequestLatency", "4xxErrors", "5xxErrors",
     ),
     "AWS/Billing": ("EstimatedCharges",),
+    **OFTEN_ELSEWHERE,
 }  # fmt: skip
 """Metrics of a namespace that are often watched; there are more, so only a slip of the pen is told."""
 _KEYS: Final = {
@@ -118,6 +122,7 @@ _KEYS: Final = {
     "AWS/PrivateLinkEndpoints": frozenset(
         {"Endpoint Type", "Service Name", "Subnet Id", "VPC Endpoint Id", "VPC Id"}
     ),
+    **KEYS_ELSEWHERE,
 }  # fmt: skip
 """Dimensions of a namespace."""
 _NAMESPACES: Final = (
@@ -180,6 +185,9 @@ def _alarm(alarm: View, base: str, stack: Stack, own: dict[str, set[str | None]]
             allowed=f"one of {', '.join(sorted(sent))}",
             hint=nearest(metric, sent),
         )
+    if namespace not in own and not namespace.startswith("AWS/") and (hint := slip(namespace, own)):
+        told = f"no filter of the stack sends to {show(namespace)}: unless a program does, the alarm sees nothing"
+        alarm.warning("programs-alarm", f"{base}namespace", told, allowed=", ".join(sorted(own)), hint=hint)
     filters = own.get(namespace)
     if filters is not None and metric is not None and None not in filters and metric not in filters:
         _is_not_filtered(alarm, f"{base}metricName", namespace, metric, sorted(str(one) for one in filters))

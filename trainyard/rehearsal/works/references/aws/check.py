@@ -8,6 +8,7 @@ from trainyard.rehearsal.works.references.aws import (
     groups,
     log_groups,
     log_senders,
+    named,
     pod_subnets,
     singletons,
     unused,
@@ -23,6 +24,7 @@ def check_aws(stack: Stack, cluster: Cluster) -> None:
     groups.check(stack)
     log_groups.check(stack)
     log_senders.check(stack)
+    named.check(stack)
     pod_subnets.check(stack, cluster)
     singletons.check(stack)
     unused.check(stack)

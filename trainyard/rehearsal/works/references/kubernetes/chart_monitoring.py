@@ -15,7 +15,7 @@ from typing import Any, Final
 from trainyard.recorded.read import UnreadableInput
 from trainyard.recorded.selectors import selects
 from trainyard.rehearsal.context import View, listed, show
-from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster, place
+from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster, place, values_from_elsewhere
 
 KPS: Final = "kube-prometheus-stack"
 _GROUP: Final = "monitoring.coreos.com"
@@ -44,11 +44,6 @@ def _chart(release: View) -> str:
     return (release.text("chart") or "").rstrip("/").rpartition("/")[2]
 
 
-def _is_unread(release: View) -> bool:
-    """Whether values may come from somewhere else."""
-    return release.is_unknown("values") or release.has("valueYamlFiles")
-
-
 def _others_read(cluster: Cluster) -> bool:
     """Whether something besides the one release may read monitors, so that it is no matter what that one takes."""
     return (
@@ -60,7 +55,7 @@ def _others_read(cluster: Cluster) -> bool:
 
 
 def _taken(release: View, cluster: Cluster) -> None:
-    if _is_unread(release) or release.value("values.prometheus.enabled") is False:
+    if values_from_elsewhere(release) or release.value("values.prometheus.enabled") is False:
         return
     if release.value("values.thanosRuler.enabled") is True:
         return
@@ -150,7 +145,7 @@ _SIDECARS_OF_GRAFANA: Final = (
 
 def _dashboards(release: View, prefix: str, sidecars: Sequence[_Sidecar], cluster: Cluster) -> None:
     """Config maps that are dashboards or sources of data, and that the sidecar does not take."""
-    if _is_unread(release) or release.value("values.grafana.enabled") is False:
+    if values_from_elsewhere(release) or release.value("values.grafana.enabled") is False:
         return
     if sum("grafana" in _chart(one) or _chart(one) == KPS for one in cluster.releases) > 1:
         return

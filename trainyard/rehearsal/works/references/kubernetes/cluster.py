@@ -428,6 +428,11 @@ def kind_of(view: View) -> str:
     return f"{kind}.{group}" if group else kind
 
 
+def values_from_elsewhere(release: View) -> bool:
+    """Whether a chart's values may come from somewhere that nothing here reads: an unknown, or files of the user's."""
+    return release.is_unknown("values") or release.has("valueYamlFiles")
+
+
 def place(view: View) -> str | None:
     """An object's namespace: empty for what has none and for `default`, None where it is not known."""
     namespace = object_namespace(view)

@@ -14,7 +14,9 @@ from trainyard.rehearsal.works.rights.aws.account import Account
 from trainyard.rehearsal.works.rights.aws.needs import (
     brakes,
     figures,
+    flows_of_data,
     functions,
+    hand_offs,
     images,
     keys,
     messages,
@@ -94,6 +96,8 @@ def needs(places: Places, bindings: Bindings, made: Sequence[Workload]) -> Itera
     users = recorded(places.stack, made)
     yield from services.needs(places)
     yield from service_jobs.needs(places)
+    yield from flows_of_data.needs(places)
+    yield from hand_offs.needs(places)
     yield from brakes.needs(places)
     yield from training.needs(places)
     yield from programs.needs(places, bindings)

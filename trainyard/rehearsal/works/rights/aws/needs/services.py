@@ -53,7 +53,8 @@ def _of_role(places: Places, view: View, entry: Mapping[str, Any]) -> Iterator[N
             continue
         role, caller = found
         source = places.filled(entry.get("source_arn", ""), view)
-        said = {"aws:SourceAccount": places.account.id, **({"aws:SourceArn": source} if source else {})}
+        own = places.account.id  # which Firehose says as the external id too
+        said = {"aws:SourceAccount": own, "sts:ExternalId": own, **({"aws:SourceArn": source} if source else {})}
         asking = [service(text) for text in (places.filled(entry["service"], view) or "").split()]
         take = Deed("sts:AssumeRole", arn_of(role), said)
         refusals = [refused(places.account, one, take) for one in asking]

@@ -1,0 +1,216 @@
+"""Load balancers, their groups of targets and their firewalls: what stands together.
+
+Sources: Elastic Load Balancing, "Target groups", "Listeners" and "Health checks" of application and network load
+balancers; AWS WAF Developer Guide, "AWS WAF resources" (scopes) and "Rule group rules"; Route 53 Developer Guide,
+"Choosing between alias and non-alias records", 2026-11.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from trainyard.recorded.read import as_number, follow
+from trainyard.recorded.types import LOAD_BALANCER
+from trainyard.rehearsal.context import View, show
+from trainyard.rehearsal.refusals.aws.containers import TARGET_GROUP
+from trainyard.rehearsal.refusals.rules import Rules
+
+LISTENER: Final = "aws:lb/listener:Listener"
+LISTENER_RULE: Final = "aws:lb/listenerRule:ListenerRule"
+_ACL: Final = "aws:wafv2/webAcl:WebAcl"
+_GROUP_OF_RULES: Final = "aws:wafv2/ruleGroup:RuleGroup"
+_BOUND: Final = "aws:wafv2/webAclAssociation:WebAclAssociation"
+_RECORD: Final = "aws:route53/record:Record"
+_ZONE: Final = "aws:route53/zone:Zone"
+_OF_APPLICATION, _OF_NETWORK = ("HTTP", "HTTPS"), ("TCP", "UDP", "TLS", "TCP_UDP", "QUIC", "TCP_QUIC")
+
+
+def balancer(view: View) -> None:
+    """An application load balancer stands in two zones; an idle time-out is of an application's alone."""
+    kind = view.text("loadBalancerType") or "application"
+    if view.is_unknown("loadBalancerType"):
+        return
+    for path in ("subnets", "subnetMappings"):
+        if kind == "application" and len(view.entries(path)) == 1 and not view.blurred(path):
+            view.error("lb-zones", path, "is one subnet", allowed="subnets in two zones at least")
+    if kind != "application" and view.has("idleTimeout"):
+        view.warning(
+            "lb-kind", "idleTimeout", f"is read by an application load balancer alone, and this is a {kind} one"
+        )
+    if kind == "gateway" and view.entries("securityGroups"):
+        view.error("lb-kind", "securityGroups", "is given to a gateway load balancer", allowed="none")
+
+
+def group(view: View) -> None:
+    """What a group needs by the kind of its targets, and health checks that come to an end."""
+    kind, protocol = view.text("targetType") or "instance", view.text("protocol")
+    if view.is_unknown("targetType"):
+        return
+    for name in ("port", "protocol", "vpcId"):
+        if kind != "lambda" and view.lacks(name):
+            view.error("lb-target-group", name, f"is missing for targets by {kind}", allowed=name)
+        if kind == "lambda" and view.has(name):
+            view.error("lb-target-group", name, "is given for a function", allowed="none")
+    timeout, interval = view.number("healthCheck.timeout"), view.number("healthCheck.interval")
+    if timeout is not None and timeout >= (30 if interval is None else interval):
+        view.error(
+            "lb-health-check",
+            "healthCheck.timeout",
+            f"{timeout:g} s are not below the interval of {interval or 30:g} s",
+            allowed="below it",
+        )
+    checked = view.text("healthCheck.protocol") or ("HTTP" if protocol in (None, "HTTP", "HTTPS") else "TCP")
+    for name in ("matcher", "path"):
+        if checked.upper() == "TCP" and view.text(f"healthCheck.{name}") and not view.is_unknown("protocol"):
+            view.error("lb-health-check", f"healthCheck.{name}", "is given for a check by TCP", allowed="HTTP or HTTPS")
+    if view.text("healthCheck.path") is not None and not str(view.text("healthCheck.path")).startswith("/"):
+        view.error(
+            "lb-health-check", "healthCheck.path", f"got {show(view.text('healthCheck.path'))}", allowed="a path from /"
+        )
+    for name, least, most in (
+        ("interval", 5, 300),
+        ("timeout", 2, 120),
+        ("healthyThreshold", 2, 10),
+        ("unhealthyThreshold", 2, 10),
+    ):
+        number = view.number(f"healthCheck.{name}")
+        if number is not None and not least <= number <= most:
+            view.error("lb-health-check", f"healthCheck.{name}", f"got {number:g}", allowed=f"{least} to {most}")
+
+
+def listener(view: View) -> None:
+    """Who speaks TLS has a certificate, and who does not has none; a load balancer speaks its own protocols."""
+    protocol = (view.text("protocol") or "").upper()
+    if protocol in ("HTTPS", "TLS") and view.lacks("certificateArn"):
+        view.error("lb-certificate", "certificateArn", f"is missing for {protocol}", allowed="a certificate of ACM")
+    for name in ("certificateArn", "sslPolicy"):
+        if protocol and protocol not in ("HTTPS", "TLS") and view.has(name):
+            view.error("lb-certificate", name, f"is given with {protocol}", allowed="HTTPS or TLS")
+    of = view.referred("loadBalancerArn", LOAD_BALANCER)
+    if of is not None and protocol and not of.is_unknown("loadBalancerType"):
+        kind = of.text("loadBalancerType") or "application"
+        spoken = {"application": _OF_APPLICATION, "network": _OF_NETWORK}.get(kind)
+        if spoken is not None and protocol not in spoken:
+            view.error(
+                "lb-protocol",
+                "protocol",
+                f"got {protocol} at a load balancer of kind {kind}",
+                allowed=", ".join(spoken),
+            )
+        for group_view in _groups(view):
+            speaks = (group_view.text("protocol") or "").upper()
+            if speaks and spoken is not None and speaks not in (*spoken, *(("TCP_UDP",) if kind == "network" else ())):
+                group_view.error(
+                    "lb-protocol",
+                    "protocol",
+                    f"got {speaks}, and load balancer {of.name} is of kind {kind}",
+                    allowed=", ".join(spoken),
+                )
+    for path, action in view.items("defaultActions"):
+        _action(view, path, action)
+
+
+def _groups(view: View) -> list[View]:
+    arns = {follow(entry, "targetGroupArn") for key in ("defaultActions", "actions") for _, entry in view.items(key)}
+    return [one for one in view.stack.of_type(TARGET_GROUP) if one.resource.outputs.get("arn") in arns - {None}]
+
+
+_NEEDS: Final = {
+    "fixed-response": "fixedResponse",
+    "redirect": "redirect",
+    "authenticate-cognito": "authenticateCognito",
+    "authenticate-oidc": "authenticateOidc",
+}
+
+
+def _action(view: View, path: str, action: Any) -> None:
+    kind = action.get("type")
+    needed = _NEEDS.get(kind) if isinstance(kind, str) else None
+    if needed is not None and action.get(needed) is None:
+        view.error("lb-action", f"{path}.{needed}", f"is missing for {kind}", allowed=needed)
+    if kind == "forward" and action.get("targetGroupArn") is None and action.get("forward") is None:
+        view.error("lb-action", f"{path}.targetGroupArn", "is missing for forward", allowed="a target group")
+
+
+def rule(view: View) -> None:
+    """A rule's rank, which no other rule of its listener has, and what it does."""
+    rank = view.number("priority")
+    if rank is not None and not 1 <= rank <= 50000:
+        view.error("lb-rule", "priority", f"got {rank:g}", allowed="1 to 50000")
+    of = view.text("listenerArn")
+    for other in view.stack.of_type(LISTENER_RULE) if rank is not None and of is not None else ():
+        if other is view:
+            break
+        if other.text("listenerArn") == of and other.number("priority") == rank:
+            view.error(
+                "lb-rule",
+                "priority",
+                f"{rank:g} is rule {other.name}'s of the same listener",
+                allowed="a rank of its own",
+            )
+    for path, action in view.items("actions"):
+        _action(view, path, action)
+
+
+def firewall(view: View) -> None:
+    """Rules of a firewall: each rank and name once, and a group of rules is overridden, not acted by."""
+    seen: dict[Any, str] = {}
+    for path, entry in view.items("rules"):
+        rank = as_number(entry.get("priority"))
+        if rank is not None and rank in seen:
+            view.error("waf-rules", f"{path}.priority", f"{rank:g} is {seen[rank]}'s", allowed="a rank of its own")
+        seen.setdefault(rank, str(entry.get("name")))
+        statement = entry.get("statement")
+        grouped = isinstance(statement, dict) and any(
+            statement.get(name) for name in ("managedRuleGroupStatement", "ruleGroupReferenceStatement")
+        )
+        if grouped and entry.get("action"):
+            view.error("waf-rules", f"{path}.action", "is given for a group of rules", allowed="overrideAction")
+        if isinstance(statement, dict) and not grouped and entry.get("overrideAction"):
+            view.error("waf-rules", f"{path}.overrideAction", "is given for a single rule", allowed="action")
+        if (
+            isinstance(statement, dict)
+            and view.type == _ACL
+            and not entry.get("action")
+            and not entry.get("overrideAction")
+        ):
+            view.error(
+                "waf-rules", f"{path}.action", "is missing", allowed="action, or overrideAction of a group of rules"
+            )
+    if view.text("scope") == "CLOUDFRONT" and view.region not in ("", "us-east-1"):
+        view.error("waf-scope", "scope", f"is CLOUDFRONT in {view.region}", allowed="us-east-1, or REGIONAL")
+
+
+def bound(view: View) -> None:
+    """A firewall of CloudFront's is bound to nothing else."""
+    acl = view.referred("webAclArn", _ACL)
+    if acl is not None and acl.text("scope") == "CLOUDFRONT":
+        view.error(
+            "waf-scope",
+            "webAclArn",
+            f"{acl.name} has scope CLOUDFRONT, which only a distribution names itself",
+            allowed="a web ACL with scope REGIONAL",
+        )
+
+
+def record(view: View) -> None:
+    """A name has its zone's end, a zone's own name is no CNAME, and a plain record says how long it is kept."""
+    zone, name, kind = view.referred("zoneId", _ZONE), view.text("name"), view.text("type")
+    if view.lacks("aliases") and view.lacks("ttl") and view.has("records"):
+        view.error("route53-record", "ttl", "is missing beside records", allowed="seconds")
+    if zone is None or name is None or (whole := zone.text("name")) is None:
+        return
+    plain, whole = name.rstrip(".").lower(), whole.rstrip(".").lower()
+    if kind == "CNAME" and plain in ("", whole):
+        view.error("route53-record", "type", f"is CNAME for the zone's own name {whole}", allowed="an alias of type A")
+
+
+RULES: Final[Rules] = {
+    balancer: (LOAD_BALANCER,),
+    group: (TARGET_GROUP,),
+    listener: (LISTENER,),
+    rule: (LISTENER_RULE,),
+    firewall: (_ACL, _GROUP_OF_RULES),
+    bound: (_BOUND,),
+    record: (_RECORD,),
+}

@@ -1,0 +1,235 @@
+"""Who calls whom beside clusters: a load balancer its containers, a service and a function what they are told of.
+
+A load balancer reaches a container on its port, and what a program is told the address of is meant to be reached: by
+security groups, both ways.
+
+Sources: Elastic Load Balancing, "Security groups for your Application Load Balancer"; Amazon ECS Developer Guide, "Use
+load balancing"; Amazon ElastiCache, RDS, OpenSearch and EFS user guides on access (2026-11).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from trainyard.recorded.read import as_number
+from trainyard.recorded.types import (
+    DATABASE,
+    DATABASE_CLUSTER,
+    EFS_ACCESS_POINT,
+    EFS_MOUNT_TARGET,
+    FUNCTION,
+    LOAD_BALANCER,
+)
+from trainyard.rehearsal.context import View, listed
+from trainyard.rehearsal.refusals.aws.balancers import LISTENER, LISTENER_RULE
+from trainyard.rehearsal.refusals.aws.containers import SERVICE, TARGET_GROUP, containers
+from trainyard.rehearsal.refusals.aws.texts import TASK
+from trainyard.rehearsal.works.flows.addresses import Addresses
+from trainyard.rehearsal.works.flows.model import Place, Port
+from trainyard.rehearsal.works.paths.aws.groups import Groups
+from trainyard.rehearsal.works.paths.aws.network import Network
+
+RULE: Final = "paths-call-closed"
+
+
+@dataclass(frozen=True, slots=True)
+class _Store:
+    type: str
+    groups: str
+    port: str  # the input with its port
+    default: int
+
+
+_STORES: Final = (
+    _Store("aws:elasticache/replicationGroup:ReplicationGroup", "securityGroupIds", "port", 6379),
+    _Store("aws:elasticache/cluster:Cluster", "securityGroupIds", "port", 0),
+    _Store("aws:opensearch/domain:Domain", "vpcOptions.securityGroupIds", "", 443),
+    _Store(DATABASE, "vpcSecurityGroupIds", "port", 0),
+    _Store(DATABASE_CLUSTER, "vpcSecurityGroupIds", "port", 0),
+    _Store("aws:docdb/cluster:Cluster", "vpcSecurityGroupIds", "port", 27017),
+    _Store("aws:memorydb/cluster:Cluster", "securityGroupIds", "port", 6379),
+)
+_ENGINES: Final = (
+    ("postgres", 5432),
+    ("mysql", 3306),
+    ("mariadb", 3306),
+    ("sqlserver", 1433),
+    ("oracle", 1521),
+    ("memcached", 11211),
+    ("redis", 6379),
+    ("valkey", 6379),
+)
+
+
+def check(network: Network) -> None:
+    """Every service and every function."""
+    stack = network.stack
+    if not stack.of_type(SERVICE) and not stack.of_type(FUNCTION):
+        return
+    groups = Groups(network)
+    for service in stack.of_type(SERVICE):
+        task = service.referred("taskDefinition", TASK)
+        inner = _place(
+            network,
+            groups,
+            service,
+            f"service {service.name}",
+            "networkConfiguration.subnets",
+            "networkConfiguration.securityGroups",
+        )
+        if inner is None or service.resource.read:
+            continue
+        _balanced(network, groups, service, inner)
+        if task is not None:
+            _told(network, groups, task, ("containerDefinitions",), inner)
+            _checked(service, task)
+    for function in stack.of_type(FUNCTION):
+        inner = _place(
+            network, groups, function, f"function {function.name}", "vpcConfig.subnetIds", "vpcConfig.securityGroupIds"
+        )
+        if inner is not None and not function.resource.read:
+            _told(network, groups, function, ("environment",), inner)
+            _mounted(network, groups, function, inner)
+
+
+def _place(network: Network, groups: Groups, view: View, name: str, subnets: str, ids: str) -> Place | None:
+    given = groups.of(view, ids)
+    blocks = [network.subnets[subnet].text("cidrBlock") for subnet in view.texts(subnets) if subnet in network.subnets]
+    if not given or not blocks or None in blocks or len(blocks) < len(view.entries(subnets)):
+        return None
+    try:
+        return Place(name, "node", Addresses.of(*(block for block in blocks if block)), security_groups=given)
+    except ValueError:
+        return None
+
+
+def _balanced(network: Network, groups: Groups, service: View, inner: Place) -> None:
+    for path, entry in service.items("loadBalancers"):
+        port, arn = as_number(entry.get("containerPort")), entry.get("targetGroupArn")
+        for balancer in _before(network, arn) if port is not None and isinstance(arn, str) else ():
+            outer = _place(network, groups, balancer, f"load balancer {balancer.name}", "subnets", "securityGroups")
+            if outer is not None and port is not None:
+                _asked(
+                    groups,
+                    service,
+                    path,
+                    outer,
+                    inner,
+                    inner.security_groups,
+                    Port(int(port)),
+                    "its targets are never healthy",
+                )
+
+
+def _before(network: Network, group: str) -> Iterator[View]:
+    stack = network.stack
+    listeners = {str(one.resource.outputs.get("arn")): one for one in stack.of_type(LISTENER)}
+    names = [one for one in listeners.values() if group in str(one.inputs.get("defaultActions"))]
+    for rule in stack.of_type(LISTENER_RULE):
+        if group in str(rule.inputs.get("actions")) and rule.text("listenerArn") in listeners:
+            names.append(listeners[str(rule.text("listenerArn"))])
+    seen: set[str] = set()
+    for listener in names:
+        balancer = listener.referred("loadBalancerArn", LOAD_BALANCER)
+        if balancer is not None and balancer.resource.urn not in seen:
+            seen.add(balancer.resource.urn)
+            yield balancer
+
+
+def _told(network: Network, groups: Groups, view: View, inputs: tuple[str, ...], inner: Place) -> None:
+    """Stores whose address stands in what a program is told."""
+    named = {urn for name in inputs for urn in view.resource.property_dependencies.get(name, ())}
+    for store in _STORES:
+        for one in network.stack.of_type(store.type):
+            if one.resource.urn not in named or one.resource.read or not _is_addressed(view, inputs, one):
+                continue
+            port = (
+                as_number(one.value(store.port))
+                if store.port and one.has(store.port)
+                else store.default or _engine(one)
+            )
+            stated = groups.of(one, store.groups)
+            if port and stated:
+                what = f"{one.type.rpartition(':')[2]} {one.name}"
+                place = Place(what, "node", inner.addresses, security_groups=stated)
+                _asked(
+                    groups,
+                    one,
+                    store.groups,
+                    inner,
+                    place,
+                    stated,
+                    Port(int(port)),
+                    f"{inner.name} is told of it, and never reaches it",
+                )
+
+
+def _mounted(network: Network, groups: Groups, function: View, inner: Place) -> None:
+    """A function that mounts files reaches a mount target."""
+    named = function.text("fileSystemConfig.arn")
+    points = [
+        one for one in network.stack.of_type(EFS_ACCESS_POINT) if named and one.resource.outputs.get("arn") == named
+    ]
+    system = points[0].text("fileSystemId") if points else None
+    for target in network.stack.of_type(EFS_MOUNT_TARGET):
+        stated = groups.of(target, "securityGroups")
+        if system is not None and stated and target.text("fileSystemId") == system:
+            place = Place(f"mount target {target.name}", "node", inner.addresses, security_groups=stated)
+            why = f"{inner.name} never mounts its files"
+            _asked(groups, target, "securityGroups", inner, place, stated, _NFS, why)
+
+
+_NFS: Final = Port(2049)
+
+
+def _is_addressed(view: View, inputs: tuple[str, ...], store: View) -> bool:
+    text = " ".join(str(view.inputs.get(name)) for name in inputs)
+    outputs = store.resource.outputs
+    found = [
+        outputs.get(key)
+        for key in (
+            "address",
+            "endpoint",
+            "primaryEndpointAddress",
+            "configurationEndpointAddress",
+            "readerEndpoint",
+            "readerEndpointAddress",
+            "clusterAddress",
+        )
+    ]
+    return any(isinstance(one, str) and one and one in text for one in found)
+
+
+def _engine(view: View) -> int:
+    engine = view.text("engine") or ""
+    return next((port for word, port in _ENGINES if word in engine), 0)
+
+
+def _asked(
+    groups: Groups, view: View, path: str, outer: Place, inner: Place, stated: frozenset[str], port: Port, why: str
+) -> None:
+    shut = groups.closed("ingress", stated, outer, port) or groups.closed("egress", outer.security_groups, inner, port)
+    if shut:
+        view.error(RULE, path, f"{outer} does not reach {inner} on {port}: {shut}; {why}", allowed=f"a rule for {port}")
+
+
+def _checked(service: View, task: View) -> None:
+    """A health check asks a port that a container listens on."""
+    ports = {
+        number
+        for one in containers(task)
+        for port in listed(one.get("portMappings"))
+        if isinstance(port, dict) and (number := as_number(port.get("containerPort"))) is not None
+    }
+    arns = {entry.get("targetGroupArn") for _, entry in service.items("loadBalancers")}
+    for group in service.stack.of_type(TARGET_GROUP):
+        asked = group.number("healthCheck.port")
+        if group.resource.outputs.get("arn") in arns and asked is not None and ports and asked not in ports:
+            group.warning(
+                "paths-health-check",
+                "healthCheck.port",
+                f"asks port {asked:g}, which no container of {service.name} maps",
+                allowed=", ".join(f"{port:g}" for port in sorted(ports)),
+            )

@@ -1,0 +1,364 @@
+"""What is made in a service of AWS and comes to nothing, because its other half is not there or says otherwise.
+
+Sources: Amazon SQS Developer Guide, "Using dead-letter queues" (`redrivePermission`); Amazon EBS User Guide, "Automate
+backups with Amazon Data Lifecycle Manager" (target tags); Amazon API Gateway Developer Guide, "Publish HTTP APIs"
+(a stage serves what is deployed to it); AWS Certificate Manager User Guide, "DNS validation"; Amazon ECS Developer
+Guide, "Use load balancing" (a group of targets needs a load balancer before a service may name it), 2026-11.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from fnmatch import fnmatchcase
+from typing import Any, Final
+
+from trainyard.recorded.types import EBS_VOLUME, EC2_INSTANCE, FUNCTION, QUEUE
+from trainyard.rehearsal.context import Stack, View, expand, listed, show
+from trainyard.rehearsal.refusals.aws.balancers import LISTENER, LISTENER_RULE
+from trainyard.rehearsal.refusals.aws.containers import SERVICE, TARGET_GROUP
+from trainyard.rehearsal.refusals.aws.front_doors import INTEGRATION, METHOD
+
+_ALLOWS: Final = "aws:sqs/redriveAllowPolicy:RedriveAllowPolicy"
+_REDRIVE: Final = "aws:sqs/redrivePolicy:RedrivePolicy"
+_SNAPSHOTS: Final = "aws:dlm/lifecyclePolicy:LifecyclePolicy"
+_LAYER: Final = "aws:lambda/layerVersion:LayerVersion"
+_LOG_POLICY: Final = "aws:cloudwatch/logResourcePolicy:LogResourcePolicy"
+_REST: Final = "aws:apigateway/restApi:RestApi"
+_RESOURCE: Final = "aws:apigateway/resource:Resource"
+_STAGE: Final = "aws:apigatewayv2/stage:Stage"
+_INTEGRATION: Final = "aws:apigatewayv2/integration:Integration"
+_CERTIFICATE: Final = "aws:acm/certificate:Certificate"
+_VALIDATION: Final = "aws:acm/certificateValidation:CertificateValidation"
+_PERMISSION: Final = "aws:lambda/permission:Permission"
+_TEMPLATE: Final = "aws:ec2/launchTemplate:LaunchTemplate"
+_GROUP: Final = "aws:autoscaling/group:Group"
+_NODES: Final = "aws:eks/nodeGroup:NodeGroup"
+
+
+def check(stack: Stack) -> None:
+    """Every pair of halves."""
+    _dead_letters(stack)
+    for policy in stack.of_type(_SNAPSHOTS):
+        _snapshots(stack, policy)
+    for stage in stack.of_type(_STAGE):
+        if (stage.lacks("autoDeploy") or stage.flag("autoDeploy") is False) and stage.lacks("deploymentId"):
+            stage.warning(
+                "programs-switched-off",
+                "autoDeploy",
+                "is off, and no deployment is named: the stage serves nothing",
+                allowed="true, or deploymentId",
+            )
+    for certificate in stack.of_type(_CERTIFICATE):
+        _certificate(stack, certificate)
+    for integration in stack.of_type(_INTEGRATION):
+        _called(stack, integration)
+    for service in stack.of_type(SERVICE):
+        _balanced(stack, service)
+    _logs(stack)
+    for function in stack.of_type(FUNCTION):
+        _layers(stack, function)
+    for method in stack.of_type(METHOD):
+        _let_in(stack, method)
+
+
+_LOGGED: Final = (
+    ("aws:datasync/task:Task", "cloudwatchLogGroupArn", "datasync.amazonaws.com"),
+    ("aws:opensearch/domain:Domain", "logPublishingOptions[].cloudwatchLogGroupArn", "es.amazonaws.com"),
+    ("aws:route53/queryLog:QueryLog", "cloudwatchLogGroupArn", "route53.amazonaws.com"),
+)
+"""Who writes to a log group by the account's policy for logs alone."""
+
+
+def _logs(stack: Stack) -> None:
+    """A policy for a log group lets in who writes there; the account may have others, which nobody sees here."""
+    policies = [view.text("policyDocument") or "" for view in stack.of_type(_LOG_POLICY)]
+    if any(view.is_unknown("policyDocument") for view in stack.of_type(_LOG_POLICY)):
+        return
+    for type_, at, service in _LOGGED:
+        for view in stack.of_type(type_):
+            for path, arn in expand(view.inputs, at):
+                group = str(arn).removesuffix(":*")
+                about = [text for text in policies if group in text]
+                if about and not any(service in text for text in policies):
+                    view.error(
+                        "rights-delivery",
+                        path,
+                        f"{service} cannot write to log group {group.rpartition(':')[2]}: the policy "
+                        "for it lets somebody else in",
+                        allowed=f"a LogResourcePolicy for {service}",
+                    )
+
+
+def _layers(stack: Stack, function: View) -> None:
+    """A layer says which runtimes and which chips it was built for."""
+    chips, runtime = function.texts("architectures") or ["x86_64"], function.text("runtime")
+    for layer in stack.of_type(_LAYER):
+        if _arn(layer) not in function.texts("layers") or layer.resource.read:
+            continue
+        of = layer.texts("compatibleArchitectures")
+        if (
+            of
+            and not layer.blurred("compatibleArchitectures")
+            and not function.blurred("architectures")
+            and not set(chips) & set(of)
+        ):
+            function.warning(
+                "programs-layer",
+                "layers",
+                f"has layer {layer.name}, built for {', '.join(of)}, and runs on {', '.join(chips)}",
+                allowed="a layer of its own architecture",
+            )
+        runtimes = layer.texts("compatibleRuntimes")
+        if runtimes and runtime is not None and runtime not in runtimes and not layer.blurred("compatibleRuntimes"):
+            function.warning(
+                "programs-layer",
+                "layers",
+                f"has layer {layer.name}, built for {', '.join(runtimes)}, and runs {runtime}",
+                allowed="a layer of its own runtime",
+            )
+
+
+def _let_in(stack: Stack, method: View) -> None:
+    """A permission of a function that names a method of a REST interface lets just that one in."""
+    rest, resource, verb = (
+        method.referred("restApi", _REST),
+        method.referred("resourceId", _RESOURCE),
+        method.text("httpMethod"),
+    )
+    path = _path(resource) if resource is not None else None
+    source = rest.resource.outputs.get("executionArn") if rest is not None else None
+    if rest is None or path is None or verb is None or not isinstance(source, str):
+        return
+    for integration in stack.of_type(INTEGRATION):
+        if (
+            integration.text("resourceId") != method.text("resourceId")
+            or integration.text("httpMethod") != verb
+            or integration.has("credentials")
+        ):
+            continue
+        for function in stack.of_type(FUNCTION):
+            arn = _arn(function)
+            if not arn or arn not in (integration.text("uri") or "") or function.resource.read:
+                continue
+            let = [
+                view
+                for view in stack.of_type(_PERMISSION)
+                if view.is_unknown("function")
+                or function.resource.urn in view.resource.property_dependencies.get("function", ())
+                or view.text("function") in (function.text("name"), arn)
+            ]
+            asked = f"{source}/stage/{verb if verb != 'ANY' else 'GET'}{path}"
+            if not any(_admits(view, asked) for view in let):
+                integration.error(
+                    "rights-delivery",
+                    "uri",
+                    f"apigateway.amazonaws.com cannot call {function.name} for {verb} {path}: no "
+                    "permission of it lets that in",
+                    allowed=f"sourceArn …/*/{verb}{path}, or …/*/*",
+                )
+
+
+def _admits(view: View, asked: str) -> bool:
+    wanted = view.text("sourceArn")
+    if view.is_unknown("sourceArn") or view.is_unknown("function") or view.is_unknown("principal"):
+        return True
+    return view.text("principal") in ("apigateway.amazonaws.com", "*") and (
+        wanted is None or fnmatchcase(asked, wanted)
+    )
+
+
+def _path(resource: View) -> str | None:
+    """The path of a resource of a REST interface; None where a part of it is not known or is a parameter."""
+    part = resource.text("pathPart")
+    if part is None or "{" in part:
+        return None
+    if not resource.resource.property_dependencies.get("parentId"):
+        return None
+    above = resource.referred("parentId", _RESOURCE)
+    if above is None:
+        return f"/{part}"
+    before = _path(above)
+    return None if before is None else f"{before}/{part}"
+
+
+def _read(text: str | None) -> Mapping[str, Any]:
+    try:
+        found = json.loads(text) if text else {}
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _arn(view: View) -> str:
+    return str(view.resource.outputs.get("arn") or "")
+
+
+def _dead_letters(stack: Stack) -> None:
+    queues = {_arn(view): view for view in stack.of_type(QUEUE)}
+    by_id = {str(view.resource.id): view for view in stack.of_type(QUEUE)}
+    sends: list[tuple[View, str, str]] = []  # who says it, the queue's ARN, where its dead letters go
+    for view in stack.of_type(QUEUE):
+        sends.append((view, _arn(view), str(_read(view.text("redrivePolicy")).get("deadLetterTargetArn") or "")))
+    for view in stack.of_type(_REDRIVE):
+        of = by_id.get(view.text("queueUrl") or "")
+        target = str(_read(view.text("redrivePolicy")).get("deadLetterTargetArn") or "")
+        sends.append((view, _arn(of) if of is not None else "", target))
+    allows: dict[str, Mapping[str, Any]] = {}
+    for view in stack.of_type(QUEUE):
+        if view.text("redriveAllowPolicy"):
+            allows[_arn(view)] = _read(view.text("redriveAllowPolicy"))
+    for view in stack.of_type(_ALLOWS):
+        of = by_id.get(view.text("queueUrl") or "")
+        if of is not None:
+            allows[_arn(of)] = _read(view.text("redriveAllowPolicy"))
+    for view, source, target in sends:
+        if not source or not target:
+            continue
+        if source == target:
+            view.error(
+                "sqs-redrive", "redrivePolicy", "names the queue itself for its dead letters", allowed="another queue"
+            )
+            continue
+        other, own = queues.get(target), queues.get(source)
+        if other is not None and own is not None and bool(own.flag("fifoQueue")) != bool(other.flag("fifoQueue")):
+            view.error(
+                "sqs-redrive",
+                "redrivePolicy",
+                f"names {other.name}, and only one of the two is FIFO",
+                allowed="two of one kind",
+            )
+        said = allows.get(target, {})
+        sources = listed(said.get("sourceQueueArns"))
+        shut = said.get("redrivePermission") == "denyAll" or (
+            said.get("redrivePermission") == "byQueue" and source not in sources
+        )
+        if shut:
+            view.error(
+                "sqs-redrive",
+                "redrivePolicy",
+                f"names {queues[target].name if target in queues else target} for dead letters, "
+                "which lets this queue send it none",
+                allowed="its redriveAllowPolicy with this queue's ARN",
+            )
+
+
+def _snapshots(stack: Stack, policy: View) -> None:
+    wanted = policy.mapping("policyDetails.targetTags")
+    kinds = policy.texts("policyDetails.resourceTypes")
+    if not wanted or policy.blurred("policyDetails.targetTags") or not kinds:
+        return
+    types = (EBS_VOLUME, EC2_INSTANCE) if "VOLUME" in kinds else (EC2_INSTANCE,)
+    made = [view for type_ in types for view in stack.of_type(type_) if not view.resource.read]
+    elsewhere = any(stack.of_type(type_) for type_ in (_TEMPLATE, _GROUP, _NODES))
+    if not made or elsewhere or any(view.is_unknown("tags") or view.is_unknown("tagsAll") for view in made):
+        return
+    held = [{**view.mapping("tags"), **view.mapping("tagsAll"), **view.mapping("volumeTags")} for view in made]
+    if not any(tags.get(key) == value for tags in held for key, value in wanted.items()):
+        shown = ", ".join(f"{key}={show(value)}" for key, value in wanted.items())
+        policy.warning(
+            "reference-backup",
+            "policyDetails.targetTags",
+            f"choose {shown}, which none of "
+            f"{', '.join(view.name for view in made[:4])} has: no snapshot of the stack's is taken",
+            allowed="tags of what is to be kept",
+        )
+
+
+def _certificate(stack: Stack, certificate: View) -> None:
+    """A certificate that is proved by a record is issued when the record is there."""
+    if (
+        certificate.text("validationMethod") != "DNS"
+        or certificate.resource.read
+        or certificate.has("certificateAuthorityArn")
+    ):
+        return
+    urn = certificate.resource.urn
+    used = [
+        view
+        for view in stack.views
+        if urn in (view.resource.dependencies or ())
+        and view.type in (LISTENER, "aws:cloudfront/distribution:Distribution")
+    ]
+    proved = any(
+        urn in (view.resource.dependencies or ())
+        for view in stack.views
+        if view.type in ("aws:route53/record:Record", _VALIDATION) or not view.type.startswith("aws:")
+    )
+    arn = _arn(certificate)
+    if not proved and any(arn in str(view.inputs) for view in used or stack.of_type(LISTENER)):
+        certificate.warning(
+            "reference-certificate",
+            "validationMethod",
+            "is DNS, and the stack makes no record that proves it: "
+            "unless somebody else does, it is never issued, and who names it is refused",
+            allowed="a record of domainValidationOptions, and a CertificateValidation",
+        )
+
+
+def _called(stack: Stack, integration: View) -> None:
+    """An API that calls a function, or a name of one, is let in by a permission of just that."""
+    uri = integration.text("integrationUri") or ""
+    for function in stack.of_type(FUNCTION):
+        arn = _arn(function)
+        _, found, rest = uri.partition(arn)
+        if not arn or not found or function.resource.read or integration.has("credentialsArn"):
+            continue
+        qualifier = rest.removesuffix("/invocations").lstrip(":")
+        if rest and rest[0] not in ":/":
+            continue
+        let = [
+            view
+            for view in stack.of_type(_PERMISSION)
+            if view.is_unknown("function")
+            or function.resource.urn in view.resource.property_dependencies.get("function", ())
+            or view.text("function") in (function.text("name"), arn, f"{arn}:{qualifier}")
+        ]
+        if any(_lets(view, qualifier) for view in let):
+            continue
+        integration.error(
+            "rights-delivery",
+            "integrationUri",
+            f"apigateway.amazonaws.com cannot call {function.name}"
+            f"{':' + qualifier if qualifier else ''}: no permission of it lets it in",
+            allowed="a lambda.Permission for apigateway.amazonaws.com"
+            + (f" with qualifier {qualifier}" if qualifier else ""),
+        )
+
+
+def _lets(view: View, qualifier: str) -> bool:
+    if view.text("principal") not in ("apigateway.amazonaws.com", "*", None) or view.is_unknown("qualifier"):
+        return view.text("principal") in ("apigateway.amazonaws.com", "*", None)
+    named = view.text("qualifier") or (
+        "" if (view.text("function") or "").count(":") < 7 else (view.text("function") or "").rpartition(":")[2]
+    )
+    return named == qualifier
+
+
+def _balanced(stack: Stack, service: View) -> None:
+    """A group that no listener sends to is none of a load balancer's: the service is refused."""
+    if any(
+        view.blurred("actions")
+        or view.blurred("defaultActions")
+        or view.is_unknown("actions")
+        or view.is_unknown("defaultActions")
+        for type_ in (LISTENER, LISTENER_RULE)
+        for view in stack.of_type(type_)
+    ):
+        return
+    said = " ".join(
+        str(view.inputs.get(key))
+        for type_ in (LISTENER, LISTENER_RULE)
+        for view in stack.of_type(type_)
+        for key in ("actions", "defaultActions")
+    )
+    for path, entry in service.items("loadBalancers"):
+        arn = entry.get("targetGroupArn")
+        group = next((view for view in stack.of_type(TARGET_GROUP) if isinstance(arn, str) and _arn(view) == arn), None)
+        if group is not None and not group.resource.read and str(arn) not in said:
+            service.warning(
+                "reference-target-group",
+                f"{path}.targetGroupArn",
+                f"no listener of the stack sends to {group.name}: unless somebody else's does, the service is refused",
+                allowed="a listener or a rule that forwards to it",
+            )

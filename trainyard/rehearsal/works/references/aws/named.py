@@ -1,0 +1,299 @@
+"""Names and ARNs, given as text, that nearly name something of the stack and name nothing.
+
+What a program computes of another resource is right by itself; a name that is typed may have a letter wrong, and AWS
+takes most of them: the job is started, the group is looked for, and nothing is there. What is not like any name of the
+stack's may be another stack's, and is left alone.
+
+Sources: the API reference of each call that takes the name (2026-11).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from trainyard.recorded.read import known_texts
+from trainyard.recorded.types import (
+    BATCH_DEFINITION,
+    BATCH_QUEUE,
+    BUCKET,
+    EVENT_RULE,
+    FUNCTION,
+    LOG_GROUP,
+    ROLE,
+    SNS_TOPIC,
+)
+from trainyard.rehearsal.context import Stack, View, expand, listed, show
+from trainyard.rehearsal.refusals.aws.state_machines import STATE_MACHINE, tasks
+from trainyard.rehearsal.refusals.aws.texts import TASK, read
+from trainyard.rehearsal.works.names_of_aws import slip
+
+RULE: Final = "reference-name"
+_QUEUE: Final = "aws:sqs/queue:Queue"
+_TABLE: Final = "aws:dynamodb/table:Table"
+_JOB: Final = "aws:glue/job:Job"
+_CRAWLER: Final = "aws:glue/crawler:Crawler"
+_DATABASE: Final = "aws:glue/catalogDatabase:CatalogDatabase"
+_MODEL: Final = "aws:sagemaker/model:Model"
+_VARIANTS: Final = "aws:sagemaker/endpointConfiguration:EndpointConfiguration"
+_ENDPOINT: Final = "aws:sagemaker/endpoint:Endpoint"
+_CLUSTER: Final = "aws:ecs/cluster:Cluster"
+_SERVICE: Final = "aws:ecs/service:Service"
+_GROUP: Final = "aws:autoscaling/group:Group"
+_SCALED: Final = "aws:appautoscaling/target:Target"
+_SCALING: Final = "aws:appautoscaling/policy:Policy"
+_STREAM: Final = "aws:kinesis/stream:Stream"
+_WORKGROUP: Final = "aws:athena/workgroup:Workgroup"
+_PROJECT: Final = "aws:codebuild/project:Project"
+_PROFILE: Final = "aws:iam/instanceProfile:InstanceProfile"
+_POOL: Final = "aws:emrserverless/application:Application"
+_LISTENER_RULE: Final = "aws:lb/listenerRule:ListenerRule"
+_RECORD: Final = "aws:route53/record:Record"
+
+_NAMED: Final = (
+    ("aws:athena/database:Database", "workgroup", _WORKGROUP),
+    ("aws:athena/namedQuery:NamedQuery", "workgroup", _WORKGROUP),
+    ("aws:autoscaling/lifecycleHook:LifecycleHook", "autoscalingGroupName", _GROUP),
+    ("aws:autoscaling/policy:Policy", "autoscalingGroupName", _GROUP),
+    ("aws:autoscaling/schedule:Schedule", "autoscalingGroupName", _GROUP),
+    ("aws:backup/plan:Plan", "rules[].targetVaultName", "aws:backup/vault:Vault"),
+    (
+        "aws:batch/jobQueue:JobQueue",
+        "computeEnvironmentOrders[].computeEnvironment",
+        "aws:batch/computeEnvironment:ComputeEnvironment",
+    ),
+    ("aws:cloudwatch/eventTarget:EventTarget", "rule", EVENT_RULE),
+    ("aws:cloudwatch/logMetricFilter:LogMetricFilter", "logGroupName", LOG_GROUP),
+    ("aws:cloudwatch/logStream:LogStream", "logGroupName", LOG_GROUP),
+    ("aws:cloudwatch/logSubscriptionFilter:LogSubscriptionFilter", "logGroupName", LOG_GROUP),
+    ("aws:dynamodb/tableItem:TableItem", "tableName", _TABLE),
+    ("aws:ec2/launchTemplate:LaunchTemplate", "iamInstanceProfile.name", _PROFILE),
+    ("aws:ecs/service:Service", "cluster", _CLUSTER),
+    ("aws:ecs/service:Service", "taskDefinition", TASK),
+    ("aws:glue/catalogTable:CatalogTable", "databaseName", _DATABASE),
+    (_CRAWLER, "databaseName", _DATABASE),
+    ("aws:glue/trigger:Trigger", "actions[].jobName", _JOB),
+    ("aws:glue/trigger:Trigger", "actions[].crawlerName", _CRAWLER),
+    ("aws:glue/trigger:Trigger", "predicate.conditions[].jobName", _JOB),
+    ("aws:glue/trigger:Trigger", "predicate.conditions[].crawlerName", _CRAWLER),
+    ("aws:iam/instanceProfile:InstanceProfile", "role", ROLE),
+    ("aws:iam/rolePolicy:RolePolicy", "role", ROLE),
+    ("aws:iam/rolePolicyAttachment:RolePolicyAttachment", "role", ROLE),
+    (
+        "aws:kinesis/firehoseDeliveryStream:FirehoseDeliveryStream",
+        "extendedS3Configuration.cloudwatchLoggingOptions.logGroupName",
+        LOG_GROUP,
+    ),
+    (
+        "aws:kinesis/firehoseDeliveryStream:FirehoseDeliveryStream",
+        "extendedS3Configuration.dataFormatConversionConfiguration.schemaConfiguration.databaseName",
+        _DATABASE,
+    ),
+    ("aws:lambda/alias:Alias", "functionName", FUNCTION),
+    ("aws:lambda/eventSourceMapping:EventSourceMapping", "functionName", FUNCTION),
+    ("aws:lambda/functionEventInvokeConfig:FunctionEventInvokeConfig", "functionName", FUNCTION),
+    ("aws:lambda/permission:Permission", "function", FUNCTION),
+    ("aws:lambda/provisionedConcurrencyConfig:ProvisionedConcurrencyConfig", "functionName", FUNCTION),
+    ("aws:lambda/function:Function", "loggingConfig.logGroup", LOG_GROUP),
+    (_ENDPOINT, "endpointConfigName", _VARIANTS),
+    (_VARIANTS, "productionVariants[].modelName", _MODEL),
+    (_VARIANTS, "shadowProductionVariants[].modelName", _MODEL),
+    (
+        "aws:sagemaker/monitoringSchedule:MonitoringSchedule",
+        "monitoringScheduleConfig.monitoringJobDefinitionName",
+        "aws:sagemaker/dataQualityJobDefinition:DataQualityJobDefinition",
+    ),
+)
+"""Which input of which type names what."""
+
+_CALLED: Final = {
+    "Cluster": _CLUSTER,
+    "DatabaseName": _DATABASE,
+    "FunctionName": FUNCTION,
+    "JobDefinition": BATCH_DEFINITION,
+    "JobQueue": BATCH_QUEUE,
+    "ProjectName": _PROJECT,
+    "QueueUrl": _QUEUE,
+    "StateMachineArn": STATE_MACHINE,
+    "StreamName": _STREAM,
+    "TableName": _TABLE,
+    "TaskDefinition": TASK,
+    "TopicArn": SNS_TOPIC,
+    "WorkGroup": _WORKGROUP,
+    "ApplicationId": _POOL,
+    "EndpointName": _ENDPOINT,
+    "AutoScalingGroupName": _GROUP,
+    "LogGroupName": LOG_GROUP,
+    "RoleArn": ROLE,
+    "ModelName": _MODEL,
+}
+"""What a parameter of a call names, in a state machine or a schedule; `JobName` is Glue's alone."""
+
+_OF_SCALED: Final = (
+    (re.compile(r"endpoint/([^/]+)/variant/[^/]+"), _ENDPOINT),
+    (re.compile(r"service/[^/]+/([^/]+)"), _SERVICE),
+    (re.compile(r"service/([^/]+)/[^/]+"), _CLUSTER),
+    (re.compile(r"table/([^/]+)(?:/index/.+)?"), _TABLE),
+)
+
+
+def check(stack: Stack) -> None:
+    """Every table above, what JSON texts name, buckets in addresses, and what scales."""
+    for type_, at, target in _NAMED:
+        for view in stack.of_type(type_) if stack.of_type(target) else ():
+            for path, name in expand(view.inputs, at):
+                _held(stack, view, path, name, target)
+    for view in stack.of_type(STATE_MACHINE):
+        for at, resource, given in tasks(view):
+            service = resource.split(":")[6] if resource.count(":") >= 6 else ""
+            for key, target in _parameters(service):
+                _held(stack, view, f"definition.{at}.Parameters.{key}", (given or {}).get(key), target)
+    for view in (*stack.of_type(_SCALED), *stack.of_type(_SCALING)):
+        _scaled(stack, view)
+    for view in stack.of_type(TASK):
+        _tasks(stack, view)
+    for view in stack.of_type(EVENT_RULE):
+        _pattern(stack, view)
+    _addresses(stack)
+    _hosts(stack)
+
+
+def _parameters(service: str) -> Iterator[tuple[str, str]]:
+    yield from _CALLED.items()
+    if service in ("glue", "startJobRun"):
+        yield "JobName", _JOB
+        yield "Name", _CRAWLER
+
+
+def _names(stack: Stack, target: str) -> tuple[set[str], list[str]]:
+    """All that the resources of a type are called by, and their names."""
+    called: set[str] = set()
+    names: list[str] = []
+    for view in stack.of_type(target):
+        own = [view.text(key) for key in ("name", "bucket", "family", "endpointName", "functionName")]
+        plain = [text for text in own if text]
+        names += plain
+        arns = [
+            view.resource.outputs.get(key) for key in ("arn", "arnPrefix", "arnWithoutRevision", "url", "qualifiedArn")
+        ]
+        called.update([*plain, str(view.resource.id), *(text for text in arns if isinstance(text, str))])
+    return called, names
+
+
+def _held(stack: Stack, view: View, path: str, name: Any, target: str) -> None:
+    if not isinstance(name, str) or not name:
+        return
+    called, names = _names(stack, target)
+    last = re.split(r"[:/]", name.removesuffix(":*"))
+    plain = re.sub(r":\d+$", "", name)
+    if name in called or plain in called or any(name.startswith(f"{one}:") for one in called if one.startswith("arn:")):
+        return
+    own = last[-1] if name.startswith(("arn:", "https://sqs")) else plain
+    if own in names or (name.startswith("arn:") and any(part in names for part in last)):
+        return
+    hint = slip(own, names)
+    if hint:
+        view.warning(RULE, path, f"names {show(own)}, which is none of the stack", hint=hint)
+
+
+def _scaled(stack: Stack, view: View) -> None:
+    named = view.text("resourceId") or ""
+    for form, target in _OF_SCALED:
+        if found := form.fullmatch(named):
+            _held(stack, view, "resourceId", found[1], target)
+    variant = re.fullmatch(r"endpoint/([^/]+)/variant/([^/]+)", named)
+    if variant is None:
+        return
+    for endpoint in stack.of_type(_ENDPOINT):
+        of = endpoint.referred("endpointConfigName", _VARIANTS)
+        if endpoint.text("name") == variant[1] and of is not None and not of.blurred("productionVariants"):
+            known = [entry.get("variantName") for _, entry in of.items("productionVariants")]
+            if all(isinstance(one, str) for one in known) and variant[2] not in known:
+                view.error(
+                    RULE,
+                    "resourceId",
+                    f"names variant {variant[2]}, which endpoint {variant[1]} has not",
+                    allowed=", ".join(map(str, known)),
+                )
+
+
+def _tasks(stack: Stack, view: View) -> None:
+    for index, container in enumerate(listed(read(view.text("containerDefinitions")))):
+        logs = container.get("logConfiguration") if isinstance(container, dict) else None
+        options = logs.get("options") if isinstance(logs, dict) else None
+        if isinstance(options, dict) and options.get("awslogs-create-group") != "true":
+            at = f"containerDefinitions[{index}].logConfiguration.options.awslogs-group"
+            _held(stack, view, at, options.get("awslogs-group"), LOG_GROUP)
+
+
+def _pattern(stack: Stack, view: View) -> None:
+    """A rule on what happens in a bucket names it, and a bucket of the stack tells of it."""
+    pattern = read(view.text("eventPattern"))
+    if not isinstance(pattern, Mapping) or "aws.s3" not in listed(pattern.get("source")):
+        return
+    if "AWS API Call via CloudTrail" in listed(pattern.get("detail-type")):
+        return
+    detail = pattern.get("detail")
+    bucket = detail.get("bucket") if isinstance(detail, Mapping) else None
+    names = listed(bucket.get("name")) if isinstance(bucket, Mapping) else []
+    told = _telling(stack)
+    for name in names:
+        _held(stack, view, "eventPattern", name, BUCKET)
+        of = next((one for one in stack.of_type(BUCKET) if one.text("bucket") == name and not one.resource.read), None)
+        if of is not None and told is not None and name not in told:
+            view.warning(
+                "programs-unheard",
+                "eventPattern",
+                f"waits for what happens in bucket {of.name}, which sends EventBridge nothing",
+                allowed="a bucket notification with eventbridge: true",
+            )
+
+
+def _telling(stack: Stack) -> set[str] | None:
+    """The buckets that send their events to EventBridge; None where that is not known."""
+    found: set[str] = set()
+    for view in stack.of_type("aws:s3/bucketNotification:BucketNotification"):
+        bucket = view.text("bucket")
+        if bucket is None or view.is_unknown("eventbridge"):
+            return None
+        if view.flag("eventbridge"):
+            found.add(bucket)
+    return found
+
+
+_ADDRESS: Final = re.compile(r"s3a?://([a-z0-9][a-z0-9.-]+)|arn:[\w-]+:s3:::([a-z0-9][a-z0-9.-]+)")
+_ADDRESSED: Final = re.compile(
+    r"aws:(athena|codebuild|codepipeline|datasync|emr|emrserverless|glue|kinesis|mwaa|sagemaker|sfn|scheduler|transfer)/"
+)
+
+
+def _addresses(stack: Stack) -> None:
+    """Addresses of S3 in what runs on data."""
+    if not stack.of_type(BUCKET):
+        return
+    _, names = _names(stack, BUCKET)
+    for view in stack.views:
+        if not _ADDRESSED.match(view.type) or view.resource.read:
+            continue
+        for path, text in known_texts(view.inputs):
+            for found in _ADDRESS.finditer(text) if "s3" in text else ():
+                name = found[1] or found[2]
+                hint = slip(name, names) if name not in names else ""
+                if hint and not view.is_secret(path):
+                    view.warning(
+                        "reference-bucket", path, f"names the bucket {show(name)}, which nobody makes here", hint=hint
+                    )
+
+
+def _hosts(stack: Stack) -> None:
+    """A rule of a listener asks for a host that has a name here, where it nearly does."""
+    names = [
+        name.rstrip(".") for view in stack.of_type(_RECORD) if (name := view.text("name")) is not None and "." in name
+    ]
+    for view in stack.of_type(_LISTENER_RULE) if names else ():
+        for path, host in expand(view.inputs, "conditions[].hostHeader.values[]"):
+            plain = isinstance(host, str) and not set(host) & {"*", "?"} and host not in names
+            if plain and (hint := slip(str(host), names)):
+                told = f"asks for the host {show(host)}, which no record of the stack names"
+                view.warning(RULE, path, told, hint=hint)
