@@ -68,7 +68,7 @@ def fields_of(token: str) -> Fields:
     with piecewise_imports():
         sdk = importlib.import_module(f"pulumi_{package}")
         place = module.split("/")[0].replace("lambda", "lambda_")
-        args = input_class(getattr(getattr(sdk, place), name))
+        args = input_class(getattr(getattr(sdk, place), name[0].upper() + name[1:]))  # one type has a small letter
     assert args is not None
     return input_fields(args)
 

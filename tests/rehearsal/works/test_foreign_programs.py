@@ -15,7 +15,7 @@ from trainyard.rehearsal.rehearse import Rehearsal, rehearse
 from trainyard.rehearsal.works.check import check_works
 
 PROJECT = Path(__file__).parents[1] / "projects" / "foreign"
-STACKS = ("web", "gpu", "data", "keeping", "pipeline", "serving", "workshop")
+STACKS = ("web", "gpu", "data", "keeping", "pipeline", "serving", "workshop", "on_google")
 UNCHECKED = {"helm-unchecked", "k8s-unchecked"}
 """That a chart or a kind is not in the tables is no finding about the program."""
 CONTEXT = ValueContext(kubernetes_version="1.34", region="eu-west-1")

@@ -362,6 +362,10 @@ def plausible_text(key: str, subject: synthesised.Subject) -> str:
     h = synthesised.digest(subject.type, subject.name, key)
     if lower.endswith(("arn", "arnprefix")):
         return synthesised.arn(subject, h[:17])
+    if subject.type.startswith("gcp:"):
+        found = synthesised.of_google(key, subject)
+        if found is not None:
+            return found
     place = subject.place
     dns = place.dns_suffix if subject.type.startswith("aws:") else "internal"
     for ending, form in _BY_ENDING:

@@ -19,6 +19,7 @@ from trainyard import cards
 from trainyard.capture import derived
 from trainyard.catalog.tables import tree
 from trainyard.recorded.model import UNKNOWN, Secret, bare
+from trainyard.rehearsal.engine import google_ids
 
 _WORD: Final = re.compile(r"[0-9A-Za-z]+")
 ACCOUNT = "123456789012"
@@ -169,7 +170,29 @@ def arn(subject: Subject, identity: str) -> str:
 
 def identity(subject: Subject) -> str:
     """The id that the cloud would give."""
+    if subject.type.startswith("gcp:") and subject.type not in cards.BY_TYPE:
+        found = google_ids.identity(subject, subject.place.region)
+        if found is not None:
+            return found
     return written(_elsewhere(subject.type).get("id") or cards.of(subject.type).id, subject)
+
+
+_OF_GOOGLE: Final[Mapping[str, str]] = {
+    "writerIdentity": f"serviceAccount:service-{google_ids.NUMBER}@gcp-sa-logging.iam.gserviceaccount.com",
+    "ipAddress": "10.0.0.{host}",
+    "privateIpAddress": "10.0.1.{host}",
+    "publicIpAddress": "203.0.113.{host}",
+    "selfLink": "https://www.googleapis.com/compute/v1/{id}",
+}
+"""Outputs of Google Cloud's types, by their names."""
+
+
+def of_google(key: str, subject: Subject) -> str | None:
+    """An output of one of Google Cloud's resources; None for one that is like those of other clouds."""
+    if key == "name" and subject.type not in cards.BY_TYPE:
+        return google_ids.full_name(subject.type, identity(subject))
+    form = _OF_GOOGLE.get(key)
+    return None if form is None else written(form, subject, identity(subject))
 
 
 def special(subject: Subject, ident: str) -> dict[str, Any]:

@@ -43,6 +43,7 @@ from trainyard.rehearsal.refusals.gcp import clusters as gcp_clusters
 from trainyard.rehearsal.refusals.gcp import compute as gcp_compute
 from trainyard.rehearsal.refusals.gcp import container as gcp_container
 from trainyard.rehearsal.refusals.gcp import databases as gcp_databases
+from trainyard.rehearsal.refusals.gcp import elsewhere as gcp_elsewhere
 from trainyard.rehearsal.refusals.gcp import expressions as gcp_expressions
 from trainyard.rehearsal.refusals.gcp import files as gcp_files
 from trainyard.rehearsal.refusals.gcp import forms as gcp_forms
@@ -53,6 +54,7 @@ from trainyard.rehearsal.refusals.gcp import node_system as gcp_node_system
 from trainyard.rehearsal.refusals.gcp import nodes as gcp_nodes
 from trainyard.rehearsal.refusals.gcp import rights as gcp_rights
 from trainyard.rehearsal.refusals.gcp import run as gcp_run
+from trainyard.rehearsal.refusals.gcp import served as gcp_served
 from trainyard.rehearsal.refusals.gcp import services as gcp_services
 from trainyard.rehearsal.refusals.gcp import storage as gcp_storage
 from trainyard.rehearsal.refusals.gcp import stored as gcp_stored
@@ -101,6 +103,7 @@ RULES: Final = by_type(
         gcp_together,
         gcp_storage,
         gcp_files,
+        gcp_served,
         gcp_services,
         gcp_clusters,
         gcp_nodes,
@@ -114,6 +117,7 @@ RULES: Final = by_type(
         gcp_run,
         gcp_watching,
         gcp_rights,
+        gcp_elsewhere,
         gcp_expressions,
         gcp_timed,
         gcp_forms,

@@ -50,7 +50,8 @@ def _one_of(view: View, paths: tuple[str, ...], told: set[frozenset[str]]) -> No
     if len(given) > 1:
         view.error(_RULE, given[1], f"beside {given[0]}", allowed=f"exactly one of {', '.join(sorted(paths))}")
     above = {path.rpartition(".")[0] for path in paths}
-    if given or len(above) != 1 or any(view.has(path) or _is_hidden(view, path) for path in paths):
+    said = (view.has(path) or view.has(f"{path}Wo") or _is_hidden(view, path) for path in paths)
+    if given or len(above) != 1 or any(said):
         return
     (block,) = above
     if not block or isinstance(view.value(block), Mapping):

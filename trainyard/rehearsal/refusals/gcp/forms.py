@@ -92,12 +92,18 @@ def places(view: View) -> None:
         return
     for path, key, found in _leaves(view.inputs):
         text = found.rpartition("/")[2]
+        if not found or _NO_PLACE.search(path):
+            continue
         if key == "region":
             _region(view, path, text)
         elif key in _ZONES:
             _zone(view, path, text)
         elif key == "location" and "/" not in found:
             _location(view, path, text)
+
+
+_NO_PLACE: Final = re.compile(r"(predicate|[eE]xpression|celExpression|\w*(?:[aA]mazon|[aA]ws|S3)\w*)\.")
+"""Below which no `location` or `region` is a place of Google's: of an expression in its file, of another cloud."""
 
 
 def _region(view: View, path: str, text: str) -> None:
@@ -131,12 +137,13 @@ _WIDER_OF: Final[Mapping[str, tuple[str, ...]]] = {
     "gcp:logging/projectBucketConfig:ProjectBucketConfig": ("global", "us", "eu"),
 }
 """What a type takes of them, where it is not all."""
-_ANY_CASE: Final = ("gcp:storage/bucket:Bucket", "gcp:bigquery/dataset:Dataset")
+_ANY_CASE: Final = ("gcp:storage/bucket:", "gcp:bigquery", "gcp:biglake/", "gcp:container/registry:")
+"""How types begin whose service writes US and EU."""
 
 
 def _location(view: View, path: str, text: str) -> None:
     wider = _WIDER_OF.get(view.type, WIDER)
-    if text != text.lower() and view.type not in _ANY_CASE:
+    if text != text.lower() and not view.type.startswith(_ANY_CASE):
         view.error("gcp-location", path, show(text), allowed=text.lower())
         return
     own = _REGIONAL.get(view.type) == path, _ZONAL.get(view.type) == path
@@ -217,11 +224,14 @@ def accounts(view: View) -> None:
         elif key == "project" and path == "project" and not _PROJECT.fullmatch(found):
             allowed = "6 to 30 of a-z, 0-9 and '-', a letter first, no '-' last"
             view.error("gcp-project", path, show(found), allowed=allowed)
-        elif re.search(r"(oauthScopes|scopes)\[\d+\]$", path) and not _SCOPE.fullmatch(found):
+        elif _SCOPES_OF.search(path) and not _SCOPE.fullmatch(found):
             allowed = "https://www.googleapis.com/auth/…, or its short name, like cloud-platform"
             view.error("gcp-scope", path, show(found), allowed=allowed, hint=nearest(found, _SCOPES))
-        elif key == "deletionPolicy" and found and found not in _DELETIONS:
-            view.error("gcp-value", path, show(found), allowed=", ".join(_DELETIONS), hint=nearest(found, _DELETIONS))
+        elif key == "deletionPolicy" and found:
+            allowed_words = (*_DELETIONS, *_DELETED_OTHERWISE.get(view.type.split("/")[0].removeprefix("gcp:"), ()))
+            if found not in allowed_words:
+                allowed, hint = ", ".join(allowed_words), nearest(found, allowed_words)
+                view.error("gcp-value", path, show(found), allowed=allowed, hint=hint)
 
 
 _ACCOUNT: Final = re.compile(
@@ -238,8 +248,19 @@ _SCOPES: Final = (
 )  # fmt: skip
 """Short names of scopes (gcloud's, which the provider takes too)."""
 _SCOPE: Final = re.compile(rf"https://www\.googleapis\.com/auth/[\w.-]+|{'|'.join(_SCOPES)}")
+_SCOPES_OF: Final = re.compile(r"(^|\.)(oauthScopes|serviceAccountScopes|serviceAccounts?(\[\d+\])?\.scopes)\[\d+\]$")
+"""Scopes of machines; others of that name are of somebody else's OAuth."""
 _DELETIONS: Final = ("DELETE", "ABANDON", "PREVENT", "FORCE", "DELETE_IGNORE_CONTENTS")
 """What a provider may be told to do with what is deleted: the first three of nearly every type."""
+_DELETED_OTHERWISE: Final[Mapping[str, tuple[str, ...]]] = {
+    "chronicle": ("DEFAULT",),
+    "container": ("DELETE_IGNORE_ERRORS",),
+    "firebase": ("DEFAULT",),
+    "looker": ("DEFAULT",),
+    "netapp": ("DEFAULT",),
+    "secretmanager": ("DISABLE",),
+}
+"""What modules take besides, as the examples of the SDK's pages have it."""
 
 
 def labels(view: View) -> None:

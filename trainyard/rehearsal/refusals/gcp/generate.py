@@ -99,6 +99,7 @@ _PROVIDER: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
             "COLDLINE",
             "ARCHIVE",
             "DURABLE_REDUCED_AVAILABILITY",
+            "RAPID",
         ),
         "publicAccessPrevention": ("enforced", "inherited"),
         "rpo": ("DEFAULT", "ASYNC_TURBO"),

@@ -41,6 +41,10 @@ _PROBE_SECONDS: Final[Mapping[str, int]] = {"startupProbe": 240, "livenessProbe"
 _STARTUP_SECONDS, _STARTUP_SECONDS_OF_GPU = 600, 1800
 """The longest that a startup probe may ask in all, without a GPU and with one."""
 _GPU: Final = "nvidia.com/gpu"
+_BESIDE_GPU: Final[Mapping[str, tuple[int, int]]] = {"nvidia-l4": (4, 16), "nvidia-rtx-pro-6000": (20, 80)}
+"""By GPU, the least processors and GiB of memory ("GPU support for services")."""
+_CONNECTION: Final = re.compile(r"[a-z][a-z0-9-]*(?:\.[a-z]+:[a-z0-9-]+)?:[a-z]+-[a-z]+\d+:[a-z][a-z0-9-]*")
+"""The connection name of an instance of Cloud SQL."""
 _ACTIONS: Final = ("httpGet", "tcpSocket", "grpc")
 
 
@@ -124,11 +128,18 @@ def _network(view: View, at: str) -> None:
 
 def _containers(view: View, at: str, own: tuple[str, ...]) -> None:
     volumes = {str(volume.get("name")) for _, volume in view.items(f"{at}volumes")}
+    for where, _ in view.items(f"{at}volumes"):
+        path = f"{where}.cloudSqlInstance.instances"
+        for index, text in enumerate(view.texts(path)):
+            if not _CONNECTION.fullmatch(text):
+                view.error("gcp-run", f"{path}[{index}]", show(text), allowed="PROJECT:REGION:INSTANCE")
     names = Counter(str(container.get("name")) for _, container in view.items(f"{at}containers"))
     for path, container in view.items(f"{at}containers"):
         limits = container.get("resources", {}).get("limits") if isinstance(container.get("resources"), Mapping) else {}
         gpu = isinstance(limits, Mapping) and _GPU in limits
-        if not gpu:  # beside one, other numbers of processors go, by its kind
+        if gpu:
+            _beside_a_gpu(view, at, path)
+        else:
             _limits(view, at, path)
         _variables(view, path, own)
         for probe, longest in _PROBE_SECONDS.items():
@@ -209,13 +220,37 @@ def _part_of_a_processor(view: View, at: str, path: str, cpu: float, second: boo
         view.error("gcp-run", place, message, allowed="1 or more, or cpuIdle: true")
 
 
+def _beside_a_gpu(view: View, at: str, path: str) -> None:
+    """Processors and memory beside a GPU, and processors that are there between requests too ("GPU support")."""
+    kind = view.text(f"{at}nodeSelector.accelerator")
+    least, gib = _BESIDE_GPU.get(kind or "", (0, 0))
+    limits = view.mapping(f"{path}.resources.limits")
+    cpu = quantity(str(limits.get("cpu", least)))
+    memory = quantity(str(limits.get("memory", f"{gib}Gi")))
+    if cpu is not None and cpu < least:
+        words = f"{limits.get('cpu')} beside {kind}"
+        view.error("gcp-run", f"{path}.resources.limits.cpu", words, allowed=f"at least {least}")
+    if memory is not None and memory < gib * _GIB:
+        words = f"{limits.get('memory')} beside {kind}"
+        view.error("gcp-run", f"{path}.resources.limits.memory", words, allowed=f"at least {gib}Gi")
+    if view.flag(f"{path}.resources.cpuIdle") and view.type == GCP_RUN_SERVICE:
+        words = "processors that are there for requests alone, beside a GPU"
+        view.error("gcp-run", f"{path}.resources.cpuIdle", words, allowed="false")
+
+
+def _is_beside(view: View, path: str) -> bool:
+    """Whether a container is not the one that requests go to: it has no port where another has."""
+    containers = list(view.items(f"{path.rpartition('containers')[0]}containers"))
+    return len(containers) > 1 and not view.has(f"{path}.ports") and any("ports" in each for _, each in containers)
+
+
 def _variables(view: View, path: str, own: tuple[str, ...]) -> None:
     seen: set[str] = set()
     for where, variable in view.items(f"{path}.envs"):
         name = variable.get("name")
         if not isinstance(name, str):
             continue
-        if name in own:
+        if name in own and not (name == "PORT" and _is_beside(view, path)):
             view.error("gcp-run", f"{where}.name", f"Cloud Run sets {name} itself", allowed="another name")
         if name in seen:
             view.error("gcp-run", f"{where}.name", f"{name} is set twice", allowed="each name once")

@@ -72,7 +72,8 @@ def bucket(view: View) -> None:
     if turbo and re.fullmatch(r"[a-z]+-[a-z]+\d+", location):
         view.error("gcs-turbo", "rpo", f"ASYNC_TURBO in {location}", allowed="of a dual-region")
     regions = view.texts("customPlacementConfig.dataLocations")
-    if regions and len(regions) != 2 and not view.blurred("customPlacementConfig.dataLocations"):
+    zonal = view.value("storageClass") == "RAPID"  # of one zone
+    if regions and len(regions) != 2 and not zonal and not view.blurred("customPlacementConfig.dataLocations"):
         view.error("gcs-placement", "customPlacementConfig.dataLocations", f"{len(regions)} regions", allowed="two")
 
 

@@ -200,9 +200,15 @@ FORMS: Final[Mapping[str, tuple[Callable[[str], bool], str]]] = {
 """What the forms of the table ask for, and how that is told."""
 
 
+_OF_PARTNERS: Final = 16_550
+"""Google's own number, which a router for Partner Interconnect has to have (Cloud Router, "Create a router")."""
+
+
 def private_asn(view: View) -> None:
     """A router's number is one of those for private networks (RFC 6996)."""
     number = view.number("bgp.asn")
+    if number == _OF_PARTNERS:
+        return
     if number is not None and not (64_512 <= number <= 65_534 or 4_200_000_000 <= number <= 4_294_967_294):
         allowed = "64512 to 65534, or 4200000000 to 4294967294"
         view.error("gcp-asn", "bgp.asn", show(number), allowed=allowed)

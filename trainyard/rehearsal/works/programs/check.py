@@ -40,8 +40,10 @@ from trainyard.rehearsal.works.programs.gcp import (
     bucket_mounts,
     collected,
     figures,
+    handed_on,
     in_vain,
     log_fields,
+    monitored,
     places,
     slices,
 )
@@ -117,6 +119,8 @@ def check(stack: Stack) -> None:
     switched_off.check(stack, cluster)
     in_vain.check(stack)
     figures.check(stack)
+    monitored.check(stack)
+    handed_on.check(stack)
     buckets.check(stack, cluster)
     databases.check(stack, cluster)
     if not cluster.views:

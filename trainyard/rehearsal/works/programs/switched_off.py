@@ -59,6 +59,11 @@ _SWITCHES: Final = (
     _Switch("gcp:cloudrunv2/service:Service", "scaling.manualInstanceCount", 0, "nobody serves a request", "1 or more"),
     _Switch("gcp:cloudscheduler/job:Job", "paused", True, "it never comes", "false"),
     _Switch("gcp:cloudtasks/queue:Queue", "desiredState", "PAUSED", "no task is sent on", "RUNNING"),
+    _Switch("gcp:compute/autoscaler:Autoscaler", "autoscalingPolicy.mode", "OFF", "the group stays as it is", "ON"),
+    _Switch(
+        "gcp:compute/regionAutoscaler:RegionAutoscaler", "autoscalingPolicy.mode", "OFF",
+        "the group stays as it is", "ON",
+    ),
     _Switch("gcp:compute/routerPeer:RouterPeer", "enable", False, "no route is learnt or told", "true"),
     _Switch("gcp:gkebackup/backupPlan:BackupPlan", "backupSchedule.paused", True, "no backup is made", "false"),
     _Switch("gcp:gkebackup/backupPlan:BackupPlan", "deactivated", True, "no backup is made", "false"),

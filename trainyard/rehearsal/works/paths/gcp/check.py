@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from trainyard.rehearsal.context import Stack
-from trainyard.rehearsal.works.paths.gcp import api, names, peering, room
+from trainyard.rehearsal.works.paths.gcp import api, balancers, names, peering, room
 
 
 def check(stack: Stack) -> None:
@@ -12,3 +12,4 @@ def check(stack: Stack) -> None:
     peering.check(stack)
     api.check(stack)
     room.check(stack)
+    balancers.check(stack)

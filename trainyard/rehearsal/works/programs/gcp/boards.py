@@ -15,6 +15,7 @@ from trainyard.problems import nearest
 from trainyard.recorded.read import known_texts
 from trainyard.recorded.types import GCP_ALERT_POLICY, GCP_LOG_METRIC
 from trainyard.rehearsal.context import Stack, View, show
+from trainyard.rehearsal.works.programs.gcp.monitored import LABELS
 
 _BOARD: Final = "gcp:monitoring/dashboard:Dashboard"
 _TYPE: Final = re.compile(r"metric\.type\\*\"?\s*=\s*\\*\"([^\"\\]+)")
@@ -26,12 +27,13 @@ _SENT: Final[Mapping[str, tuple[str, ...]]] = {
     ),
 }  # fmt: skip
 """All figures of a service below a beginning."""
-_KINDS: Final = (
-    "aiplatform.googleapis.com/Endpoint", "audited_resource", "cloud_run_revision", "cloudml_job", "cloudsql_database",
-    "filestore_instance", "gce_instance", "gce_network", "gce_router", "gce_subnetwork", "gcs_bucket", "gke_cluster",
-    "gke_nodepool", "global", "k8s_cluster", "k8s_container", "k8s_control_plane_component", "k8s_node", "k8s_pod",
-    "logging_bucket", "ml_job", "nat_gateway", "organization", "project", "prometheus_target", "pubsub_topic",
-    "service_account", "tpu_worker",
+_KINDS: Final = tuple(
+    sorted(
+        {
+            *LABELS, "aiplatform.googleapis.com/Endpoint", "gce_network", "http_load_balancer", "https_lb_rule",
+            "internal_http_lb_rule", "logging_bucket", "organization", "tpu_worker",
+        }
+    )
 )  # fmt: skip
 _SLIP: Final = 0.85
 _SERVICE_SLIP: Final = 0.75

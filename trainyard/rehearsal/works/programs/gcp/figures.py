@@ -22,9 +22,10 @@ _FRACTIONS: Final = re.compile(
     r"|kubernetes\.io/(?:node|pod/volume)/[\w/]*utilization)\""
 )
 """Metrics from 0 to 1 (there, unit `10^2.%`)."""
-_NEVER_BELOW: Final = re.compile(
+NEVER_BELOW: Final = re.compile(
     r"metric\.type\s*=\s*\"(?:kubernetes\.io|compute\.googleapis\.com|cloudsql\.googleapis\.com)/"
 )
+"""Figures that are never below 0, by how their names begin; `monitored` tells of the others that it knows."""
 _OF_CHANGES: Final = ("ALIGN_PERCENT_CHANGE", "ALIGN_DELTA")
 """What a threshold is compared with is then how a figure changes: below 0 where it sinks, and in another unit."""
 _BELOW: Final = ("COMPARISON_LT", "COMPARISON_LE")
@@ -80,7 +81,7 @@ def _threshold(view: View, where: str, asked: str, comparison: str | None, limit
     elif fraction and limit > 1.5:
         words = f"{limit:g} of {fraction[1]}, which is a share: 0 to 1"
         view.warning("programs-alert", where, words, allowed=f"{limit / 100:g} for {limit:g} %")
-    elif _NEVER_BELOW.search(asked) and comparison in _BELOW and limit <= (0 if comparison == _BELOW[0] else -1):
+    elif NEVER_BELOW.search(asked) and comparison in _BELOW and limit <= (0 if comparison == _BELOW[0] else -1):
         view.error("programs-alert", where, f"waits for less than {limit:g}, and there never is", allowed="above 0")
 
 

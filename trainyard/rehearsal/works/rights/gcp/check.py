@@ -8,7 +8,17 @@ from trainyard.recorded.types import GKE_CLUSTER
 from trainyard.rehearsal.context import Stack
 from trainyard.rehearsal.works.rights.gcp import order, scopes
 from trainyard.rehearsal.works.rights.gcp.grants import home_of
-from trainyard.rehearsal.works.rights.gcp.needs import access_logs, bindings, keys, managed, nodes, pods, profiles, run
+from trainyard.rehearsal.works.rights.gcp.needs import (
+    access_logs,
+    bindings,
+    delivery,
+    keys,
+    managed,
+    nodes,
+    pods,
+    profiles,
+    run,
+)
 from trainyard.rehearsal.works.rights.gcp.needs.model import Need, judge
 from trainyard.rehearsal.works.rights.gcp.project import Project
 from trainyard.rehearsal.works.rights.recorded_pods import recorded
@@ -32,5 +42,6 @@ def needs(stack: Stack, project: Project, made: Sequence[Workload]) -> Iterator[
     yield from access_logs.needs(stack, project)
     yield from managed.needs(stack, project)
     yield from run.needs(stack, project)
+    yield from delivery.needs(stack, project)
     yield from profiles.needs(stack, project)
     yield from pods.needs(stack, project, recorded(stack, made))

@@ -19,6 +19,7 @@ from trainyard.recorded.types import (
     GCP_EDITOR_TEMPLATE,
     GCP_PROVIDER,
     GCP_REGIONAL_SECRET,
+    GCP_RUN_JOB,
     GCP_RUN_SERVICE,
     GCP_SECRET,
     GCP_TOPIC,
@@ -29,6 +30,8 @@ REGIONAL_SECRET: Final = GCP_REGIONAL_SECRET
 REPOSITORY: Final = "gcp:artifactregistry/repository:Repository"
 
 EDITOR_TEMPLATE: Final = GCP_EDITOR_TEMPLATE
+SUBSCRIPTION: Final = "gcp:pubsub/subscription:Subscription"
+DATASET: Final = "gcp:bigquery/dataset:Dataset"
 
 Kind = Literal["Member", "Binding", "Policy"]
 _KINDS: Final[tuple[Kind, ...]] = ("Member", "Binding", "Policy")
@@ -43,8 +46,12 @@ _ON: Final[Mapping[str, tuple[str, str]]] = {
     "artifactregistry/repositoryIam": ("repository", REPOSITORY),
     "serviceaccount/iAM": ("serviceAccountId", GCP_ACCOUNT),
     "pubsub/topicIAM": ("topic", GCP_TOPIC),
+    "pubsub/subscriptionIAM": ("subscription", SUBSCRIPTION),
+    "bigquery/datasetIam": ("datasetId", DATASET),
+    "bigquery/iam": ("datasetId", DATASET),
     "colab/runtimeTemplateIam": ("runtimeTemplate", EDITOR_TEMPLATE),
     "cloudrunv2/serviceIam": ("name", GCP_RUN_SERVICE),
+    "cloudrunv2/jobIam": ("name", GCP_RUN_JOB),
     "cloudrun/iam": ("service", GCP_RUN_SERVICE),
     "iap/webCloudRunServiceIam": ("cloudRunServiceName", GCP_RUN_SERVICE),
     "iap/webIam": ("project", ""),
@@ -161,7 +168,10 @@ def _is_elsewhere(found: RecordedResource, own: frozenset[str]) -> bool:
 def short(thing: RecordedResource) -> str:
     """The name of a secret, a repository or a topic within its project."""
     return str(
-        next((thing.inputs[key] for key in ("secretId", "repositoryId", "name") if key in thing.inputs), thing.name)
+        next(
+            (thing.inputs[key] for key in ("secretId", "repositoryId", "datasetId", "name") if key in thing.inputs),
+            thing.name,
+        )
     )
 
 

@@ -26,6 +26,10 @@ _OF_MANY: Final = ("group:", "domain:", "allAuthenticatedUsers", "projectEditor:
 """Members that stand for whoever is in them, which nobody has recorded."""
 
 
+_CALLED: Final = {"gcp-sa-logging": "cmek-p", "bigquery-encryption": "bq-", "storage-transfer-service": "project-"}
+"""How the names of services' own accounts begin where they are not as the others', by their domain."""
+
+
 @dataclass(frozen=True, slots=True)
 class Caller:
     """Who asks Google Cloud for something."""
@@ -69,7 +73,7 @@ def names(member: str, caller: Caller) -> Answer:
 def _called(domain: str) -> str:
     """How the name of a service's own account begins. Cloud Logging has one for keys alone, cmek-p and the number; its
     other one, which writes to buckets, uses none (Cloud Logging, "Configure CMEK", as generally known in 2026-11)."""
-    return "cmek-p" if domain.startswith("gcp-sa-logging.") else "service-"
+    return _CALLED.get(domain.partition(".")[0], "service-")
 
 
 def _names_pod(member: str, pod: Pod, pool: str) -> Answer:

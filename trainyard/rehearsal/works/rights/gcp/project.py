@@ -20,6 +20,7 @@ from trainyard.recorded.types import (
     GCP_ACCOUNT,
     GCP_BUCKET,
     GCP_CRYPTO_KEY,
+    GCP_RUN_JOB,
     GCP_RUN_SERVICE,
     GCP_SECRET,
     GCP_TOPIC,
@@ -29,11 +30,13 @@ from trainyard.recorded.types import (
 from trainyard.rehearsal.works.rights.gcp.conditions import holds
 from trainyard.rehearsal.works.rights.gcp.grants import (
     ANYWHERE,
+    DATASET,
     EDITOR_TEMPLATE,
     EVERYWHERE,
     KEY_RING,
     REGIONAL_SECRET,
     REPOSITORY,
+    SUBSCRIPTION,
     Grant,
     grants,
     short,
@@ -58,7 +61,10 @@ _TYPES: Final[Mapping[str, str]] = {
     GCP_ACCOUNT: "iam.googleapis.com/ServiceAccount",
     EDITOR_TEMPLATE: "aiplatform.googleapis.com/NotebookRuntimeTemplate",
     GCP_RUN_SERVICE: "run.googleapis.com/Service",
+    GCP_RUN_JOB: "run.googleapis.com/Job",
     GCP_TOPIC: "pubsub.googleapis.com/Topic",
+    SUBSCRIPTION: "pubsub.googleapis.com/Subscription",
+    DATASET: "bigquery.googleapis.com/Dataset",
 }
 """Types of IAM by those of Pulumi."""
 

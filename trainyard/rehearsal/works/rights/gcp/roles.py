@@ -84,6 +84,36 @@ PERMISSIONS: Final[Mapping[str, frozenset[str]]] = {
         ),
         "roles/cloudsql.instanceUser": ("cloudsql.instances.get", "cloudsql.instances.login"),
         "roles/run.invoker": ("run.jobs.run", "run.routes.invoke"),
+        "roles/run.servicesInvoker": ("run.routes.invoke",),
+        "roles/run.jobsExecutor": ("run.jobs.run",),
+        "roles/run.viewer": ("run.jobs.get", "run.jobs.list", "run.services.get", "run.services.list"),
+        "roles/pubsub.publisher": ("pubsub.topics.publish",),
+        "roles/pubsub.subscriber": (
+            "pubsub.snapshots.seek", "pubsub.subscriptions.consume", "pubsub.topics.attachSubscription",
+        ),
+        "roles/pubsub.viewer": (
+            "pubsub.subscriptions.get", "pubsub.subscriptions.list", "pubsub.topics.get", "pubsub.topics.list",
+        ),
+        "roles/bigquery.dataViewer": (
+            "bigquery.datasets.get", "bigquery.tables.export", "bigquery.tables.get", "bigquery.tables.getData",
+            "bigquery.tables.list",
+        ),
+        "roles/bigquery.metadataViewer": ("bigquery.datasets.get", "bigquery.tables.get", "bigquery.tables.list"),
+        "roles/bigquery.dataEditor": (
+            "bigquery.datasets.get", "bigquery.tables.create", "bigquery.tables.delete", "bigquery.tables.export",
+            "bigquery.tables.get", "bigquery.tables.getData", "bigquery.tables.list", "bigquery.tables.update",
+            "bigquery.tables.updateData",
+        ),
+        "roles/bigquery.jobUser": ("bigquery.jobs.create",),
+        "roles/bigquery.readSessionUser": ("bigquery.readsessions.create", "bigquery.readsessions.getData"),
+        "roles/eventarc.eventReceiver": ("eventarc.events.receiveEvent",),
+        "roles/storage.legacyBucketWriter": (
+            "storage.buckets.get", "storage.objects.list", "storage.objects.create", "storage.objects.delete",
+            "storage.multipartUploads.create", "storage.multipartUploads.abort", "storage.multipartUploads.list",
+        ),
+        "roles/storage.bucketViewer": ("storage.buckets.get", "storage.buckets.list"),
+        "roles/logging.viewer": ("logging.logEntries.list", "logging.logs.list"),
+        "roles/cloudtrace.agent": ("cloudtrace.traces.patch",),
         "roles/iap.httpsResourceAccessor": ("iap.webServiceVersions.accessViaIAP",),
         "roles/cloudsql.client": ("cloudsql.instances.connect", "cloudsql.instances.get"),
     }.items()

@@ -26,7 +26,7 @@ from trainyard.recorded.types import (
     STORAGE_CLASS,
 )
 from trainyard.rehearsal.context import Stack, View, expand
-from trainyard.rehearsal.works.rights.gcp.grants import REGIONAL_SECRET, REPOSITORY
+from trainyard.rehearsal.works.rights.gcp.grants import DATASET, REGIONAL_SECRET, REPOSITORY
 from trainyard.rehearsal.works.rights.gcp.members import Caller
 from trainyard.rehearsal.works.rights.gcp.needs.model import Deed, Need
 
@@ -46,6 +46,15 @@ AGENTS: Final[Mapping[str, str]] = {
     "dataform": "gcp-sa-dataform",
     "run": "serverless-robot-prod",
     "iap": "gcp-sa-iap",
+    "monitoring": "gcp-sa-monitoring-notification",
+    "storagetransfer": "storage-transfer-service",
+    "bigquery": "bigquery-encryption",
+    "redis": "cloud-redis",
+    "gkebackup": "gcp-sa-gkebackup",
+    "alloydb": "gcp-sa-alloydb",
+    "spanner": "gcp-sa-spanner",
+    "notebooks": "gcp-sa-notebooks",
+    "eventarc": "gcp-sa-eventarc",
 }
 """Domains of the accounts of services, before `.iam.gserviceaccount.com`, by the service."""
 
@@ -73,6 +82,24 @@ _ENCRYPTED: Final[tuple[tuple[str, str, str, str], ...]] = (
     (GCP_RUN_SERVICE, "template.encryptionKey", "run", "start instances, whose image is encrypted"),
     (GCP_RUN_JOB, "template.template.encryptionKey", "run", "start the job, whose image is encrypted"),
     ("gcp:dataform/config:Config", "defaultKmsKeyName", "dataform", "keep notebooks"),
+    (DATASET, "defaultEncryptionConfiguration.kmsKeyName", "bigquery", "keep tables"),
+    ("gcp:bigquery/table:Table", "encryptionConfiguration.kmsKeyName", "bigquery", "keep the table"),
+    ("gcp:compute/disk:Disk", "diskEncryptionKey.kmsKeySelfLink", "compute", "make the disk"),
+    ("gcp:compute/regionDisk:RegionDisk", "diskEncryptionKey.kmsKeySelfLink", "compute", "make the disk"),
+    ("gcp:compute/instance:Instance", "bootDisk.kmsKeySelfLink", "compute", "make the machine's disk"),
+    ("gcp:compute/instanceTemplate:InstanceTemplate", "disks[].diskEncryptionKey.kmsKeySelfLink", "compute",
+     "make disks of machines"),
+    ("gcp:compute/regionInstanceTemplate:RegionInstanceTemplate", "disks[].diskEncryptionKey.kmsKeySelfLink", "compute",
+     "make disks of machines"),
+    ("gcp:redis/instance:Instance", "customerManagedKey", "redis", "make the cache"),
+    ("gcp:alloydb/cluster:Cluster", "encryptionConfig.kmsKeyName", "alloydb", "make the database"),
+    ("gcp:spanner/database:Database", "encryptionConfig.kmsKeyName", "spanner", "make the database"),
+    ("gcp:gkebackup/backupPlan:BackupPlan", "backupConfig.encryptionKey.gcpKmsEncryptionKey", "gkebackup",
+     "keep backups"),
+    ("gcp:vertex/aiEndpoint:AiEndpoint", "encryptionSpec.kmsKeyName", "aiplatform", "serve models"),
+    ("gcp:vertex/aiDataset:AiDataset", "encryptionSpec.kmsKeyName", "aiplatform", "keep the data set"),
+    ("gcp:vertex/aiIndex:AiIndex", "encryptionSpec.kmsKeyName", "aiplatform", "keep the index"),
+    ("gcp:eventarc/channel:Channel", "cryptoKeyName", "eventarc", "keep events"),
     (STORAGE_CLASS, "parameters.disk-encryption-kms-key", "compute", "make disks of the class"),
 )  # fmt: skip
 """What is encrypted: its type, the input that names the key, the service that uses it, what fails."""

@@ -13,8 +13,8 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from trainyard.conventions.gcp import IAP_ACCOUNT, IAP_AUDIENCE
-from trainyard.recorded.types import GCP_ACCOUNT, GCP_RUN_JOB, GCP_RUN_SERVICE
-from trainyard.rehearsal.context import Stack, View
+from trainyard.recorded.types import GCP_ACCOUNT, GCP_RUN_JOB, GCP_RUN_SERVICE, GCP_SECRET
+from trainyard.rehearsal.context import Stack, View, expand
 from trainyard.rehearsal.works.managed.gcp.jobs import Job, jobs
 from trainyard.rehearsal.works.managed.gcp.servers import ROOT, words_of
 from trainyard.rehearsal.works.rights.gcp.members import Caller
@@ -50,6 +50,8 @@ def _server(view: View, at: str, project: Project) -> Iterator[Need]:
     who, path = (Caller(f"account {email}", account=email),), f"{at}serviceAccount"
     what = "the migration" if view.type == GCP_RUN_JOB else "the server"
     said = f"{what}, as {email},"
+    yield from _secrets(view, at, who, path)
+    yield from _mounts(view, at, project, who, path)
     for word in words_of(view, at):
         secret = _SECRET.fullmatch(word)
         if secret is not None:
@@ -67,6 +69,39 @@ def _server(view: View, at: str, project: Project) -> Iterator[Need]:
                 deeds = (Deed("storage.objects.get", object_name(bucket, f"{folder}/1/artifacts/a")),)
                 hint = "a BucketIAMMember of the bucket that gives it roles/storage.objectViewer"
                 yield Need(view, path, "rights-run", who, said, "show files of runs", deeds, hint)
+
+
+def _secrets(view: View, at: str, who: tuple[Caller, ...], path: str) -> Iterator[Need]:
+    """Secrets that variables and volumes are made of: without the right, no instance starts."""
+    named = {
+        str(name).partition("/versions/")[0].rpartition("/")[2]
+        for key in ("containers[].envs[].valueSource.secretKeyRef.secret", "volumes[].secret.secret")
+        for _, name in expand(view.inputs, f"{at}{key}")
+        if isinstance(name, str)
+    }
+    for secret in view.stack.resources.of(GCP_SECRET):
+        if secret.read or secret.inputs.get("secretId") not in named:
+            continue
+        deeds = (Deed("secretmanager.versions.access", str(secret.id)),)
+        hint = "a SecretIamMember of the secret that gives it roles/secretmanager.secretAccessor"
+        words = f"the containers, as {who[0].account},"
+        yield Need(view, path, "rights-run", who, words, f"read the secret {secret.name}", deeds, hint)
+
+
+def _mounts(view: View, at: str, project: Project, who: tuple[Caller, ...], path: str) -> Iterator[Need]:
+    """Buckets that are mounted."""
+    for _, volume in view.items(f"{at}volumes"):
+        mounted = volume.get("gcs")
+        name = mounted.get("bucket") if isinstance(mounted, Mapping) else None
+        bucket = project.bucket(name) if isinstance(name, str) else None
+        if bucket is None or bucket.read:
+            continue
+        written = isinstance(mounted, Mapping) and mounted.get("readOnly") is False
+        wanted = ("storage.objects.get", *(("storage.objects.create",) if written else ()))
+        deeds = tuple(Deed(one, object_name(bucket, "a")) for one in wanted)
+        role = "objectUser" if written else "objectViewer"
+        hint = f"a BucketIAMMember of the bucket that gives it roles/storage.{role}"
+        yield Need(view, path, "rights-run", who, f"the containers, as {who[0].account},", "mount it", deeds, hint)
 
 
 def _door(stack: Stack, view: View) -> Need:

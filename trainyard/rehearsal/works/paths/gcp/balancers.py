@@ -1,0 +1,200 @@
+"""Groups of machines behind a load balancer, or that a health check heals: who looks at them, and by which door.
+
+Sources: Cloud Load Balancing, "Health checks overview" (probes come from 35.191.0.0/16 and 130.211.0.0/22, and a rule
+has to let them in), "Named ports" (a backend service asks for its port by a name that the group has), "Proxy-only
+subnets"; Compute Engine, "Set up an application-based health check"; as generally known in 2026-11.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from ipaddress import ip_address, ip_network
+from typing import Any, Final
+
+from trainyard.recorded.read import known_texts
+from trainyard.recorded.types import GCP_FIREWALL, GCP_FIREWALL_RULES, GCP_MACHINES, GCP_NETWORK, GCP_SUBNETWORK
+from trainyard.rehearsal.context import Stack, View, show
+
+RULE: Final = "path-balancer"
+_GROUPS: Final = (
+    "gcp:compute/instanceGroupManager:InstanceGroupManager",
+    "gcp:compute/regionInstanceGroupManager:RegionInstanceGroupManager",
+)
+_TEMPLATES: Final = GCP_MACHINES[1:]
+_CHECKS: Final = ("gcp:compute/healthCheck:HealthCheck", "gcp:compute/regionHealthCheck:RegionHealthCheck")
+_BACKENDS: Final = (
+    "gcp:compute/backendService:BackendService",
+    "gcp:compute/regionBackendService:RegionBackendService",
+)
+_FRONT: Final = "gcp:compute/forwardingRule:ForwardingRule"
+_PROBES: Final = ("35.191.0.1", "130.211.0.1")
+"""An address of each range that probes come from."""
+_RANGES: Final = "35.191.0.0/16 and 130.211.0.0/22"
+_KINDS: Final = ("httpHealthCheck", "httpsHealthCheck", "http2HealthCheck", "tcpHealthCheck", "sslHealthCheck")
+_PORTS: Final = {"httpHealthCheck": 80, "httpsHealthCheck": 443, "http2HealthCheck": 443, "sslHealthCheck": 443}
+_BY_PORT_NAME: Final = ("HTTP", "HTTPS", "HTTP2", "TCP", "SSL", "H2C", "GRPC")
+_PASSED_THROUGH: Final = ("INTERNAL",)
+"""Schemes whose packets go to the machines as they come: a named port is of no use there."""
+_PROXIED: Final = ("INTERNAL_MANAGED", "EXTERNAL_MANAGED")
+_OF_PROXIES: Final = ("REGIONAL_MANAGED_PROXY", "INTERNAL_HTTPS_LOAD_BALANCER")
+_BY_DEFAULT: Final = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Machines:
+    """The machines of a group, as its template makes them."""
+
+    network: View
+    tags: frozenset[str]
+    accounts: frozenset[str]
+
+
+def check(stack: Stack) -> None:
+    """Every group of machines of the recording, and every regional proxy."""
+    for type_ in _BACKENDS:
+        for backend in stack.of_type(type_):
+            _named_port(backend)
+    for type_ in _GROUPS:
+        for group in stack.of_type(type_):
+            _seen(group)
+    for front in stack.of_type(_FRONT):
+        _proxies(front)
+
+
+def _referred(view: View, path: str, types: tuple[str, ...]) -> View | None:
+    found = [one for type_ in types if (one := view.referred(path, type_)) is not None]
+    return found[0] if len(found) == 1 else None
+
+
+def _groups_of(backend: View) -> Iterator[View]:
+    """The recorded groups that a backend service sends to."""
+    named = {text for path, text in known_texts(backend.inputs) if path.endswith(".group")}
+    for type_ in _GROUPS:
+        for group in backend.stack.of_type(type_):
+            if named & {str(group.resource.outputs.get("instanceGroup")), str(group.resource.id)}:
+                yield group
+
+
+def _named_port(backend: View) -> None:
+    protocol = backend.text("protocol") or ("HTTP" if backend.lacks("protocol") else "")
+    scheme = backend.text("loadBalancingScheme") or "EXTERNAL"
+    if protocol not in _BY_PORT_NAME or scheme in _PASSED_THROUGH or backend.is_unknown("portName"):
+        return
+    name = backend.text("portName") or protocol.lower()
+    for group in _groups_of(backend):
+        names = [str(port.get("name")) for _, port in group.items("namedPorts")]
+        if name not in names and not group.blurred("namedPorts"):
+            has = ", ".join(names) or "none"
+            words = f"asks for the port {show(name)} of {group.name}, which has {has}: nothing is sent to it"
+            backend.error(RULE, "portName", words, allowed=has)
+
+
+def _machines(group: View) -> Machines | None:
+    """Whom the firewall takes a group's machines for; None where that is not known."""
+    paths = [f"{at}.instanceTemplate" for at, _ in group.items("versions")] or ["instanceTemplate"]
+    template = next((one for path in paths if (one := _referred(group, path, _TEMPLATES)) is not None), None)
+    if template is None or template.blurred("tags") or template.blurred("networkInterfaces"):
+        return None
+    interfaces = [at for at, _ in template.items("networkInterfaces")]
+    if len(interfaces) != 1:
+        return None
+    network = template.referred(f"{interfaces[0]}.network", GCP_NETWORK)
+    subnet = template.referred(f"{interfaces[0]}.subnetwork", GCP_SUBNETWORK)
+    if network is None and subnet is not None:
+        network = subnet.referred("network", GCP_NETWORK)
+    if network is None or network.resource.read:
+        return None
+    account = template.text("serviceAccount.email")
+    return Machines(network, frozenset(template.texts("tags")), frozenset([account] if account else []))
+
+
+def _seen(group: View) -> None:
+    """Probes reach the machines; who has none to answer is made anew for ever, or gets no traffic."""
+    stack, machines = group.stack, _machines(group)
+    if machines is None or any(stack.of_type(type_) for type_ in GCP_FIREWALL_RULES):
+        return
+    rules = [one for one in stack.of_type(GCP_FIREWALL) if one.referred("network", GCP_NETWORK) is machines.network]
+    if not rules or any(_is_unread(rule) for rule in rules):
+        return
+    probed = [(group, "autoHealingPolicies.healthCheck", _referred(group, "autoHealingPolicies.healthCheck", _CHECKS))]
+    for type_ in _BACKENDS:
+        for backend in stack.of_type(type_):
+            if group in _groups_of(backend):
+                probed.append((backend, "healthChecks", _referred(backend, "healthChecks", _CHECKS)))
+    for view, path, found in probed:
+        port = _port(found, group) if found is not None else None
+        if found is None or port is None:
+            continue
+        shut = [address for address in _PROBES if not _comes_in(rules, machines, address, port)]
+        if shut:
+            missing = ", ".join(text for text in _RANGES.split(" and ") if ip_address(shut[0]) in ip_network(text))
+            words = f"its probes come from {missing} to TCP {port} of {group.name}, and no firewall rule lets them in"
+            view.error(RULE, path, words, allowed=f"a rule for {_RANGES} to that port of its machines")
+
+
+def _is_unread(rule: View) -> bool:
+    keys = ("sourceRanges", "targetTags", "targetServiceAccounts", "allows", "denies", "priority", "disabled")
+    return any(rule.is_unknown(key) or rule.blurred(key) for key in keys)
+
+
+def _port(found: View, group: View) -> int | None:
+    """The port that a check asks; None where that is not known."""
+    kind = next((one for one in _KINDS if found.has(one)), None)
+    if kind is None or found.text(f"{kind}.portSpecification") == "USE_SERVING_PORT":
+        return None
+    name = found.text(f"{kind}.portName")
+    if name is not None:
+        ports = [entry.get("port") for _, entry in group.items("namedPorts") if entry.get("name") == name]
+        return int(ports[0]) if ports and isinstance(ports[0], (int, float)) else None
+    port = found.number(f"{kind}.port")
+    return int(port) if port is not None else (_PORTS.get(kind) if found.lacks(f"{kind}.port") else None)
+
+
+def _comes_in(rules: list[View], machines: Machines, address: str, port: int) -> bool:
+    """Whether the rule of the lowest number that is about it lets it in; what none is about stays outside."""
+    deciding: list[tuple[float, bool]] = []
+    for rule in rules:
+        tags, accounts = set(rule.texts("targetTags")), set(rule.texts("targetServiceAccounts"))
+        meant = (not tags or bool(tags & machines.tags)) and (not accounts or bool(accounts & machines.accounts))
+        if rule.text("direction") == "EGRESS" or rule.flag("disabled") or not meant or not _from(rule, address):
+            continue
+        priority = _BY_DEFAULT if rule.lacks("priority") else rule.number("priority")
+        for key, allows in (("allows", True), ("denies", False)):
+            if any(_about(entry, port) for _, entry in rule.items(key)):
+                deciding.append((priority or 0, allows))
+    return min(deciding)[1] if deciding else False
+
+
+def _from(rule: View, address: str) -> bool:
+    ranges = rule.texts("sourceRanges")
+    if not ranges:
+        return not rule.has("sourceTags") and not rule.has("sourceServiceAccounts")
+    try:
+        return any(ip_address(address) in ip_network(text, strict=False) for text in ranges)
+    except ValueError:
+        return True  # told where ranges are
+
+
+def _about(entry: Mapping[str, Any], port: int) -> bool:
+    if str(entry.get("protocol")).lower() not in ("all", "tcp", "6"):
+        return False
+    ports = [str(text) for text in entry.get("ports") or ()]
+    for text in ports:
+        first, _, last = text.partition("-")
+        if first.isdigit() and int(first) <= port <= int(last or first):
+            return True
+    return not ports
+
+
+def _proxies(front: View) -> None:
+    """A regional proxy needs a subnet of its network and region for itself: without one it is refused."""
+    network, region = front.referred("network", GCP_NETWORK), front.text("region")
+    if front.text("loadBalancingScheme") not in _PROXIED or network is None or network.resource.read or region is None:
+        return
+    for subnet in front.stack.of_type(GCP_SUBNETWORK):
+        known = subnet.text("purpose") in _OF_PROXIES or subnet.is_unknown("purpose")
+        if known and subnet.text("region") in (region, None) and subnet.referred("network", GCP_NETWORK) is network:
+            return
+    words = f"{network.name} has no subnet for proxies in {region}"
+    front.error(RULE, "network", words, allowed="a Subnetwork of purpose REGIONAL_MANAGED_PROXY and role ACTIVE there")
