@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from fractions import Fraction
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -29,9 +28,6 @@ from trainyard.settings.notebooks import NotebookSignOn
 from trainyard.settings.people import Team
 from trainyard.settings.way_out import is_closed, way_out_key
 
-HUB_CORES, HUB_MIB = Fraction("0.7"), 1536
-"""What hub and proxy request together of the system nodes: own choice, for a hundred people (the chart's own guide
-says that a hub's memory grows with those who are there, and states no figure)."""
 CPU_PROFILE: Final = "cpu"
 SHARE_OF_A_NODE: Final = 0.8
 """Share of its GPU's part of a node, cores and memory, that a notebook gets: the rest is the node's own and of what
