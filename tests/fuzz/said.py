@@ -56,10 +56,11 @@ def is_one_of(path: str, *values: object) -> Callable[[Values], bool]:
 
 
 def administers(values: Values) -> bool:
-    """Whether somebody of a team is among the administrators too."""
+    """Whether somebody of a team is among the administrators, or those who deploy, too."""
     teams = next(at(values, "teams"), [])
     people = {arn for team in teams if isinstance(team, Mapping) for arn in team.get("principals", ())}
-    return any(arn in people for arns in at(values, "aws.adminPrincipals") for arn in arns)
+    keys = ("aws.adminPrincipals", "aws.deployers")
+    return any(arn in people for key in keys for arns in at(values, key) for arn in arns)
 
 
 def either(*tests: Callable[[Values], bool]) -> Callable[[Values], bool]:
@@ -102,7 +103,12 @@ SAID: Mapping[str, Callable[[Values], bool]] = {
     "exception-expired": any_at("policyExceptions"),
     # Security
     "team-administers-cluster": administers,
-    "record-can-be-changed": a_number("audit.trail.lockDays", lambda days: days < 30),
+    "record-can-be-changed": either(
+        a_number("audit.trail.lockDays", lambda days: days < 30),
+        # On Google Cloud the record is entries of a log, kept as long as the others where nothing else is said.
+        a_number("logRetentionDays", lambda days: days < 30),
+        a_number("audit.trail.retentionDays", lambda days: days < 30),
+    ),
     "dns-open": either(
         is_one_of("aws.dnsFirewall", "alert", "off"),
         # Where pods may reach every name, each can be looked up, unless the file says otherwise.
@@ -111,6 +117,7 @@ SAID: Mapping[str, Callable[[Values], bool]] = {
     "public-editor": is_false("managed.privateDomain"),
     "state-outside-residency": lambda values: next(at(values, "residency"), "none") not in ("none", "us"),
     # Reliability and queues
+    "unsupported-kubernetes-version": is_one_of("gcp.releaseChannel", "EXTENDED"),
     "pool-without-smoke-job": either(is_false("smoke.enabled"), any_at("smoke.capacities")),
     "production-does-not-outrank-development": any_at("scheduler.priorities"),
 }  # fmt: skip

@@ -118,6 +118,16 @@ GCP = {
 }
 
 
+@pytest.mark.parametrize(("most", "nodes"), [(1, 2), (4, 2), (5, 1), (8, 1)])
+def test_a_smoke_job_takes_no_node_of_which_notebooks_have_gpus(most: int, nodes: int) -> None:
+    """Three nodes of four GPUs: a job on two would wait for ever where notebooks have more than one node's."""
+    job = {job.name: job for job in cluster(**THREE_NODES, **hub(gpus={"tune": most})).smoke.jobs}["tune-on-demand"]
+    assert job.nodes == nodes
+    told = plan_of(**THREE_NODES, **hub(gpus={"tune": most})).core.decisions
+    [why] = [one.source for one in told if one.key == "smoke.jobs.tune-on-demand.nodes"]
+    assert ("without those of notebooks" in why) == (nodes == 1)
+
+
 @pytest.mark.parametrize("ground", [{}, GCP], ids=["aws", "gcp"])
 def test_the_hub_takes_room_of_the_system_nodes(ground: dict[str, Any]) -> None:
     def fits(cpu: int, **more: Any) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from trainyard.catalog.database_connections import of_cloud_sql
 from trainyard.conventions.gcp import label_value
 from trainyard.plan.context import Context
 from trainyard.plan.gcp.allocatable import check_system_nodes, cpu_room
@@ -32,6 +33,7 @@ from trainyard.plan.pools import draft_pools
 from trainyard.plan.sharing import plan_queues, plan_scheduling
 from trainyard.plan.smoke import plan_runtimes, plan_smoke, training_mounts
 from trainyard.plan.team_budgets import plan_ledger
+from trainyard.plan.tracking import check_connections
 from trainyard.settings.people import Team
 
 FUSE_ANNOTATIONS: Final = (("gke-gcsfuse/volumes", "true"),)
@@ -108,6 +110,8 @@ def plan_gcp(
         billing=plan_billing(context, watched=monitoring is not None),
         managed=plan_managed_beside(context),
     )
+    if (database := ground.database) is not None:
+        check_connections(mlflow, of_cloud_sql(database.tier), "gcp.databaseTier", database.tier, context.ledger)
     cluster = ClusterPlan(
         name=name,
         kubernetes_version=version,
