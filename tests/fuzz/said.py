@@ -24,6 +24,11 @@ def said(policy: str, values: Values) -> bool:
     return policy in SAID and SAID[policy](values)
 
 
+def warned(rule: str, values: Values) -> bool:
+    """Whether the settings ask for what the rehearsal warns of."""
+    return rule in WARNED and WARNED[rule](values)
+
+
 def at(values: Values, path: str) -> Iterator[Any]:
     """What stands at a path, `*` for every entry of a mapping; also at the old place of a key that has moved."""
     paths = [path, *(old for old, new in MOVED.items() if new == path)]
@@ -122,6 +127,12 @@ SAID: Mapping[str, Callable[[Values], bool]] = {
     "production-does-not-outrank-development": any_at("scheduler.priorities"),
 }  # fmt: skip
 """Policy -> the settings that ask for what it is against."""
+
+WARNED: Mapping[str, Callable[[Values], bool]] = {
+    "programs-squid": any_at("network.egress.allow"),
+    "programs-prometheus-memory": any_at("monitoring.memory"),
+}
+"""Rule of the rehearsal's that warns, no more, of what a person chose in full -> the settings that chose it."""
 
 UNLESS: Mapping[str, Callable[[Values], bool]] = {
     "development gives way": any_at("scheduler.priorities"),

@@ -12,7 +12,7 @@ from tests.fuzz import judge, run
 from tests.fuzz.fields import KINDS, without_generator, world
 from tests.fuzz.files import ATTACKS, case, file_text, without
 from tests.fuzz.judge import Outcome, planned
-from tests.fuzz.said import SAID, promised, said
+from tests.fuzz.said import SAID, promised, said, warned
 from tests.fuzz.shorten import shortened
 from trainyard.policies.pack import POLICIES
 from trainyard.problems import Problem, SettingsError
@@ -183,6 +183,12 @@ def test_what_settings_may_ask_for_is_of_the_pack():
     assert said("ceiling-spend-over-budget", {"gpuPools": {"train": {"gpu": "H100"}}})
     assert not said("ceiling-spend-over-budget", {"gpuPools": {"train": {"purpose": "x", "spot": {}}}, "teamSize": 5})
     assert said("dns-open", {"aws": {"dnsFirewall": "alert"}})
+    team = {"teams": [{"principals": ["arn:aws:iam::123456789012:role/ml"]}]}
+    assert not said("team-administers-cluster", team)
+    assert said("team-administers-cluster", {**team, "aws": {"deployers": ["arn:aws:iam::123456789012:role/ml"]}})
+    assert warned("programs-prometheus-memory", {"monitoring": {"memory": "512Mi"}})
+    assert not warned("programs-prometheus-memory", {"monitoring": {"cpu": "1"}})
+    assert not warned("placement-update-room", {"monitoring": {"memory": "512Mi"}})
     assert said("dns-open", {"network": {"egress": {"mode": "internet"}}})
     assert not said("dns-open", {"network": {"egress": {"mode": "internet"}}, "aws": {"dnsFirewall": "block"}})
     assert said("gpu-pool-never-scales-down", {"gpuPools": {"train": {"spot": {"minNodes": 1}}}})

@@ -43,7 +43,9 @@ GOOGLE = {
 }
 
 
-@pytest.mark.parametrize(("replicas", "workers", "fits"), [(2, 4, True), (3, 3, True), (5, 2, False), (5, 4, False)])
+@pytest.mark.parametrize(
+    ("replicas", "workers", "fits"), [(2, 4, True), (3, 3, True), (5, 2, True), (6, 2, False), (5, 4, False)]
+)
 def test_servers_hold_no_more_connections_than_a_small_database_takes(replicas: int, workers: int, fits: bool) -> None:
     """Eight a process, of one server more than there are; 100 with 3.75 GiB (Cloud SQL), of which 3 are kept."""
     changes = {**GOOGLE, "mlflow": {"replicas": replicas, "workers": workers, "memory": "2Gi"}}
