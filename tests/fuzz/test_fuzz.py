@@ -1,6 +1,8 @@
 """A small share of `make fuzz`, and that it would find something."""
 
 import json
+import signal
+import time
 from dataclasses import replace
 from random import Random
 from types import SimpleNamespace
@@ -201,3 +203,14 @@ def test_a_promise_is_lifted_by_who_decides_otherwise_only():
     assert promised(words, {"gpuPools": {"train": {"owners": {}}}})
     assert not promised(words, own)
     assert promised("check_network: anything else", own)
+
+
+def test_what_works_on_and_on_is_ended_and_what_waits_for_the_machine_is_not():
+    with pytest.raises(TimeoutError, match="1 s of work"), judge._at_most(1):
+        while True:
+            pass
+    with judge._at_most(1):
+        time.sleep(1.5)  # as if others had the processors
+    with judge._at_most(1):
+        pass
+    assert signal.getitimer(signal.ITIMER_PROF) == (0.0, 0.0)
