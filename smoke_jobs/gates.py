@@ -316,7 +316,7 @@ seeds a fault that each of them has to find.
 What a GPU is asked is derived from its data sheet, by its own name; `dcgmi diag`, NVLink and Xid events are read where
 the node lets them be read, and what was not read is said in the result. The paths that need a fabric adapter or DCGM
 were proven with recorded answers and on CPUs, never on the hardware: `unproven` of a result names those that a run
-took, and its table and report say it. Those that need a GPU ran on one (below).
+took, and its table and report say it. Those that need a GPU ran on two models of it (below).
 
 Where somebody has published a figure for an instance and a number of nodes, 85 % of it is asked for as a rule. Where
 nobody has, the floor comes from the line rate of the adapters, without the host's own: {fabric:.0%} of it where GPUs
@@ -327,22 +327,27 @@ of its NVLinks. None of these gates between GPUs was met or missed on hardware b
 
 ## Seen on hardware
 
-One H200 in a virtual machine (16 CPU cores, driver 580.159.04, torch 2.11.0 for CUDA 13.0, NCCL 2.28.9), 2026-11-26:
+One GPU in a virtual machine (16 CPU cores, driver 580.159.04, torch 2.11.0 for CUDA 13.0, NCCL 2.28.9), 2026-11-26:
 
-| check | seen | asked for |
-|---|---|---|
-| memory | 111 GiB kept two patterns; 3.66 TB/s within the device | 2.88 TB/s |
-| memory | 53 GB/s from the host and to it, of a slot of 63 GB/s | 35 GB/s |
-| compute | 670 TFLOPS over 45 s, at up to 717 W and 57 degrees, answers the same bit for bit | 495 TFLOPS |
-| checkpoint | 1 GiB on the machine's own disk: 4.6 s, beside the training 1.7 s | |
-| interruption | 7.6 s from a kill to the next step | 60 s |
-| data | 13,900 samples/s from the disk, 42,100 from memory; 96 % utilisation | 90 % |
-| collectives, alltoall | answers exact; 1.65 GB/s at 16 MiB, two processes on the one GPU, NCCL through sockets | |
-| gradients | 8e-16 from one process on the same batch, over NCCL | 1e-9 |
+| check | H200 | asked | H100 80GB HBM3 | asked |
+|---|---|---|---|---|
+| memory that kept two patterns | 111 GiB | | 62 GiB | |
+| memory, within the device | 3.73 TB/s | 2.88 TB/s | 2.51 TB/s | 2.01 TB/s |
+| memory, from the host and to it, of a slot of 63 GB/s | 55 GB/s | 35 GB/s | 54 GB/s | 35 GB/s |
+| compute, answers the same bit for bit | 674 TFLOPS, 45 s | 495 TFLOPS | 672 TFLOPS, 40 s | 495 TFLOPS |
+| checkpoint of 1 GiB on the machine's own disk | 3.0 s, beside the training 1.4 s | | 3.7 s, 2.2 s | |
+| interruption, from a kill to the next step | 7.7 s | 60 s | not run | |
+| data, from the disk and from memory | 15,200 and 45,200 samples/s | | 14,800 and 42,300 samples/s | |
+| data, utilisation | 96 % | 90 % | 96 % | 90 % |
+| collectives, alltoall | answers exact; 1.86 and 1.67 GB/s at 2 and 1 GiB | | not run | |
+| gradients, from one process on the same batch | 3e-15 | 1e-9 | 3e-15 | 1e-9 |
+| sharded checkpoint, 512 MiB in two shards | not run | | restored bit for bit, 1.1 GB/s | |
+| scaling of two ranks on the one GPU | not run | | 0.023 | 0.018, derived in the run |
 
-`--break` of devices, memory, compute, compute-wrong, transport, adapters and checkpoint failed there with its words.
-Two GPUs in one machine, NVLink, adapters and DCGM have not been seen. Two hosts were played by two processes, each with
-an `NCCL_HOSTID` of its own, which NCCL needs to take one GPU twice.
+What exchanges data ran as two processes on the one GPU, with NCCL through sockets: its answers count, its rates do not.
+`--break` of devices, memory, compute, compute-wrong, transport, adapters and checkpoint failed on the H200 with its
+words, and so did `--expect-model H100`. Two GPUs in one node, NVLink, adapters and DCGM have not been seen. Two hosts
+were played by two processes, each with an `NCCL_HOSTID` of its own, which NCCL needs to take one GPU twice.
 
 ## Bandwidth by instance, on one, two and four nodes
 """

@@ -19,7 +19,7 @@
     timings     {started: UTC ISO 8601, seconds}
     cost        {device_hours, node_hours, usd: number|null}
     errors      [{rank, host, message}] of ranks that raised or died
-    unproven    {device|fabric|dcgm: [check]}: of what ran, what this project has tried on CPUs and with records
+    unproven    {fabric|dcgm: [check]}: of what ran, what this project has tried on CPUs and with records
                 only, never on such hardware; empty where there was none
 
 The file is written whole or not at all, and last. `SMOKE_RESULT {json}` on one line is the same without `details`,
@@ -156,14 +156,13 @@ def unusable(problems: Sequence[str]) -> dict[str, Any]:
 
 
 UNPROVEN: Mapping[str, tuple[str, ...]] = {
-    "device": ("sharded",),
     "fabric": ("collectives", "alltoall", "transport", "adapters", "counters"),
     "dcgm": ("dcgm",),
 }
-"""Ways through a check that only a GPU, a fast network between nodes, or DCGM has, and that none of these has run yet.
-Whoever runs the job on such hardware and sees a check do right takes it out. The others of a device ran on an H200 on
-2026-11-26: torch 2.11.0, CUDA 13.0, driver 580.159.04; those that exchange data with NCCL 2.28.9 between two processes
-on that one GPU, through sockets (`docs/smoke.md`)."""
+"""Ways through a check that only a fast network between nodes, or DCGM has, and that none of these has run yet.
+Whoever runs the job on such hardware and sees a check do right takes it out. Those of a device ran on an H200 and an
+H100 on 2026-11-26: torch 2.11.0, CUDA 13.0, driver 580.159.04; those that exchange data with NCCL 2.28.9 between two
+processes on one GPU, through sockets (`docs/smoke.md`)."""
 
 
 def unproven(document: Mapping[str, Any]) -> dict[str, list[str]]:
@@ -172,13 +171,13 @@ def unproven(document: Mapping[str, Any]) -> dict[str, list[str]]:
     if topology["device"] != "cuda":
         return {}
     ran = [check["name"] for check in document["checks"] if check["verdict"] != "skipped"]
-    ways = {"device": True, "fabric": topology["nodes"] > 1, "dcgm": True}
+    ways = {"fabric": topology["nodes"] > 1, "dcgm": True}
     found = {way: [name for name in ran if name in UNPROVEN[way]] for way, taken in ways.items() if taken}
     return {way: names for way, names in found.items() if names}
 
 
 def unproven_text(document: Mapping[str, Any]) -> str:
-    """`never tried on such hardware by this project: device (devices, memory); fabric (transport)`, or empty."""
+    """`never tried on such hardware by this project: fabric (transport); dcgm (dcgm)`, or empty."""
     ways = "; ".join(f"{way} ({', '.join(names)})" for way, names in document.get("unproven", {}).items())
     return f"never tried on such hardware by this project: {ways}" if ways else ""
 

@@ -33,10 +33,10 @@ def test_the_result_has_a_row_a_check_and_says_what_is_wrong():
 
 
 def test_what_was_never_run_on_such_hardware_is_said():
-    found = document() | {"unproven": {"device": ["devices"], "dcgm": ["dcgm"]}}
+    found = document() | {"unproven": {"fabric": ["transport"], "dcgm": ["dcgm"]}}
     console = _console()
     show(Ended(10, found), console, console)
-    said = "never tried on such hardware by this project: device (devices); dcgm (dcgm)"
+    said = "never tried on such hardware by this project: fabric (transport); dcgm (dcgm)"
     assert said in _text(console) and said in result.table(found)
     assert f"N{said[1:]}." in page(found)
     for without in (document(), {key: value for key, value in found.items() if key != "unproven"}):
