@@ -60,6 +60,12 @@ def is_one_of(path: str, *values: object) -> Callable[[Values], bool]:
     return lambda found: any(value in values for value in at(found, path))
 
 
+def counts_nothing(values: Values) -> bool:
+    """Whether, on Google Cloud, neither the bill's account is named nor anything on the cluster watches."""
+    unwatched = any(str(value).lower() == "false" for value in at(values, "monitoring.enabled"))
+    return unwatched and "gcp" in at(values, "cloud") and not any(at(values, "gcp.billingAccount"))
+
+
 def administers(values: Values) -> bool:
     """Whether somebody of a team is among the administrators, or those who deploy, too."""
     teams = next(at(values, "teams"), [])
@@ -75,15 +81,17 @@ def either(*tests: Callable[[Values], bool]) -> Callable[[Values], bool]:
 
 SAID: Mapping[str, Callable[[Values], bool]] = {
     # Money
-    "budget-without-alerts": lambda values: not any(at(values, "alertEmails")),
+    "budget-without-alerts": either(lambda values: not any(at(values, "alertEmails")), counts_nothing),
     "ceiling-spend-over-budget": any_at(
         "monthlyBudgetUsd", "profile", "systemNodes", "mlflow.database", "aws.databaseInstanceClass",
         "gpuPools.*.instanceType", "gpuPools.*.gpu", "gpuPools.*.rootDiskGib", "gpuPools.*.spot", "gpuPools.*.onDemand",
-        "gpuPools.*.reserved", "storage.lustre.capacityGib", "storage.lustre.throughputMbpsPerTib",
+        "gpuPools.*.reserved", "gpuPools.*.flexStart", "storage.lustre.capacityGib",
+        "storage.lustre.throughputMbpsPerTib",
     ),
     "gpu-model-outside-profile": any_at("gpuPools.*.gpu", "gpuPools.*.instanceType"),
     "gpu-count-over-profile": any_at(
-        "gpuPools.*.instanceType", "gpuPools.*.spot", "gpuPools.*.onDemand", "gpuPools.*.reserved"
+        "gpuPools.*.instanceType", "gpuPools.*.spot", "gpuPools.*.onDemand", "gpuPools.*.reserved",
+        "gpuPools.*.flexStart",
     ),
     "gpu-pool-never-scales-down": either(
         a_number("gpuPools.*.spot.minNodes", lambda nodes: nodes > 0),

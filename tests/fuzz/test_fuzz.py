@@ -185,6 +185,10 @@ def test_what_settings_may_ask_for_is_of_the_pack():
     assert said("ceiling-spend-over-budget", {"gpuPools": {"train": {"gpu": "H100"}}})
     assert not said("ceiling-spend-over-budget", {"gpuPools": {"train": {"purpose": "x", "spot": {}}}, "teamSize": 5})
     assert said("dns-open", {"aws": {"dnsFirewall": "alert"}})
+    unwatched = {"cloud": "gcp", "alertEmails": ["a@acme.example"], "monitoring": {"enabled": False}}
+    assert said("budget-without-alerts", unwatched)
+    assert not said("budget-without-alerts", {**unwatched, "cloud": "aws"})
+    assert not said("budget-without-alerts", {**unwatched, "gcp": {"billingAccount": "012345-6789AB-CDEF01"}})
     team = {"teams": [{"principals": ["arn:aws:iam::123456789012:role/ml"]}]}
     assert not said("team-administers-cluster", team)
     assert said("team-administers-cluster", {**team, "aws": {"deployers": ["arn:aws:iam::123456789012:role/ml"]}})

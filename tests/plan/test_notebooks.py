@@ -98,6 +98,11 @@ def test_who_comes_in_by_github_and_by_another_provider() -> None:
         (hub(gpus={"tune": 9}), r"gpus\.tune.*must be at most 8.*a node stay for jobs"),
         (hub(idleMinutes=2), r"notebooks\.idleMinutes"),
         (hub(address="http://notebooks.acme.example"), r"notebooks\.address.*https"),
+        (
+            {**hub(), "cpuPool": {"instanceTypes": ["m7i.large"]}},
+            r"notebooks\.cpu: got 2; must be at most the 1\.\d+ cores",
+        ),
+        ({**hub(memory="31Gi")}, r"notebooks\.memory: got 31Gi; must be at most the 2\d(\.\d+)? GiB"),
         ({**hub(), "cpuPool": {"maxNodes": 0}}, r"notebooks\.hub.*there are no nodes for a notebook"),
     ],
 )

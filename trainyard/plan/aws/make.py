@@ -88,10 +88,10 @@ def plan_aws(
         check_connections(mlflow, most, "aws.databaseInstanceClass", database.instance_class, context.ledger)
     monitoring = plan_monitoring(context, managed_there=True)
     kept = ground.audit.container_log_retention_days is not None
-    notebooks = plan_notebooks(pools, cpu_pool, teams, context)
+    room = cpu_room(cpu_pool, team_logs=kept)
+    notebooks = plan_notebooks(pools, cpu_pool, teams, room, context)
     check_system_nodes(system_nodes, mlflow, monitoring, context, team_logs=kept, hub=notebooks is not None)
     weights, source = weights_of(teams)
-    room = cpu_room(cpu_pool, team_logs=kept)
     queues = plan_queues(teams, weights, source, pools, scheduling, context, room=room)
     mounts = training_mounts(scratch=ground.lustre is not None, home=ground.shared_file_system)
     smoke = plan_smoke(

@@ -60,8 +60,8 @@ def plan_gcp(
     network, version = plan_network(context), kubernetes_version(context)
     system_nodes, cpu_pool = plan_system_nodes(zones, context), plan_cpu_pool(zones, context)
     pools = tuple(pool for draft in drafts if (pool := place(draft, zones, context)) is not None)
-    monitoring = plan_monitoring(context)
-    notebooks = plan_notebooks(pools, cpu_pool, teams, context)
+    monitoring, room = plan_monitoring(context), cpu_room(cpu_pool)
+    notebooks = plan_notebooks(pools, cpu_pool, teams, room, context)
     check_system_nodes(system_nodes, mlflow, monitoring, context, hub=notebooks is not None)
     scheduling = plan_scheduling(pools, context)
     weights, source = weights_of(teams)
@@ -72,7 +72,6 @@ def plan_gcp(
 
     tpu_pools = plan_tpus(teams, weights, zones, pulled_as, scheduling, context)
     check_addresses(network, pools, tpu_pools, [system_nodes, *([cpu_pool] if cpu_pool else [])], context)
-    room = cpu_room(cpu_pool)
     queues = plan_queues(teams, weights, source, pools, scheduling, context, room=room)
     project = settings.gcp.project or UNKNOWN_PROJECT
     lustre, shared_files = plan_lustre(zones, pools, context), plan_shared_files(context)
