@@ -139,6 +139,7 @@ SAID: Mapping[str, Callable[[Values], bool]] = {
 WARNED: Mapping[str, Callable[[Values], bool]] = {
     "programs-squid": any_at("network.egress.allow"),
     "programs-prometheus-memory": any_at("monitoring.memory"),
+    "programs-prometheus-disk": any_at("monitoring.retentionDays", "monitoring.storageGib"),
 }
 """Rule of the rehearsal's that warns, no more, of what a person chose in full -> the settings that chose it."""
 

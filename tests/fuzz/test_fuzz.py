@@ -194,6 +194,8 @@ def test_what_settings_may_ask_for_is_of_the_pack():
     assert said("team-administers-cluster", {**team, "aws": {"deployers": ["arn:aws:iam::123456789012:role/ml"]}})
     assert warned("programs-prometheus-memory", {"monitoring": {"memory": "512Mi"}})
     assert not warned("programs-prometheus-memory", {"monitoring": {"cpu": "1"}})
+    assert warned("programs-prometheus-disk", {"monitoring": {"retentionDays": 730}})
+    assert not warned("programs-prometheus-disk", {"monitoring": {"memory": "512Mi"}})
     assert not warned("placement-update-room", {"monitoring": {"memory": "512Mi"}})
     assert said("dns-open", {"network": {"egress": {"mode": "internet"}}})
     assert not said("dns-open", {"network": {"egress": {"mode": "internet"}}, "aws": {"dnsFirewall": "block"}})
