@@ -95,6 +95,8 @@ def rehearsing_once(things: Remembered, monkeypatch: pytest.MonkeyPatch) -> None
     real = rehearsing.rehearse
 
     def rehearse(project: Path, stack: str | Path, **options: Any) -> Rehearsal:
+        options.pop("recorded", None)  # with it policies are judged at the same time, and are what they are
+
         def make() -> Rehearsal:
             return real(project, stack, **options)
 

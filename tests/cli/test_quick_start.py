@@ -283,8 +283,9 @@ def test_modules_are_run_when_something_of_them_is_asked_for():
         assert dill.loads(dill.dumps([1])) == [1]
         assert pulumi.automation.Stack.__module__.startswith("pulumi.automation")
         from pulumi.automation import LocalWorkspace
-        import psutil
-        assert psutil.Process().pid
+        assert "opentelemetry.sdk" not in sys.modules
+        from pulumi.runtime import _instrumentation
+        assert _instrumentation.SdkTracerProvider.__module__ == "opentelemetry.sdk.trace"
     """
     done = subprocess.run([sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -28,8 +28,8 @@ from importlib.machinery import ModuleSpec, PathFinder
 from types import FunctionType, ModuleType
 from typing import Any, Final
 
-LATER: Final = frozenset({"dill", "psutil", "pulumi.automation"})
-"""Modules that `import pulumi` brings and no command of ours uses: for dynamic providers, telemetry, the engine."""
+LATER: Final = frozenset({"dill", "opentelemetry.context", "pulumi.automation", "pulumi.runtime._instrumentation"})
+"""Modules that `import pulumi` brings and no command of ours uses: for dynamic providers, tracing, the engine."""
 
 PUT_OFF: Final = frozenset(
     {"annotated_types", "opentelemetry", "parver", "pulumi", "pydantic", "rich", "trainyard", "typer"}

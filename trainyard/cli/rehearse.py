@@ -47,7 +47,7 @@ def rehearse(
     with progress(f"rehearsing {stack}"):
         from trainyard.review.review import Unjudged, judge
 
-        found = judge(folder, file, since=found_since)
+        found = judge(folder, file, since=found_since, alone=True)
     if json_file is not None:
         write_json(json_file, found.as_json())
     if html_file is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from trainyard.catalog import default_kubernetes_version
 from trainyard.recorded.kinds import without_wrong_kinds
@@ -15,7 +15,7 @@ from trainyard.rehearsal.engine.recorder import Recording
 from trainyard.rehearsal.engine.rules import check_both_runs, check_recording
 from trainyard.rehearsal.refusals import check_values
 from trainyard.rehearsal.refusals.schema import check_schema
-from trainyard.rehearsal.works.check import check_works
+from trainyard.rehearsal.works.check import LAST, check_works
 
 
 def refused(
@@ -45,13 +45,45 @@ def refused(
     return found
 
 
-def broken(config: StackConfig, plan: Mapping[str, Any], best: Recording, refused: Iterable[Finding]) -> list[Finding]:
+def broken(
+    config: StackConfig,
+    plan: Mapping[str, Any],
+    best: Recording,
+    refused: Iterable[Finding],
+    elsewhere: Elsewhere | None = None,
+) -> list[Finding]:
     """Everything that would be accepted and not work, of the run whose resources are checked.
 
-    Of what is refused as being of a wrong kind nothing is known.
+    Of what is refused as being of a wrong kind nothing is known. `elsewhere`: who may play `LAST` meanwhile, and knows
+    nothing of what is refused.
     """
-    readable = without_wrong_kinds(_unique(best.resources), refused)
-    return check_works(readable, _value_context(config, plan, best.resources))
+    unique = _unique(best.resources)
+    readable = without_wrong_kinds(unique, refused)
+    context = _value_context(config, plan, best.resources)
+    if elsewhere is None or readable is not unique:
+        return check_works(readable, context)
+    found = check_works(readable, context, plays=lambda room: room != LAST or not elsewhere.took_it())
+    if elsewhere.took_it():
+        theirs = elsewhere.found()
+        found += theirs if theirs is not None else last_broken(config, plan, best)
+    return found
+
+
+def last_broken(config: StackConfig, plan: Mapping[str, Any], best: Recording) -> list[Finding]:
+    """The share of `broken` that another process may find, where nothing is of a wrong kind."""
+    return check_works(
+        _unique(best.resources), _value_context(config, plan, best.resources), plays=lambda room: room == LAST
+    )
+
+
+class Elsewhere(Protocol):
+    """Another process that may play the room `LAST`."""
+
+    def took_it(self) -> bool:
+        """Whether it plays it. If not yet, it never will."""
+
+    def found(self) -> list[Finding] | None:
+        """What it found, once it has played; None where it did not come to an end."""
 
 
 def _about_the_same(value: Finding, schema: Finding) -> bool:

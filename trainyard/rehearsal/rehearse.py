@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import datetime
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,7 @@ from trainyard.rehearsal.engine.loop import rare_collections
 from trainyard.rehearsal.engine.program import run_program, run_program_once
 from trainyard.rehearsal.engine.project import StackConfig, StandIn, read_stack
 from trainyard.rehearsal.engine.recorder import Deployment, Recording
-from trainyard.rehearsal.findings import broken, ordered, refused
+from trainyard.rehearsal.findings import Elsewhere, broken, last_broken, ordered, refused
 from trainyard.rehearsal.graph import Step, critical_path, proves
 from trainyard.rehearsal.shape.once import judged_once, sound
 
@@ -28,6 +28,10 @@ if TYPE_CHECKING:
 
 TIMEOUT_SECONDS = 120.0
 """A run that takes longer is given up as a hang; a stack of ten thousand resources takes half of it."""
+
+
+Share = Callable[[], list[Finding]]
+"""A part of the judging that can be done by itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,14 +125,17 @@ def rehearse(
     config_overrides: Mapping[str, Any] | None = None,
     stack_outputs: Mapping[str, Mapping[str, Any]] | None = None,
     stand_in: StandIn | None = None,
+    recorded: Callable[[Rehearsal, Share], Elsewhere | None] | None = None,
     timeout_seconds: float = TIMEOUT_SECONDS,
 ) -> Rehearsal:
     """Runs the project's program as `pulumi preview` and as `pulumi up` would, offline, and checks what it makes.
 
     `stack` is a name or the path of a stack file; `config_overrides` replace configuration keys; `stack_outputs` are
     the outputs of other stacks that the program may refer to; `stand_in` gives what takes the place of values that only
-    the engine can decrypt, which a finding names. Raises `SettingsError` when the configuration is wrong
-    (with what the engine refuses and what the program's own settings refuse); a wrong program is told in `findings`.
+    the engine can decrypt, which a finding names; `recorded` is told of the rehearsal once it is recorded and not yet
+    judged, with a share of the judging that it may have done elsewhere. Raises `SettingsError` when the configuration
+    is wrong (with what the engine refuses and what the program's own settings refuse); a wrong program is told in
+    `findings`.
     """
     started = time.perf_counter()
     config = read_stack(project_dir.resolve(), stack, config_overrides, stand_in)
@@ -152,12 +159,33 @@ def rehearse(
         shape = remembered.shape_of(config, captured.settings, captured.plan, preview_run, known_run, derived)
         seconds["shape"] = time.perf_counter() - before
 
+    unjudged = Rehearsal(
+        stack=config.stack,
+        settings=captured.settings,
+        plan=captured.plan,
+        resources=tuple(sorted(best.resources, key=lambda resource: resource.urn)),
+        outputs=best.stack_outputs,
+        findings=(),
+        critical_path=(),
+        seconds=seconds,
+        preview=preview_run,
+        known=known_run,
+        other_settings={
+            key: text
+            for key, text in config.values.items()
+            if not key.startswith(f"{config.project}:") and key not in config.secret_keys
+        }
+        | dict(config.state),
+        shape=shape,
+    )
+    elsewhere = recorded(unjudged, lambda: last_broken(config, captured.plan, best)) if recorded is not None else None
+
     def judged() -> list[Finding]:
         before = time.perf_counter()
         found = refused(config, captured.plan, preview_run, known_run, best)
         seconds["refusals"] = time.perf_counter() - before
         before = time.perf_counter()
-        found += broken(config, captured.plan, best, found)
+        found += broken(config, captured.plan, best, found, elsewhere)
         seconds["works"] = time.perf_counter() - before
         return found
 
@@ -172,25 +200,7 @@ def rehearse(
     path = critical_path(best.resources)
     seconds["critical_path"] = time.perf_counter() - before
     seconds["total"] = time.perf_counter() - started
-    return Rehearsal(
-        stack=config.stack,
-        settings=captured.settings,
-        plan=captured.plan,
-        resources=tuple(sorted(best.resources, key=lambda resource: resource.urn)),
-        outputs=best.stack_outputs,
-        findings=ordered(findings),
-        critical_path=path,
-        seconds=seconds,
-        preview=preview_run,
-        known=known_run,
-        other_settings={
-            key: text
-            for key, text in config.values.items()
-            if not key.startswith(f"{config.project}:") and key not in config.secret_keys
-        }
-        | dict(config.state),
-        shape=shape,
-    )
+    return replace(unjudged, findings=ordered(findings), critical_path=path)
 
 
 def _recorded(

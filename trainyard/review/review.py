@@ -21,7 +21,7 @@ from trainyard.rehearsal.graph import proves
 from trainyard.rehearsal.rehearse import Rehearsal, rehearse
 from trainyard.rehearsal.shape.once import judged_once
 from trainyard.rehearsal.shape.words import says_nothing_of
-from trainyard.review.policy_check.check import check_policies
+from trainyard.review.beside import Beside
 from trainyard.review.policy_check.model import PolicyReport
 from trainyard.review.source import StackFile
 from trainyard.review.verdict import Verdict, verdict_on, verdict_on_failure, verdict_on_settings
@@ -137,13 +137,14 @@ def judge(
     *,
     policy_configuration: Mapping[str, Any] | None = None,
     since: Source | None = None,
+    alone: bool = False,
 ) -> Outcome:
     """As `review`, but wrong settings are an outcome like any other.
 
     The configuration of the policies belongs to no stack: check it before (`read_configuration`, `reconcile`).
     """
     try:
-        return review(project_dir, stack_file, policy_configuration=policy_configuration, since=since)
+        return review(project_dir, stack_file, policy_configuration=policy_configuration, since=since, alone=alone)
     except SettingsError as error:
         return unreadable(project_dir, stack_file, error.problems)
 
@@ -180,20 +181,27 @@ def review(
     *,
     policy_configuration: Mapping[str, Any] | None = None,
     since: Source | None = None,
+    alone: bool = False,
 ) -> Review:
     """Rehearses a stack, judges it by the policy pack and prices it; and the way there from what is there, if asked.
 
-    `policy_configuration` is as in a file for Pulumi's `--policy-pack-config`. Raises `SettingsError` when that, the
-    settings, or an exception from a policy are wrong.
+    `policy_configuration` is as in a file for Pulumi's `--policy-pack-config`; `alone`: nothing else of ours
+    keeps this machine's cores busy, so that policies and findings may be judged at the same time (`beside`). Raises
+    `SettingsError` when that, the settings, or an exception from a policy are wrong.
     """
     started = time.perf_counter()
     name = _shown(project_dir, stack_file)
-    with _reading(since, project_dir, stack_file) as earlier:
-        rehearsal = rehearse(project_dir, stack_file, stand_in=stand_in)
+    with _reading(since, project_dir, stack_file) as earlier, Beside() as beside:
+        begin: dict[str, Any] = {}
+        if alone:
+            begin["recorded"] = lambda run, share: (
+                beside if beside.begin(lambda: _by_policies(run, policy_configuration), share) else None
+            )
+        rehearsal = rehearse(project_dir, stack_file, stand_in=stand_in, **begin)
         if rehearsal.errors:
             outside = _outside(project_dir, stack_file)
             return Review(name, rehearsal, None, None, rehearsal.seconds, project_dir, outside)
-        policies = _by_policies(rehearsal, policy_configuration)
+        policies = beside.answer() or _by_policies(rehearsal, policy_configuration)
         before_price = time.perf_counter()
         cost = price_stack(rehearsal.resources, rehearsal.plan)
         done = time.perf_counter()
@@ -208,6 +216,8 @@ def review(
 
 def _by_policies(rehearsal: Rehearsal, configuration: Mapping[str, Any] | None) -> PolicyReport:
     """What the policies say of a stack. Dates of exceptions and of versions go by the day."""
+    from trainyard.review.policy_check.check import check_policies  # the pack, which only the process that judges needs
+
     started = time.perf_counter()
     shape = rehearsal.shape
     if shape is not None and configuration and not says_nothing_of(configuration, shape.renaming.words):

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import gc
 import multiprocessing
-import os
 import signal
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -23,6 +22,7 @@ from trainyard.rehearsal.engine.project import stack_of
 from trainyard.rehearsal.engine.recorder import resources_forgotten
 from trainyard.rehearsal.shape.once import judging_many
 from trainyard.rehearsal.shape.words import likeness
+from trainyard.review.beside import cores
 from trainyard.review.review import failed
 from trainyard.review.told import Asked, Told, tell, told
 
@@ -44,8 +44,7 @@ THRESHOLDS: Final = (1_900_000, 5, 20)
 
 def workers_for(stacks: int) -> int:
     """How many processes judge so many stacks; 1 is this one."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return max(1, min(cores, MOST_WORKERS, stacks // STACKS_A_WORKER))
+    return max(1, min(cores(), MOST_WORKERS, stacks // STACKS_A_WORKER))
 
 
 def tell_all(

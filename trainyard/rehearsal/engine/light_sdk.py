@@ -13,6 +13,7 @@ take 0.43 of the CPU time that they took. Since then one run tells both views (`
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import functools
 import threading
 from collections.abc import Awaitable, Callable, Iterator, Mapping
@@ -25,7 +26,8 @@ from pulumi import log
 from pulumi.output import _OutputData
 from pulumi.runtime import resource as sdk_resource
 from pulumi.runtime import resource_cycle_breaker as cycles
-from pulumi.runtime import rpc
+from pulumi.runtime import rpc, settings
+from pulumi.runtime import stack as sdk_stack
 from pulumi.runtime.proto import source_pb2
 
 from trainyard.rehearsal.engine import light_invokes, light_outputs, light_registration
@@ -146,9 +148,19 @@ def _translate(output: Any, transformer: Callable[[str], str], typ: Any = None, 
     return _translate_output_properties(output, transformer, typ, *arguments, **options)
 
 
+def _in_this_context(call: Callable[..., Any]) -> Callable[..., Any]:
+    """`wrap_with_context` without the context of OpenTelemetry: it traces nothing here, and looks through all packages
+    that are installed for what might keep it."""
+    return functools.partial(contextvars.copy_context().run, call)
+
+
+_OF_THE_EXECUTOR = (light_invokes.sdk_invoke, sdk_resource, settings, sdk_stack)
+"""Modules that hand calls to an executor, each of which is wrapped first."""
+
 _LIGHTER: tuple[tuple[Any, str, Any], ...] = (
     (sdk_resource, "_get_stack_trace", source_pb2.StackTrace),  # of every constructor, for the engine's messages
     (log, "debug", lambda *_, **__: None),  # four messages a resource, which the recorder drops
+    *((module, "wrap_with_context", _in_this_context) for module in _OF_THE_EXECUTOR),
     *light_outputs.REPLACED,
     *light_invokes.REPLACED,
     (pulumi.ResourceOptions, "_copy", _copy),

@@ -41,8 +41,17 @@ ROOMS: Final[Mapping[str, Room]] = {
 }
 """By what a room plays, in the order in which the rooms speak."""
 
+LAST: Final = "programs"
+"""The room that is played last: one that takes long, and that another process may play meanwhile."""
 
-def check_works(resources: Sequence[RecordedResource], context: ValueContext) -> list[Finding]:
+
+def _every(_: str) -> bool:
+    return True
+
+
+def check_works(
+    resources: Sequence[RecordedResource], context: ValueContext, *, plays: Callable[[str], bool] = _every
+) -> list[Finding]:
     """What would be accepted and not work.
 
     A stack of several clusters is played once for each of them: objects of the same name are not the same there. What
@@ -51,9 +60,10 @@ def check_works(resources: Sequence[RecordedResource], context: ValueContext) ->
     Args:
         resources: a whole recording; best the run with known outputs.
         context: the planned Kubernetes version and the region.
+        plays: whether a room is to be played, asked when it is its turn: all are, unless another process plays some.
     """
     parts = by_cluster(resources)
-    played = [_played(part, context) for part in parts]
+    played = [_played(part, context, plays) for part in parts]
     if len(parts) == 1:
         return played[0]
     places = Counter(resource.urn for part in parts for resource in part)
@@ -62,12 +72,14 @@ def check_works(resources: Sequence[RecordedResource], context: ValueContext) ->
     return [finding for finding in every if told[finding] == places.get(finding.urn, len(parts))]
 
 
-def _played(resources: Sequence[RecordedResource], context: ValueContext) -> list[Finding]:
+def _played(
+    resources: Sequence[RecordedResource], context: ValueContext, plays: Callable[[str], bool]
+) -> list[Finding]:
     stack = Stack(resources, context)
     unread = []
-    for name, room in ROOMS.items():
+    for name in filter(plays, sorted(ROOMS, key=LAST.__eq__)):
         try:
-            room(stack)
+            ROOMS[name](stack)
         except UnreadableInput as unreadable:
             unread.append(Finding("warning", "works-unread", f"{name} could not be judged: {unreadable}"))
     noted = stack.findings

@@ -1,0 +1,151 @@
+"""Two things at once: the same answer as in one process, whatever becomes of the other."""
+
+import os
+import signal
+import threading
+import time
+from dataclasses import replace
+
+import pytest
+
+from tests.shared import ROOT
+from trainyard.review import beside, review
+from trainyard.review.beside import SWITCH, Beside, can_do_two
+
+
+@pytest.fixture
+def two(monkeypatch):
+    """A machine on which two things can be done at once."""
+    monkeypatch.setattr(beside, "can_do_two", lambda: True)
+
+
+def test_it_is_done_in_another_process(two):
+    with Beside() as other:
+        assert other.begin(lambda: (os.getpid(), "x" * 1_000_000), lambda: 1)  # more than a pipe holds
+        process, text = other.answer()
+    assert process != os.getpid()
+    assert text == "x" * 1_000_000
+
+
+def test_what_is_left_is_done_by_whoever_gets_at_it_first(two):
+    with Beside() as other:
+        other.begin(lambda: time.sleep(600), lambda: 1)
+        assert not other.took_it(), "it is not there yet"
+        assert not other.took_it(), "and never takes it"
+    reading, writing = os.pipe()
+    with Beside() as other:
+        other.begin(lambda: 1, lambda: (os.write(writing, b"."), os.getpid()))
+        assert os.read(reading, 1) == b".", "it has begun with it"
+        assert other.took_it()
+        assert other.found()[1] != os.getpid()
+        assert other.answer() == 1
+    os.close(reading)
+    os.close(writing)
+
+
+def failing():
+    raise ValueError("wrong")
+
+
+def killed():
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def not_to_be_sent():
+    return lambda: None
+
+
+@pytest.mark.parametrize("work", [failing, killed, not_to_be_sent])
+def test_without_an_answer_it_is_left_to_the_caller_and_nothing_is_told(two, capfd, work):
+    with Beside() as other:
+        other.begin(work, os.getpid)
+        assert other.answer() is None
+    assert capfd.readouterr() == ("", "")
+
+
+def test_what_nobody_waits_for_ends_with_the_block(two):
+    with pytest.raises(KeyboardInterrupt), Beside() as other:
+        other.begin(lambda: time.sleep(600), os.getpid)
+        process = other._process
+        raise KeyboardInterrupt
+    with pytest.raises(ProcessLookupError):
+        os.kill(process, 0)
+
+
+def test_a_ctrl_c_finds_its_handler_again(two):
+    handler, mask = signal.getsignal(signal.SIGINT), signal.pthread_sigmask(signal.SIG_BLOCK, set())
+    with Beside() as other:
+        other.begin(os.getpid, os.getpid)
+        assert signal.getsignal(signal.SIGINT) is handler
+        assert signal.pthread_sigmask(signal.SIG_BLOCK, set()) == mask
+        assert other.answer() is not None
+
+
+@pytest.fixture
+def alone(monkeypatch, tmp_path):
+    """A process of one thread on two cores, as Linux tells; the folder of its threads."""
+    (tmp_path / "1").mkdir()
+    monkeypatch.setattr(beside, "_THREADS", tmp_path)
+    monkeypatch.setattr(beside, "cores", lambda: 2)
+    monkeypatch.setattr(threading, "enumerate", lambda: [threading.main_thread()])
+    monkeypatch.delenv(SWITCH, raising=False)
+    return tmp_path
+
+
+def test_one_thread_and_two_cores_are_enough(alone):
+    assert can_do_two()
+
+
+def test_a_spinner_is_no_hindrance(alone, monkeypatch):
+    live = pytest.importorskip("rich.live")
+    (alone / "2").mkdir()
+    spinner = live._RefreshThread(None, 1)
+    monkeypatch.setattr(threading, "enumerate", lambda: [threading.main_thread(), spinner])
+    assert can_do_two()
+
+
+@pytest.mark.parametrize("why", ["a thread", "one core", "the switch", "not Linux"])
+def test_where_it_may_not_be_the_same_all_is_done_here(alone, monkeypatch, why):
+    if why == "a thread":
+        (alone / "2").mkdir()
+    elif why == "one core":
+        monkeypatch.setattr(beside, "cores", lambda: 1)
+    elif why == "the switch":
+        monkeypatch.setenv(SWITCH, "1")
+    else:
+        monkeypatch.setattr(beside, "_THREADS", alone / "none")
+    with Beside() as other:
+        assert not other.begin(lambda: 1, lambda: 2)
+        assert other.answer() is None
+
+
+@pytest.fixture
+def judging(rehearsed, monkeypatch):
+    """Judges `demo-gcp` of the session's recording, as `trainyard rehearse` does."""
+    recorded = rehearsed("demo-gcp")
+
+    def rehearse(*_, recorded=None, run=recorded, **__):
+        if recorded is not None:
+            recorded(run, list)
+        return run
+
+    monkeypatch.setattr(review, "rehearse", rehearse)
+    return lambda **more: review.review(ROOT, ROOT / "stacks" / "Pulumi.demo-gcp.yaml", **more)
+
+
+def test_a_stack_judged_alone_has_its_policies_judged_beside(two, judging, monkeypatch):
+    real = review._by_policies
+    monkeypatch.setattr(review, "_by_policies", lambda *of: replace(real(*of), stack=str(os.getpid())))
+    assert judging().policies.stack == str(os.getpid())
+    assert judging(alone=True).policies.stack != str(os.getpid())
+
+
+def test_the_verdict_is_the_same(two, judging):
+    told, other = judging().as_json(), judging(alone=True).as_json()
+    assert {**told, "seconds": 0} == {**other, "seconds": 0}
+
+
+def test_policies_that_fail_beside_fail_here(two, judging, monkeypatch):
+    monkeypatch.setattr(review, "_by_policies", lambda *_: failing())
+    with pytest.raises(ValueError, match="wrong"):
+        judging(alone=True)

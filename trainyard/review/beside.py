@@ -1,0 +1,141 @@
+"""A second thing done at the same time: in a process forked from this one, which sends back what came of it.
+
+Only where that is sure to be the same as doing it here (`docs/decisions/0100-half-of-the-judging-is-done-beside.md`).
+Where it is not, or the process ends before its answer is whole, the caller does it here: whatever is wrong then shows
+here, with its traceback.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import pickle
+import signal
+import sys
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, NoReturn
+
+SWITCH: Final = "TRAINYARD_ONE_PROCESS"
+"""An environment variable: with any text in it everything is done in one process."""
+
+_THREADS: Final = Path("/proc/self/task")
+"""Where Linux lists the threads of a process, those of libraries too."""
+
+_OF_A_SPINNER: Final = "rich.live"
+"""Whose thread turns a spinner on a terminal: it holds no lock but the terminal's, which is opened anew."""
+
+_TOKEN: Final = b"t"
+"""Stands in a pipe once: who reads it does what is left."""
+
+
+def cores() -> int:
+    """On how many cores this process may run."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def can_do_two() -> bool:
+    """Whether a second process would be of use, and a fork of this one is sure to work.
+
+    A fork copies the thread that asks for it and no other: a lock that another one holds would never be given back.
+    Where threads are not listed (macOS, Windows), the libraries of the system need not bear a fork at all.
+    """
+    spinners = sum(type(thread).__module__ == _OF_A_SPINNER for thread in threading.enumerate())
+    try:
+        alone = sum(1 for _ in _THREADS.iterdir()) - spinners == 1
+    except OSError:
+        return False
+    return alone and cores() > 1 and not os.environ.get(SWITCH)
+
+
+class Beside:
+    """At most one thing that is done in another process while the block runs. The process ends with the block."""
+
+    def __init__(self) -> None:
+        self._process: int | None = None
+        self._sent = self._token = -1  # where the answer, and the right to do what is left, are read
+        self._answer: tuple[Any, Any] | None = None
+        self._took: bool | None = False
+
+    def __enter__(self) -> Beside:
+        """Nothing is begun yet."""
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        """Ends what nobody waits for any more."""
+        if self._process is not None:
+            os.kill(self._process, signal.SIGKILL)
+            self._ended()
+
+    def begin(self, work: Callable[[], Any], left: Callable[[], Any]) -> bool:
+        """Begins `work`, and after it `left`, unless this process gets at that first; whether it could be begun."""
+        if self._process is not None or not can_do_two():
+            return False
+        self._sent, sending = os.pipe()
+        self._token, token = os.pipe()
+        os.write(token, _TOKEN)
+        os.close(token)  # who reads second finds the end
+        held = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # a Ctrl-C finds both as they are to be
+        try:
+            process = os.fork()
+            if process == 0:
+                _work(work, left, self._token, sending, held)
+            self._process, self._took = process, None
+        finally:
+            os.close(sending)
+            signal.pthread_sigmask(signal.SIG_SETMASK, held)
+        return True
+
+    def took_it(self) -> bool:
+        """Whether the other process does what was left; if not yet, it is this one's to do."""
+        if self._took is None:
+            self._took = os.read(self._token, 1) != _TOKEN
+        return self._took
+
+    def answer(self) -> Any | None:
+        """What came of the work, once it has; None where it was not begun, or did not come to an end."""
+        return self._both()[0]
+
+    def found(self) -> Any | None:
+        """What came of what was left; None where it was not taken, or the work did not come to an end."""
+        return self._both()[1]
+
+    def _both(self) -> tuple[Any, Any]:
+        if self._process is not None:
+            with open(self._sent, "rb", closefd=False) as pipe:
+                sent = pipe.read()
+            self._answer = pickle.loads(sent) if self._ended() else None  # noqa: S301 - what this very program wrote
+        return self._answer or (None, None)
+
+    def _ended(self) -> bool:
+        """Waits for the process; whether it did all that it was to do."""
+        process, self._process = self._process, None
+        os.close(self._sent)
+        os.close(self._token)
+        status = None
+        with suppress(ChildProcessError):  # whoever started this process had it ignore the end of its children
+            _, status = os.waitpid(process or 0, 0)
+        return status == 0
+
+
+def _work(work: Callable[[], Any], left: Callable[[], Any], token: int, sending: int, mask: Any) -> NoReturn:
+    """The other process's whole life. It flushes nothing that its parent has written, and tells of no failure."""
+    done = False
+    try:
+        if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+            signal.signal(signal.SIGINT, signal.SIG_DFL)  # quietly; its parent tells
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        # Warnings go where they went, without a lock that the spinner's thread may hold.
+        sys.stderr = open(2, "w", errors="backslashreplace", closefd=False)  # noqa: SIM115 - as long as the process
+        gc.disable()  # it ends soon, and pages that nobody writes to are shared
+        answer = work()
+        rest = left() if os.read(token, 1) == _TOKEN else None
+        sent = pickle.dumps((answer, rest), pickle.HIGHEST_PROTOCOL)
+        with open(sending, "wb", closefd=False) as pipe:
+            pipe.write(sent)
+        done = True
+    finally:
+        os._exit(0 if done else 1)
