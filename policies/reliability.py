@@ -55,11 +55,11 @@ CHART_BUDGETS: dict[str, tuple[tuple[str, ...], ...]] = {
 def pool_without_smoke_job(resources: Resources, _: Config) -> Iterator[StackViolation]:
     """A Job with the label ml.platform/smoke-pool naming the pool; in which capacity it runs is not looked at.
 
-    TPU slices of flex-start alone, which may take days to come, are left out.
+    Pools of flex-start alone, whose nodes may take days to come, are left out.
     """
     proven = {str(value_at(job.inputs, "metadata", "labels", SMOKE_POOL_LABEL)) for job in resources.of(JOB)}
-    unproven = {group.pool: group.resource for group in gpu_node_groups(resources) if group.pool not in proven}
-    for group in tpu_node_groups(resources):
+    unproven = {}
+    for group in (*gpu_node_groups(resources), *tpu_node_groups(resources)):
         if group.pool not in proven and group.capacity in STANDING:
             unproven[group.pool] = group.resource
     for name, resource in sorted(unproven.items()):

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
 from typing import Any, Final
 
-from trainyard.conventions import TEAM_LABEL, team_prefix
+from trainyard.conventions import TEAM_LABEL, data_prefix, team_prefix
 from trainyard.policies.grants import GRANTS, grants, namespace_of
 from trainyard.policies.rules import StackViolation
 from trainyard.policies.teams import team_namespaces
@@ -48,8 +48,9 @@ def _excess(holder: RecordedResource, role: str, team: str, resources: Resources
     kind = holder.type.partition("/")[2].partition(":")[0].lower()
     if kind.startswith("managedfolder"):
         folder = str(value_at(holder.inputs, "managedFolder", default=""))
-        if not folder.startswith(team_prefix(team)):
-            return f"use folder {folder or 'without a name'}: theirs begins with {team_prefix(team)}"
+        theirs = team_prefix(team), data_prefix(team)
+        if not folder.startswith(theirs):
+            return f"use folder {folder or 'without a name'}: theirs begin with {' and '.join(theirs)}"
         return "" if role in (*_READS, *_WRITES) else f"have {role}, which is no part of training"
     if not holder.type.startswith("gcp:storage/bucket"):
         return f"have {role}, which is no part of training"

@@ -104,7 +104,6 @@ def _rights(args: BreakGlassArgs) -> list[dict[str, Any]]:
             "ReachClusters",
             [
                 "eks:AccessKubernetesApi",
-                "eks:AssociateAccessPolicy",
                 "eks:CreateAccessEntry",
                 "eks:DescribeCluster",
                 "eks:ListAccessEntries",
@@ -112,7 +111,9 @@ def _rights(args: BreakGlassArgs) -> list[dict[str, Any]]:
             ],
             clusters,
         ),
-        allow("MendEntries", ["eks:DeleteAccessEntry", "eks:DescribeAccessEntry"], entries),
+        allow(
+            "MendEntries", ["eks:AssociateAccessPolicy", "eks:DeleteAccessEntry", "eks:DescribeAccessEntry"], entries
+        ),
         allow(
             "ReadRecord",
             ["logs:GetLogEvents", "logs:FilterLogEvents", "logs:DescribeLogStreams"],

@@ -33,6 +33,10 @@ FLAGS = {
 IAM_LOGIN = {"cloudsql.iam_authentication": "on"}
 """Accounts log in with a token (Cloud SQL, "IAM authentication", as generally known)."""
 
+LOG_DAYS = 7
+"""Days of logs by which the database can be brought back to any moment: the most that the edition keeps (Cloud SQL,
+"Point-in-time recovery", 2026-11)."""
+
 _CUSTOM = re.compile(r"db-custom-(\d+)-(\d+)")
 DATABASE, USER = "mlflow", "mlflow"
 
@@ -135,7 +139,8 @@ class CloudSqlDatabase(pulumi.ComponentResource):
                     "start_time": "03:00",
                     "location": args["region"],  # its default is a multi-region
                     "point_in_time_recovery_enabled": True,
-                    "transaction_log_retention_days": 7,
+                    # No more days of logs than there are backups for them to go on from.
+                    "transaction_log_retention_days": min(LOG_DAYS, args["backup_days"]),
                     "backup_retention_settings": {"retained_backups": args["backup_days"], "retention_unit": "COUNT"},
                 },
                 "maintenance_window": {"day": 7, "hour": 4, "update_track": "stable"},

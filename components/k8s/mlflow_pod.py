@@ -14,7 +14,7 @@ import pulumi
 import pulumi_kubernetes.core.v1 as core
 
 from trainyard.components.k8s import pod_parts as parts
-from trainyard.conventions import MLFLOW_ADMIN, MLFLOW_PORT, ZONE_LABEL
+from trainyard.conventions import MLFLOW_ADMIN, MLFLOW_POOL_OVERFLOW, MLFLOW_POOL_SIZE, MLFLOW_PORT, ZONE_LABEL
 
 PORT = MLFLOW_PORT
 METRICS_PORT = 9102
@@ -53,10 +53,9 @@ _OF_MLFLOW: Mapping[str, str] = {
     "MLFLOW_BASIC_AUTH_FAIL_CLOSED": "true",  # a route that nobody judges is closed
     # No calls to language models with keys of the server, and none to addresses that a team chooses.
     "MLFLOW_GATEWAY_ALLOWED_PROVIDERS": "none",
-    # Tracking, registry and accounts have a pool each in every worker: keep their sum below what the database takes,
-    # and let connections end before they are older than a password.
-    "MLFLOW_SQLALCHEMYSTORE_POOL_SIZE": "4",
-    "MLFLOW_SQLALCHEMYSTORE_MAX_OVERFLOW": "4",
+    # Connections end before they are older than a password.
+    "MLFLOW_SQLALCHEMYSTORE_POOL_SIZE": str(MLFLOW_POOL_SIZE),
+    "MLFLOW_SQLALCHEMYSTORE_MAX_OVERFLOW": str(MLFLOW_POOL_OVERFLOW),
     "MLFLOW_SQLALCHEMYSTORE_POOL_RECYCLE": "1800",
     "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false",  # LLM evaluation jobs: not on this server
     "MLFLOW_DISABLE_TELEMETRY": "true",

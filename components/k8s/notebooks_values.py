@@ -30,7 +30,7 @@ HUB_DISK_GIB = 1
 """Size of the volume of the hub's own database (SQLite), as the chart has it."""
 HUB_CPU, HUB_MEMORY = "500m", "1Gi"
 PROXY_CPU, PROXY_MEMORY = "200m", "512Mi"
-"""Requests of hub and proxy, which `plan.notebooks` counts on the system nodes."""
+"""Requests of hub and proxy, which `plan.system_pods` counts on the system nodes."""
 _RESTRICTED = {
     "allowPrivilegeEscalation": False,
     "runAsNonRoot": True,

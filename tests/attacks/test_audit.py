@@ -51,7 +51,9 @@ def stack(request, rehearsed):
 @pytest.fixture(scope="module")
 def with_glass():
     glass = {"audit": {"breakGlass": {"principals": [USER]}}}
-    return Stack(rehearse(ROOT, "demo", config_overrides=glass).resources)
+    made = rehearse(ROOT, "demo", config_overrides=glass)
+    assert [str(finding) for finding in made.findings] == []
+    return Stack(made.resources)
 
 
 # Traces
@@ -174,6 +176,9 @@ def test_it_opens_the_cluster_and_nothing_of_the_record(with_glass):
     cluster = f"arn:aws:eks:{region}:{account}:cluster/acme-demo"
     allows(with_glass.rights.may(role, "eks:CreateAccessEntry", cluster))
     allows(with_glass.rights.may(role, "eks:UpdateClusterConfig", cluster))
+    entry = f"arn:aws:eks:{region}:{account}:access-entry/acme-demo/user/{account}/ann/0a1b2c3d"
+    for action in ("AssociateAccessPolicy", "DeleteAccessEntry", "DescribeAccessEntry"):
+        allows(with_glass.rights.may(role, f"eks:{action}", entry))
     allows(with_glass.rights.may(role, "delete", "namespaces"))
     refuses(with_glass.rights.may(role, "eks:DeleteCluster", cluster))
     refuses(with_glass.rights.may(role, "cloudtrail:StopLogging", with_glass.trail_arn))

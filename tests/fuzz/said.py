@@ -24,6 +24,11 @@ def said(policy: str, values: Values) -> bool:
     return policy in SAID and SAID[policy](values)
 
 
+def warned(rule: str, values: Values) -> bool:
+    """Whether the settings ask for what the rehearsal warns of."""
+    return rule in WARNED and WARNED[rule](values)
+
+
 def at(values: Values, path: str) -> Iterator[Any]:
     """What stands at a path, `*` for every entry of a mapping; also at the old place of a key that has moved."""
     paths = [path, *(old for old, new in MOVED.items() if new == path)]
@@ -55,11 +60,18 @@ def is_one_of(path: str, *values: object) -> Callable[[Values], bool]:
     return lambda found: any(value in values for value in at(found, path))
 
 
+def counts_nothing(values: Values) -> bool:
+    """Whether, on Google Cloud, neither the bill's account is named nor anything on the cluster watches."""
+    unwatched = any(str(value).lower() == "false" for value in at(values, "monitoring.enabled"))
+    return unwatched and "gcp" in at(values, "cloud") and not any(at(values, "gcp.billingAccount"))
+
+
 def administers(values: Values) -> bool:
-    """Whether somebody of a team is among the administrators too."""
+    """Whether somebody of a team is among the administrators, or those who deploy, too."""
     teams = next(at(values, "teams"), [])
     people = {arn for team in teams if isinstance(team, Mapping) for arn in team.get("principals", ())}
-    return any(arn in people for arns in at(values, "aws.adminPrincipals") for arn in arns)
+    keys = ("aws.adminPrincipals", "aws.deployers")
+    return any(arn in people for key in keys for arns in at(values, key) for arn in arns)
 
 
 def either(*tests: Callable[[Values], bool]) -> Callable[[Values], bool]:
@@ -69,15 +81,17 @@ def either(*tests: Callable[[Values], bool]) -> Callable[[Values], bool]:
 
 SAID: Mapping[str, Callable[[Values], bool]] = {
     # Money
-    "budget-without-alerts": lambda values: not any(at(values, "alertEmails")),
+    "budget-without-alerts": either(lambda values: not any(at(values, "alertEmails")), counts_nothing),
     "ceiling-spend-over-budget": any_at(
         "monthlyBudgetUsd", "profile", "systemNodes", "mlflow.database", "aws.databaseInstanceClass",
         "gpuPools.*.instanceType", "gpuPools.*.gpu", "gpuPools.*.rootDiskGib", "gpuPools.*.spot", "gpuPools.*.onDemand",
-        "gpuPools.*.reserved", "storage.lustre.capacityGib", "storage.lustre.throughputMbpsPerTib",
+        "gpuPools.*.reserved", "gpuPools.*.flexStart", "storage.lustre.capacityGib",
+        "storage.lustre.throughputMbpsPerTib",
     ),
     "gpu-model-outside-profile": any_at("gpuPools.*.gpu", "gpuPools.*.instanceType"),
     "gpu-count-over-profile": any_at(
-        "gpuPools.*.instanceType", "gpuPools.*.spot", "gpuPools.*.onDemand", "gpuPools.*.reserved"
+        "gpuPools.*.instanceType", "gpuPools.*.spot", "gpuPools.*.onDemand", "gpuPools.*.reserved",
+        "gpuPools.*.flexStart",
     ),
     "gpu-pool-never-scales-down": either(
         a_number("gpuPools.*.spot.minNodes", lambda nodes: nodes > 0),
@@ -102,7 +116,12 @@ SAID: Mapping[str, Callable[[Values], bool]] = {
     "exception-expired": any_at("policyExceptions"),
     # Security
     "team-administers-cluster": administers,
-    "record-can-be-changed": a_number("audit.trail.lockDays", lambda days: days < 30),
+    "record-can-be-changed": either(
+        a_number("audit.trail.lockDays", lambda days: days < 30),
+        # On Google Cloud the record is entries of a log, kept as long as the others where nothing else is said.
+        a_number("logRetentionDays", lambda days: days < 30),
+        a_number("audit.trail.retentionDays", lambda days: days < 30),
+    ),
     "dns-open": either(
         is_one_of("aws.dnsFirewall", "alert", "off"),
         # Where pods may reach every name, each can be looked up, unless the file says otherwise.
@@ -111,10 +130,18 @@ SAID: Mapping[str, Callable[[Values], bool]] = {
     "public-editor": is_false("managed.privateDomain"),
     "state-outside-residency": lambda values: next(at(values, "residency"), "none") not in ("none", "us"),
     # Reliability and queues
+    "unsupported-kubernetes-version": is_one_of("gcp.releaseChannel", "EXTENDED"),
     "pool-without-smoke-job": either(is_false("smoke.enabled"), any_at("smoke.capacities")),
     "production-does-not-outrank-development": any_at("scheduler.priorities"),
 }  # fmt: skip
 """Policy -> the settings that ask for what it is against."""
+
+WARNED: Mapping[str, Callable[[Values], bool]] = {
+    "programs-squid": any_at("network.egress.allow"),
+    "programs-prometheus-memory": any_at("monitoring.memory"),
+    "programs-prometheus-disk": any_at("monitoring.retentionDays", "monitoring.storageGib"),
+}
+"""Rule of the rehearsal's that warns, no more, of what a person chose in full -> the settings that chose it."""
 
 UNLESS: Mapping[str, Callable[[Values], bool]] = {
     "development gives way": any_at("scheduler.priorities"),

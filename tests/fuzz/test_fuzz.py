@@ -1,6 +1,8 @@
 """A small share of `make fuzz`, and that it would find something."""
 
 import json
+import signal
+import time
 from dataclasses import replace
 from random import Random
 from types import SimpleNamespace
@@ -12,7 +14,7 @@ from tests.fuzz import judge, run
 from tests.fuzz.fields import KINDS, without_generator, world
 from tests.fuzz.files import ATTACKS, case, file_text, without
 from tests.fuzz.judge import Outcome, planned
-from tests.fuzz.said import SAID, promised, said
+from tests.fuzz.said import SAID, promised, said, warned
 from tests.fuzz.shorten import shortened
 from trainyard.policies.pack import POLICIES
 from trainyard.problems import Problem, SettingsError
@@ -183,6 +185,18 @@ def test_what_settings_may_ask_for_is_of_the_pack():
     assert said("ceiling-spend-over-budget", {"gpuPools": {"train": {"gpu": "H100"}}})
     assert not said("ceiling-spend-over-budget", {"gpuPools": {"train": {"purpose": "x", "spot": {}}}, "teamSize": 5})
     assert said("dns-open", {"aws": {"dnsFirewall": "alert"}})
+    unwatched = {"cloud": "gcp", "alertEmails": ["a@acme.example"], "monitoring": {"enabled": False}}
+    assert said("budget-without-alerts", unwatched)
+    assert not said("budget-without-alerts", {**unwatched, "cloud": "aws"})
+    assert not said("budget-without-alerts", {**unwatched, "gcp": {"billingAccount": "012345-6789AB-CDEF01"}})
+    team = {"teams": [{"principals": ["arn:aws:iam::123456789012:role/ml"]}]}
+    assert not said("team-administers-cluster", team)
+    assert said("team-administers-cluster", {**team, "aws": {"deployers": ["arn:aws:iam::123456789012:role/ml"]}})
+    assert warned("programs-prometheus-memory", {"monitoring": {"memory": "512Mi"}})
+    assert not warned("programs-prometheus-memory", {"monitoring": {"cpu": "1"}})
+    assert warned("programs-prometheus-disk", {"monitoring": {"retentionDays": 730}})
+    assert not warned("programs-prometheus-disk", {"monitoring": {"memory": "512Mi"}})
+    assert not warned("placement-update-room", {"monitoring": {"memory": "512Mi"}})
     assert said("dns-open", {"network": {"egress": {"mode": "internet"}}})
     assert not said("dns-open", {"network": {"egress": {"mode": "internet"}}, "aws": {"dnsFirewall": "block"}})
     assert said("gpu-pool-never-scales-down", {"gpuPools": {"train": {"spot": {"minNodes": 1}}}})
@@ -195,3 +209,14 @@ def test_a_promise_is_lifted_by_who_decides_otherwise_only():
     assert promised(words, {"gpuPools": {"train": {"owners": {}}}})
     assert not promised(words, own)
     assert promised("check_network: anything else", own)
+
+
+def test_what_works_on_and_on_is_ended_and_what_waits_for_the_machine_is_not():
+    with pytest.raises(TimeoutError, match="1 s of work"), judge._at_most(1):
+        while True:
+            pass
+    with judge._at_most(1):
+        time.sleep(1.5)  # as if others had the processors
+    with judge._at_most(1):
+        pass
+    assert signal.getitimer(signal.ITIMER_PROF) == (0.0, 0.0)

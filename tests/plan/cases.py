@@ -402,7 +402,7 @@ CASES = [
         "only a pool of jobs that take whole nodes has owners of nodes",
         "the teams' shares decide",
     ),
-    ({"scheduler": keys(requeue_limit=-1)}, "scheduler.requeueLimit", "must be at least 0", ""),
+    ({"scheduler": keys(requeue_limit=0)}, "scheduler.requeueLimit", "must be at least 1", ""),
     ({"scheduler": keys(priorities={"Top": 1})}, "scheduler.priorities.Top", "lower-case", ""),
     (
         {"smoke": keys(capacities=("reserved",))},
@@ -624,21 +624,45 @@ CASES = [
     (
         {"mlflow": keys(cpu="4")},
         "mlflow.cpu",
-        "got 4; must be at most 3.60, which a system node has for it (m7i.xlarge",
+        "got 4; must be at most 3.56, which a system node has for it (m7i.xlarge",
         "larger systemNodes.instanceTypes",
     ),
-    ({"mlflow": keys(memory="16Gi")}, "mlflow.memory", "got 16Gi; must be at most 12916Mi", ""),
+    ({"mlflow": keys(memory="16Gi")}, "mlflow.memory", "got 16Gi; must be at most 12756Mi", ""),
     (
         {"mlflow": keys(cpu="3", replicas=6)},
         "mlflow.replicas",
-        "do not fit: 6 system nodes (m7i.xlarge) have room for 6 servers of 3 cores",
+        "do not fit: 6 system nodes (m7i.xlarge) have room for 5 servers of 3 cores",
         "raise systemNodes.maxNodes",
+    ),
+    (
+        {"mlflow": keys(replicas=5, workers=20, memory="4Gi")},
+        "aws.databaseInstanceClass",
+        "5 servers and the one that an upgrade starts before it stops another may hold 160 each, 963 with those",
+        "a larger database",
     ),
     (
         {"systemNodes": keys(instance_types=["m7i.large"], min_nodes=1, max_nodes=1)},
         "systemNodes.maxNodes",
-        "too few: the platform's own pods request 3.4 cores",
+        "too few: the platform's own pods request 3.8 cores",
         "more nodes",
+    ),
+    (
+        {"systemNodes": keys(instance_types=["m7i.large"], min_nodes=1, max_nodes=2)},
+        "systemNodes.maxNodes",
+        "finds no room beside the others while one of them is updated",
+        "more nodes",
+    ),
+    (
+        {
+            "systemNodes": keys(max_nodes=2),
+            "notebooks": {
+                "hub": True,
+                "signOn": {"provider": "github", "clientId": "Iv1.0123456789abcdef", "groups": ["acme"]},
+            },
+        },
+        "mlflow.replicas",
+        "do not fit: 2 system nodes (m7i.xlarge) have room for 2 servers of 1 cores",
+        "raise systemNodes.maxNodes",
     ),
     (
         {"systemNodes": keys(instance_types=["m7i.xlarge", "m7i.large"]), "mlflow": keys(cpu="2")},

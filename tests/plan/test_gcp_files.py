@@ -75,6 +75,10 @@ def test_both_are_on_the_bill_while_nothing_runs() -> None:
             "storage.sharedFileSystem is false",
         ),
         (
+            {"gcp": {**GOOGLE["gcp"], "sharedFilesGib": 1025}},
+            "gcp.sharedFilesGib: got 1025; must be in steps of 256 GiB",
+        ),
+        (
             {"gcp": {**GOOGLE["gcp"], "sharedFilesGib": 11_000}, "storage": {"sharedFileSystem": True}},
             "from 10,240 on in steps of 2,560",
         ),

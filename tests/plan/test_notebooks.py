@@ -98,6 +98,11 @@ def test_who_comes_in_by_github_and_by_another_provider() -> None:
         (hub(gpus={"tune": 9}), r"gpus\.tune.*must be at most 8.*a node stay for jobs"),
         (hub(idleMinutes=2), r"notebooks\.idleMinutes"),
         (hub(address="http://notebooks.acme.example"), r"notebooks\.address.*https"),
+        (
+            {**hub(), "cpuPool": {"instanceTypes": ["m7i.large"]}},
+            r"notebooks\.cpu: got 2; must be at most the 1\.\d+ cores",
+        ),
+        ({**hub(memory="31Gi")}, r"notebooks\.memory: got 31Gi; must be at most the 2\d(\.\d+)? GiB"),
         ({**hub(), "cpuPool": {"maxNodes": 0}}, r"notebooks\.hub.*there are no nodes for a notebook"),
     ],
 )
@@ -116,6 +121,16 @@ GCP = {
     "region": "us-central1",
     "gcp": {"project": "acme-ml", "projectNumber": "123456789012", "organisationDomain": "acme.example"},
 }
+
+
+@pytest.mark.parametrize(("most", "nodes"), [(1, 2), (4, 2), (5, 1), (8, 1)])
+def test_a_smoke_job_takes_no_node_of_which_notebooks_have_gpus(most: int, nodes: int) -> None:
+    """Three nodes of four GPUs: a job on two would wait for ever where notebooks have more than one node's."""
+    job = {job.name: job for job in cluster(**THREE_NODES, **hub(gpus={"tune": most})).smoke.jobs}["tune-on-demand"]
+    assert job.nodes == nodes
+    told = plan_of(**THREE_NODES, **hub(gpus={"tune": most})).core.decisions
+    [why] = [one.source for one in told if one.key == "smoke.jobs.tune-on-demand.nodes"]
+    assert ("without those of notebooks" in why) == (nodes == 1)
 
 
 @pytest.mark.parametrize("ground", [{}, GCP], ids=["aws", "gcp"])

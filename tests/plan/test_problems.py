@@ -108,3 +108,33 @@ def test_many_teams_are_not_all_listed(problems):
 )
 def test_a_number_is_said_as_a_person_writes_it(number, said):
     assert count(number, "hour") == said
+
+
+SHARED_NETWORK = {
+    "network": "production",
+    "subnetwork": "ml-us-central1",
+    "nodeCidr": "10.8.0.0/20",
+    "podRange": "ml-pods",
+    "podCidr": "10.16.0.0/14",
+    "serviceRange": "ml-services",
+    "serviceCidr": "10.20.0.0/20",
+    "controlPlaneCidr": "172.16.0.16/28",
+    "privateServicesCidr": "10.24.0.0/20",
+    "hostRights": "host",
+}
+
+
+def test_a_long_list_is_told_by_its_first_entries(problems):
+    """Also where settings refuse it before the plan sees it."""
+    many = [f"10.{number}.0.0/16" for number in range(200)]
+    gcp = {
+        "project": "acme-ml",
+        "projectNumber": "123456789012",
+        "networkProject": "acme-net",
+        "sharedNetwork": SHARED_NETWORK,
+    }
+    found = problems(cloud="gcp", region="us-central1", gcp=gcp, network={"reservedCidrs": many})[
+        "network.reservedCidrs"
+    ]
+    assert found.got.startswith("10.0.0.0/16, ") and found.got.endswith(" more")
+    assert len(str(found)) < 500

@@ -1,8 +1,11 @@
 """The tracking server of a plan: which image it runs."""
 
+import pytest
+
 from tests.plan.stack_files import keys, plan_of
 from trainyard.catalog import pins
 from trainyard.plan.gcp.parts import LONGEST_LOGIN, TrackingServerPlan
+from trainyard.problems import SettingsError
 
 IMAGE = f"registry.example/mlflow:3.17.2@sha256:{'0' * 64}"
 
@@ -31,3 +34,27 @@ def test_two_environments_that_begin_alike_have_accounts_of_their_own():
         assert len(one.account(kind)) == LONGEST_LOGIN
         assert one.account(kind) == server("northwind-computer-vision-dev").account(kind)
     assert server("hooli-research").account("mlflow-up") == "hooli-research-mlflow-up"
+
+
+GOOGLE = {
+    "cloud": "gcp",
+    "region": "us-central1",
+    "gcp": {"project": "acme-ml", "projectNumber": "123456789012", "databaseTier": "db-custom-1-3840"},
+}
+
+
+@pytest.mark.parametrize(
+    ("replicas", "workers", "fits"), [(2, 4, True), (3, 3, True), (5, 2, True), (6, 2, False), (5, 4, False)]
+)
+def test_servers_hold_no_more_connections_than_a_small_database_takes(replicas: int, workers: int, fits: bool) -> None:
+    """Eight a process, of one server more than there are; 100 with 3.75 GiB (Cloud SQL), of which 3 are kept."""
+    changes = {**GOOGLE, "mlflow": {"replicas": replicas, "workers": workers, "memory": "2Gi"}}
+    if fits:
+        plan_of(**changes)
+        return
+    with pytest.raises(SettingsError, match=r"gcp\.databaseTier: got db-custom-1-3840; takes 100 connections"):
+        plan_of(**changes)
+
+
+def test_nobody_counts_connections_where_no_server_runs() -> None:
+    plan_of(**{**GOOGLE, "mlflow": {"enabled": False, "replicas": 10, "workers": 8}})

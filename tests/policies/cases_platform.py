@@ -569,6 +569,7 @@ CASES = [
         ("of another pool", VIOLATED, [node_group(), job("dev")]),
         ("no GPU", OK, node_group(types=["m7i.large"])),
         ("GKE", VIOLATED, gke_pool()),
+        ("GKE, of flex-start alone", OK, gke_pool(node={"spot": False, "flexStart": True})),
         ("unknown", UNDECIDED, [node_group(), unknown(job("train"), "metadata")]),
     ),
     *table(

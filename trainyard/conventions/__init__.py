@@ -326,6 +326,10 @@ MLFLOW_SERVICE: Final = "mlflow"
 MLFLOW_PORT: Final = 5000
 """Where the tracking server is on a cluster."""
 
+MLFLOW_POOL_SIZE: Final = 4
+MLFLOW_POOL_OVERFLOW: Final = 4
+"""Connections of a process of the tracking server to its database: those that it keeps, and those beside them at most.
+Tracking, registry and accounts have a pool each in every process: their sum is kept below what the database takes."""
 MLFLOW_ADMIN: Final = "admin"
 """The account that MLflow's server has from the start."""
 MLFLOW_PERMISSIONS: Final = ("READ", "NO_PERMISSIONS")

@@ -9,8 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from fractions import Fraction
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
 from trainyard.conventions import NOTEBOOKS_PORT_FORWARD, Capacity
@@ -29,9 +28,9 @@ from trainyard.settings.notebooks import NotebookSignOn
 from trainyard.settings.people import Team
 from trainyard.settings.way_out import is_closed, way_out_key
 
-HUB_CORES, HUB_MIB = Fraction("0.7"), 1536
-"""What hub and proxy request together of the system nodes: own choice, for a hundred people (the chart's own guide
-says that a hub's memory grows with those who are there, and states no figure)."""
+if TYPE_CHECKING:
+    from trainyard.plan.sharing import CpuRoom  # which asks here what notebooks keep from the queues
+
 CPU_PROFILE: Final = "cpu"
 SHARE_OF_A_NODE: Final = 0.8
 """Share of its GPU's part of a node, cores and memory, that a notebook gets: the rest is the node's own and of what
@@ -57,9 +56,13 @@ def _group(pool: PoolPlan) -> NodeGroupPlan | None:
 
 
 def plan_notebooks(
-    pools: Sequence[PoolPlan], cpu_pool: CpuNodesPlan | None, teams: Sequence[Team], context: Context
+    pools: Sequence[PoolPlan],
+    cpu_pool: CpuNodesPlan | None,
+    teams: Sequence[Team],
+    room: CpuRoom | None,
+    context: Context,
 ) -> NotebooksPlan | None:
-    """The hub and its profiles; None where the settings ask for none."""
+    """The hub and its profiles; None where the settings ask for none. `room`: of the nodes without GPUs."""
     own, ledger = context.settings.notebooks, context.ledger
     if not own.hub:
         for name in sorted(own.model_fields_set - {"hub"}):
@@ -67,7 +70,7 @@ def plan_notebooks(
             ledger.problem(key, getattr(own, name), "is read where notebooks.hub is true", "set it, or leave this out")
         ledger.decide("notebooks", "none", "notebooks.hub is not set: editors and shells are everybody's own")
         return None
-    profiles = [*_without_gpus(cpu_pool, context), *_with_gpus(pools, context)]
+    profiles = [*_without_gpus(cpu_pool, room, context), *_with_gpus(pools, context)]
     if not profiles and not ledger.problems:
         allowed = "there are no nodes for a notebook: cpuPool.maxNodes is 0, and notebooks.gpus names no pool"
         ledger.problem("notebooks.hub", True, allowed, "give one of them")
@@ -97,13 +100,26 @@ def plan_notebooks(
     )
 
 
-def _without_gpus(cpu_pool: CpuNodesPlan | None, context: Context) -> list[NotebookProfilePlan]:
+def _without_gpus(cpu_pool: CpuNodesPlan | None, room: CpuRoom | None, context: Context) -> list[NotebookProfilePlan]:
     own = context.settings.notebooks
     if cpu_pool is None:
         return []
     cores, size = quantity(own.cpu), quantity(own.memory)
     if cores is None or size is None:  # the settings tell
         return []
+    for key, got, wanted, most, words in (
+        (
+            ("cpu", own.cpu, float(cores), room.node_cores, "cores"),
+            ("memory", own.memory, float(size / GIBIBYTE), room.node_memory_gib, "GiB"),
+        )
+        if room is not None
+        else ()
+    ):
+        if wanted > most:
+            allowed = f"must be at most the {math.floor(most * 100) / 100:g} {words} that a node of the CPU pool has"
+            context.ledger.problem(
+                f"notebooks.{key}", got, f"{allowed} for a notebook", "or larger cpuPool.instanceTypes"
+            )
     return [NotebookProfilePlan(CPU_PROFILE, "", "", 0, float(cores), round(float(size / GIBIBYTE), 2))]
 
 

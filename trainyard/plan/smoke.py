@@ -26,6 +26,7 @@ from trainyard.conventions import (
 )
 from trainyard.plan.context import LOCKED, Context
 from trainyard.plan.lock import Lock
+from trainyard.plan.notebooks import kept_from_queues
 from trainyard.plan.parts import (
     ClusterPlan,
     NodePlan,
@@ -107,11 +108,11 @@ def plan_smoke(
     capacities = ledger.decide(
         "smoke.capacities", tuple(dict.fromkeys(own.capacities)), "setting smoke.capacities; all by default"
     )
-    jobs = []
+    jobs, of_notebooks = [], kept_from_queues(pools, context)
     for pool, capacity in [(each, group.capacity) for each in pools for group in each.node_groups]:
         if enabled and capacity in capacities:
             team = wanted or owner_of(queues, pool, capacity)
-            job, sources = _sized(pool, team, capacity, MAX_NODES, kubernetes_version, dict(mounts))
+            job, sources = _sized(pool, team, capacity, MAX_NODES, kubernetes_version, dict(mounts), of_notebooks)
             chosen = "setting smoke.team" if wanted else "it owns the most there, the first of several alike"
             kept = next((queue for queue in queues if queue.name == context.lock.proof_teams.get(job.name)), None)
             if wanted is None and kept is not None:
@@ -226,8 +227,9 @@ def smoke_job(
     cluster: ClusterPlan, pool: PoolPlan, team: TeamQueuePlan, capacity: Capacity | None, max_nodes: int | None
 ) -> SmokeJobPlan:
     """A job besides the planned ones: another team's, on more nodes, or on whichever capacity the queue picks."""
-    nodes, version = max_nodes or MAX_NODES, cluster.kubernetes_version
-    return _sized(pool, team, capacity, nodes, version, dict(cluster.smoke.mounts))[0]
+    nodes, version, notebooks = max_nodes or MAX_NODES, cluster.kubernetes_version, cluster.notebooks
+    kept = {profile.node_group: profile.most for profile in notebooks.profiles} if notebooks is not None else {}
+    return _sized(pool, team, capacity, nodes, version, dict(cluster.smoke.mounts), kept)[0]
 
 
 def _sized(
@@ -237,17 +239,21 @@ def _sized(
     max_nodes: int,
     kubernetes_version: str,
     mounts: Mapping[str, str],
+    of_notebooks: Mapping[str, int],
 ) -> tuple[SmokeJobPlan, dict[str, str]]:
     """What a job of a team takes of a pool, in whole nodes, and where each of its sizes comes from.
 
     With a `capacity` it runs on the nodes of that one, and again when they change. A job never spans two capacities, so
-    it has as many nodes as the largest node group at most.
+    it has as many nodes as the largest node group at most, without those of which notebooks keep GPUs (`of_notebooks`,
+    by node group) from the queues.
     """
     node, groups = pool.node, [group for group in pool.node_groups if capacity in (None, group.capacity)]
     name = pool.name if capacity is None else groups[0].name
+    of_queues = (group.max_nodes - -(-of_notebooks.get(group.name, 0) // node.gpus_offered) for group in groups)
+    without = ", without those of notebooks" if any(of_notebooks.get(group.name) for group in groups) else ""
     nodes, nodes_source = min(
         (max_nodes, f"at most {max_nodes} nodes: two cross a network, and more only take quota away from people"),
-        (max((group.max_nodes for group in groups), default=1), "nodes of the largest node group: no job spans two"),
+        (max(of_queues, default=1), f"nodes of the largest node group{without}: no job spans two"),
     )
     if node.pods_per_gpu > 1:
         nodes, nodes_source = 1, "pods that share a GPU are no ranks of one job: two of them could be on the same GPU"

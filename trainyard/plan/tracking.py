@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from urllib.parse import urlsplit
 
-from trainyard.conventions import MLFLOW_ADMIN
+from trainyard.catalog.database_connections import KEPT
+from trainyard.conventions import MLFLOW_ADMIN, MLFLOW_POOL_OVERFLOW, MLFLOW_POOL_SIZE
 from trainyard.conventions.quantities import MEBIBYTE, quantity
 from trainyard.plan.context import Context
 from trainyard.plan.ledger import Ledger
@@ -88,6 +89,26 @@ def _sign_on(own: SignOn | None, enabled: bool, teams: Sequence[Team], ledger: L
         person_claim=own.person_claim,
         teams=tuple(sorted(own.teams.items())),
     )
+
+
+def check_connections(mlflow: MlflowPlan, most: float | None, setting: str, size: str, ledger: Ledger) -> None:
+    """Records where the servers' processes may hold more connections than the database takes, while one is replaced.
+
+    Args:
+        mlflow: the servers.
+        most: connections that a database of that size takes; None where nobody knows.
+        setting: the key of the database's size.
+        size: the database's.
+        ledger: takes the problem.
+    """
+    each = mlflow.workers * (MLFLOW_POOL_SIZE + MLFLOW_POOL_OVERFLOW)
+    wanted = (mlflow.replicas + 1) * each + KEPT
+    if mlflow.enabled and most is not None and wanted > most:
+        allowed = (
+            f"takes {most:g} connections; {mlflow.replicas} servers and the one that an upgrade starts before it stops "
+            f"another may hold {each} each, {wanted} with those of an administrator"
+        )
+        ledger.problem(setting, size, allowed, "a larger database, fewer mlflow.workers or fewer mlflow.replicas")
 
 
 def _check_memory(memory: str, workers: int, ledger: Ledger) -> None:

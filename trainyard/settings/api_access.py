@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from trainyard.problems import Problem
+from trainyard.problems import Problem, some_of
 from trainyard.settings.types import Cidr, Model, PublicCidr, StandIn, matching
 
 SecurityGroup = Annotated[
@@ -69,7 +69,7 @@ def api_access_checks(access: ApiAccess) -> Iterator[Problem]:
         yield Problem("apiAccess.mode", "private, and nothing that may reach it", allowed, CHOICES)
     if access.mode in ("private", "bastion") and access.cidrs:
         allowed = f"is read only where apiAccess.mode is public, and it is {access.mode}"
-        yield Problem("apiAccess.cidrs", ", ".join(access.cidrs), allowed, "leave it out, or take mode public")
+        yield Problem("apiAccess.cidrs", some_of(access.cidrs), allowed, "leave it out, or take mode public")
     yield from _twice("cidrs", access.cidrs)
     yield from _twice("networks", access.networks)
     for index, group in enumerate(access.security_groups):

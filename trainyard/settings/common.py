@@ -20,7 +20,7 @@ from pydantic.alias_generators import to_camel
 
 from trainyard.catalog.versions import image_pins
 from trainyard.conventions import CPU_POOL, NOBODYS, SYSTEM_POOL
-from trainyard.problems import Problem
+from trainyard.problems import Problem, some_of
 from trainyard.settings.api_access import ApiAccess, api_access_checks
 from trainyard.settings.audit import Audit
 from trainyard.settings.aws import Aws
@@ -276,7 +276,7 @@ def _team_checks(settings: Settings) -> Iterator[Problem]:
         )
     shares = [team.share for team in teams if team.share is not None]
     if shares and len(shares) < len(teams):
-        without = ", ".join(team.name for team in teams if team.share is None)
+        without = some_of([team.name for team in teams if team.share is None])
         yield Problem(
             "teams", f"no share for {without}", "give every team a share (percent), or none and members decide"
         )

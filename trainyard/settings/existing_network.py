@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
-from trainyard.problems import Problem
+from trainyard.problems import Problem, some_of
 from trainyard.settings.types import SPECIAL, Cidr, Model, matching
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def existing_network_checks(settings: Settings) -> Iterator[Problem]:
         )
     if "s3" in own.endpoints and own.route_tables:
         allowed = f"is read only where S3's gateway endpoint is made, and {KEY}.endpoints has s3"
-        yield Problem(f"{KEY}.routeTables", ", ".join(own.route_tables), allowed, "leave one of them out")
+        yield Problem(f"{KEY}.routeTables", some_of(own.route_tables), allowed, "leave one of them out")
     yield from _repeated("routeTables", own.route_tables)
     yield from _repeated("endpoints", own.endpoints)
     blocks = [("network.cidr", settings.network.cidr)] if settings.network.cidr else []
@@ -132,7 +132,7 @@ def _blocks(blocks: list[tuple[str, ipaddress.IPv4Network]]) -> Iterator[Problem
 
 def _subnets(own: ExistingNetwork, blocks: list[ipaddress.IPv4Network]) -> Iterator[Problem]:
     if len(own.zones) < 2:
-        yield Problem(f"{KEY}.zones", ", ".join(own.zones) or "none", "must be two zones or more; EKS needs two")
+        yield Problem(f"{KEY}.zones", some_of(list(own.zones)) or "none", "must be two zones or more; EKS needs two")
     found = [
         (f"{KEY}.zones.{zone}.{kind}", subnet)
         for zone, subnets in own.zones.items()
@@ -143,7 +143,7 @@ def _subnets(own: ExistingNetwork, blocks: list[ipaddress.IPv4Network]) -> Itera
     for key, subnet in found:
         network = ipaddress.IPv4Network(subnet.cidr)
         if blocks and not any(network.subnet_of(block) for block in blocks):
-            of = ", ".join(map(str, blocks))
+            of = some_of(list(map(str, blocks)))
             yield Problem(f"{key}.cidr", subnet.cidr, f"must lie in network.cidr or {KEY}.secondaryCidrs: {of}")
         elif network.prefixlen > SMALLEST_SUBNET:
             yield Problem(f"{key}.cidr", subnet.cidr, f"must be a subnet's block, /{SMALLEST_SUBNET} or larger")

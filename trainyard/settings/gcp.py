@@ -107,7 +107,10 @@ class Gcp(Model):
         default=None,
         ge=1024,
         le=102_400,
-        description="size of the shared file system (Filestore), GiB, which asks for one; it is paid for, used or not",
+        description=(
+            "size of the shared file system (Filestore), GiB in steps of 256, from 10,240 on of 2,560, which asks for "
+            "one; it is paid for, used or not"
+        ),
     )
     network_project: (
         Annotated[

@@ -68,7 +68,12 @@ class Scheduler(Model):
     pods_ready_timeout_minutes: int | None = Field(
         default=None, ge=5, le=240, description="minutes in which all pods of an admitted job must run"
     )
-    requeue_limit: int | None = Field(default=None, ge=0, le=100, description="how often a job is tried again")
+    requeue_limit: int | None = Field(
+        default=None,
+        ge=1,
+        le=100,
+        description="how often a job whose pods were late is tried again; with none it would never come back",
+    )
     scale_down_after_minutes: int | None = Field(
         default=None, ge=1, le=720, description="minutes without work after which a GPU node goes"
     )

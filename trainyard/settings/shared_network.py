@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 from pydantic import Field
 from pydantic.alias_generators import to_camel
 
-from trainyard.problems import Problem
+from trainyard.problems import Problem, some_of
 from trainyard.settings.types import SPECIAL, Cidr, Model, is_private, matching, not_private
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def shared_network_checks(settings: Settings) -> Iterator[Problem]:
     if settings.network.reserved_cidrs:
         allowed = f"is not read beside {KEY}: the host's network has ranges already"
         yield Problem(
-            "network.reservedCidrs", ", ".join(map(str, settings.network.reserved_cidrs)), allowed, "leave it out"
+            "network.reservedCidrs", some_of(list(map(str, settings.network.reserved_cidrs))), allowed, "leave it out"
         )
     if (how := settings.gcp.fast_network) not in (None, "dranet"):
         allowed = f"makes networks in this project, and {KEY} has the nodes in another's"

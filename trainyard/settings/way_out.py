@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from trainyard.problems import Problem
+from trainyard.problems import Problem, some_of
 
 if TYPE_CHECKING:
     from trainyard.settings.common import Settings
@@ -45,7 +45,7 @@ def way_out_checks(settings: Settings) -> Iterator[Problem]:
         yield Problem("network.egress.mode", "internet", f"must be left out: {key} is none")
     if egress.allow:
         allowed = f"names nothing that can be reached, as {key} is none"
-        yield Problem("network.egress.allow", ", ".join(egress.allow), allowed, "serve packages and models from S3")
+        yield Problem("network.egress.allow", some_of(egress.allow), allowed, "serve packages and models from S3")
     if settings.mlflow.sign_on is not None:
         allowed = f"asks an identity provider outside for its keys, and {key} is none"
         yield Problem("mlflow.signOn", settings.mlflow.sign_on.issuer, allowed, "leave it out")

@@ -27,6 +27,7 @@ from trainyard.components.gcp.identity import READ
 from trainyard.components.gcp.managed import tracking_programs as programs
 from trainyard.components.outputs import register
 from trainyard.components.prerequisites import prerequisites
+from trainyard.conventions import MLFLOW_POOL_OVERFLOW, MLFLOW_POOL_SIZE
 
 HOME: Final = "/tmp/trainyard"  # noqa: S108 - the instance's own
 PORT: Final = 8080
@@ -50,8 +51,8 @@ _OF_MLFLOW: Final[Mapping[str, str]] = {
     "PYTHONUNBUFFERED": "1",
     "PYTHONDONTWRITEBYTECODE": "1",
     # A pool in every process: keep the sum of all instances below what the database takes.
-    "MLFLOW_SQLALCHEMYSTORE_POOL_SIZE": "4",
-    "MLFLOW_SQLALCHEMYSTORE_MAX_OVERFLOW": "4",
+    "MLFLOW_SQLALCHEMYSTORE_POOL_SIZE": str(MLFLOW_POOL_SIZE),
+    "MLFLOW_SQLALCHEMYSTORE_MAX_OVERFLOW": str(MLFLOW_POOL_OVERFLOW),
     "MLFLOW_SQLALCHEMYSTORE_POOL_RECYCLE": "1800",
     "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false",  # LLM evaluation jobs: not on this server
     "MLFLOW_GATEWAY_ALLOWED_PROVIDERS": "none",  # no calls to language models with keys of the server

@@ -26,6 +26,7 @@ from trainyard.components.gcp.services import ProjectServices
 from trainyard.components.gcp.shared_files import FilestoreShare
 from trainyard.conventions import gpu_node_labels
 from trainyard.recorded.model import Secret, leaves
+from trainyard.recorded.types import CLOUD_SQL
 
 CLUSTER, NODE_POOL = "gcp:container/cluster:Cluster", "gcp:container/nodePool:NodePool"
 BUCKET = "gcp:storage/bucket:Bucket"
@@ -392,3 +393,10 @@ def test_arguments_that_cannot_be_are_named(
 ) -> None:
     with pytest.raises(ValueError, match=re.escape(said)):
         record(lambda: component("made", {**args, **changes}))
+
+
+@pytest.mark.parametrize(("backups", "days"), [(1, 1), (6, 6), (7, 7), (30, 7)])
+def test_logs_of_a_database_reach_no_further_back_than_its_backups(backups: int, days: int) -> None:
+    found = record(lambda: CloudSqlDatabase("made", {**DATABASE, "backup_days": backups})).one(CLOUD_SQL)
+    kept = found.inputs["settings"]["backupConfiguration"]
+    assert (kept["backupRetentionSettings"]["retainedBackups"], kept["transactionLogRetentionDays"]) == (backups, days)

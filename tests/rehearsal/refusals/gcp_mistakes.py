@@ -42,6 +42,7 @@ MISTAKES: list[Row] = [
     ("Cluster:cluster-cluster", "nodeVersion", "1.35", "gke-default-pool"),
     ("Cluster:cluster-cluster", "initialNodeCount", DROP, "gke-default-pool"),
     ("Cluster:cluster-cluster", "privateClusterConfig.masterIpv4CidrBlock", "172.16.0.0/24", "gke-control-range"),
+    ("Cluster:cluster-cluster", "privateClusterConfig.masterIpv4CidrBlock", "34.16.0.0/28", "gke-control-range"),
     ("Cluster:cluster-cluster", "ipAllocationPolicy.clusterIpv4CidrBlock", "10.16.0.0/14", "gke-ranges"),
     ("Cluster:cluster-cluster", "workloadIdentityConfig.workloadPool", "acme-ml", "gke-workload-pool"),
     ("Cluster:cluster-cluster", "authenticatorGroupsConfig.securityGroup", "ml@acme.example", "gke-groups"),

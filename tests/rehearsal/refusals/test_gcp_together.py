@@ -142,6 +142,7 @@ def rule_in(network_id: str) -> RecordedResource:
         [*STACK, bucket(UNKNOWN)],
         [*STACK, bucket(RDMA, mode="Disabled", allowAllServiceAgentAccess=None)],
         [bucket(vpcNetworkSources=None, publicNetworkSource={"allowedIpCidrRanges": ["203.0.113.0/24"]})],
+        [network(), subnet(), cluster(privateClusterConfig={"masterIpv4CidrBlock": "100.64.32.0/28"})],
         # Further networks of nodes: of the pool's zone, of somebody else's, or not known yet.
         [network(), subnet(), rdma(), cluster(**MULTI), fast()],
         [network(), subnet(), cluster(**MULTI), fast()],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from trainyard.catalog.database_connections import of_rds
 from trainyard.plan.aws.allocatable import check_system_nodes, cpu_room
 from trainyard.plan.aws.audit import plan_audit
 from trainyard.plan.aws.cluster import kubernetes_version, plan_control_plane, plan_cpu_pool, plan_system_nodes
@@ -29,6 +30,7 @@ from trainyard.plan.pools import draft_pools
 from trainyard.plan.sharing import plan_queues, plan_scheduling
 from trainyard.plan.smoke import plan_runtimes, plan_smoke, training_mounts
 from trainyard.plan.team_budgets import plan_ledger
+from trainyard.plan.tracking import check_connections
 from trainyard.settings.people import Team
 
 RESERVED_BUCKET_PREFIXES = ("sthree-", "amzn-s3-demo-")
@@ -81,12 +83,15 @@ def plan_aws(
         managed=plan_managed_beside(teams, context),
         create_autoscaling_role=settings.aws.create_autoscaling_role,
     )
+    if (database := ground.database) is not None:
+        most = of_rds(database.instance_class)
+        check_connections(mlflow, most, "aws.databaseInstanceClass", database.instance_class, context.ledger)
     monitoring = plan_monitoring(context, managed_there=True)
     kept = ground.audit.container_log_retention_days is not None
-    notebooks = plan_notebooks(pools, cpu_pool, teams, context)
+    room = cpu_room(cpu_pool, team_logs=kept)
+    notebooks = plan_notebooks(pools, cpu_pool, teams, room, context)
     check_system_nodes(system_nodes, mlflow, monitoring, context, team_logs=kept, hub=notebooks is not None)
     weights, source = weights_of(teams)
-    room = cpu_room(cpu_pool, team_logs=kept)
     queues = plan_queues(teams, weights, source, pools, scheduling, context, room=room)
     mounts = training_mounts(scratch=ground.lustre is not None, home=ground.shared_file_system)
     smoke = plan_smoke(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from trainyard.catalog.database_connections import of_cloud_sql
 from trainyard.conventions.gcp import label_value
 from trainyard.plan.context import Context
 from trainyard.plan.gcp.allocatable import check_system_nodes, cpu_room
@@ -32,6 +33,7 @@ from trainyard.plan.pools import draft_pools
 from trainyard.plan.sharing import plan_queues, plan_scheduling
 from trainyard.plan.smoke import plan_runtimes, plan_smoke, training_mounts
 from trainyard.plan.team_budgets import plan_ledger
+from trainyard.plan.tracking import check_connections
 from trainyard.settings.people import Team
 
 FUSE_ANNOTATIONS: Final = (("gke-gcsfuse/volumes", "true"),)
@@ -58,8 +60,8 @@ def plan_gcp(
     network, version = plan_network(context), kubernetes_version(context)
     system_nodes, cpu_pool = plan_system_nodes(zones, context), plan_cpu_pool(zones, context)
     pools = tuple(pool for draft in drafts if (pool := place(draft, zones, context)) is not None)
-    monitoring = plan_monitoring(context)
-    notebooks = plan_notebooks(pools, cpu_pool, teams, context)
+    monitoring, room = plan_monitoring(context), cpu_room(cpu_pool)
+    notebooks = plan_notebooks(pools, cpu_pool, teams, room, context)
     check_system_nodes(system_nodes, mlflow, monitoring, context, hub=notebooks is not None)
     scheduling = plan_scheduling(pools, context)
     weights, source = weights_of(teams)
@@ -70,7 +72,6 @@ def plan_gcp(
 
     tpu_pools = plan_tpus(teams, weights, zones, pulled_as, scheduling, context)
     check_addresses(network, pools, tpu_pools, [system_nodes, *([cpu_pool] if cpu_pool else [])], context)
-    room = cpu_room(cpu_pool)
     queues = plan_queues(teams, weights, source, pools, scheduling, context, room=room)
     project = settings.gcp.project or UNKNOWN_PROJECT
     lustre, shared_files = plan_lustre(zones, pools, context), plan_shared_files(context)
@@ -108,6 +109,8 @@ def plan_gcp(
         billing=plan_billing(context, watched=monitoring is not None),
         managed=plan_managed_beside(context),
     )
+    if (database := ground.database) is not None:
+        check_connections(mlflow, of_cloud_sql(database.tier), "gcp.databaseTier", database.tier, context.ledger)
     cluster = ClusterPlan(
         name=name,
         kubernetes_version=version,

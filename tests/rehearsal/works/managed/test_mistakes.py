@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,6 +15,11 @@ from trainyard.rehearsal.context import Stack, ValueContext
 from trainyard.rehearsal.works.managed.check import check
 
 VPC_ONLY = domain("appNetworkAccessType", "VpcOnly")
+
+
+def looked_up(resources):
+    """The network is somebody else's, whose routes the stack does not make."""
+    return [replace(each, read=each.type == "aws:ec2/vpc:Vpc") for each in resources]
 
 
 def findings(resources, region="us-east-1"):
@@ -44,6 +50,7 @@ UNUSUAL = {
     "no script": both(domain(f"{LAB}.lifecycleConfigArns", DROP), domain(f"{LAB}.defaultResourceSpec", DROP)),
     "private by endpoints": both(VPC_ONLY, make("aws:ec2/vpcEndpoint:VpcEndpoint", "api", {
         "serviceName": "com.amazonaws.us-east-1.sagemaker.api", "vpcEndpointType": "Interface"})),
+    "private in a network that is looked up": both(VPC_ONLY, looked_up),
     "private in a network of others": both(VPC_ONLY, domain("vpcId", "vpc-0123456789")),
     "a job": job(),
     "a job on spot": spot(),

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import ON_GOOGLE
-from tests.rehearsal.refusals.builders import resource
+from tests.rehearsal.refusals.builders import obj, resource
 from tests.rehearsal.works.mistakes import told
 from tests.rehearsal.works.mistakes_gke import MISTAKES
 from tests.rehearsal.works.placement.test_scheduler import asking, pods
@@ -63,6 +63,21 @@ def test_a_pod_that_asks_for_gpus_tolerates_their_taint_by_itself():
 
 def test_one_that_does_not_has_to_say_so():
     assert of_stack([cluster(), pool("gpu", **GPU), pods(name="web")]) == ["placement-no-node"]
+
+
+def test_one_that_a_job_fills_in_may_ask_for_them_there():
+    """GKE tolerates the taint once the job names GPUs; another taint it does not."""
+    runtime = obj(
+        "trainer.kubeflow.org/v1alpha1",
+        "ClusterTrainingRuntime",
+        "torch",
+        spec={"template": {"spec": {"replicatedJobs": [{"name": "node", "template": {"spec": {"template": {"spec": {
+            "containers": [{"name": "node", "image": "acme/train:1"}]
+        }}}}}]}}},
+    )  # fmt: skip
+    assert of_stack([cluster(), pool("gpu", **GPU), runtime]) == []
+    kept = GPU | {"taints": [{"key": "team", "value": "vision", "effect": "NO_SCHEDULE"}]}
+    assert of_stack([cluster(), pool("gpu", **kept), runtime]) == ["placement-no-node"]
 
 
 def test_a_shared_gpu_counts_as_often_as_it_is_shared():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -154,6 +155,18 @@ def tailed(namespace: str) -> list[Any]:
 )
 def test_the_next_of_numbered_names_is_another_thing(resources, found):
     assert told(*resources) == found
+
+
+@pytest.mark.parametrize("type_", ["aws:s3/bucket:Bucket", "gcp:storage/bucket:Bucket"])
+@pytest.mark.parametrize(
+    ("name", "found"), [("acme-demo-data-0a1b2c3d", []), ("acme-demo-date", ["error programs-bucket"])]
+)
+def test_a_bucket_whose_name_the_engine_ends_is_made(type_, name, found):
+    """Where no policy speaks of it either."""
+    key, scheme = ("bucket", "s3") if type_.startswith("aws:") else ("name", "gs")
+    made = resource(type_, "acme-demo-data", {}, "acme-demo-data")
+    made = replace(made, outputs={key: "acme-demo-data-0a1b2c3d"})
+    assert told(made, pod_of(container=told_env(DATA_URI=f"{scheme}://{name}/teams/vision"))) == found
 
 
 @pytest.mark.parametrize(

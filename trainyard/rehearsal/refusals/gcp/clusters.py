@@ -15,6 +15,7 @@ from trainyard.catalog.versions import known_kubernetes_versions
 from trainyard.problems import count
 from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.refusals.gcp.container import CLUSTER, NODE_POOL
+from trainyard.rehearsal.refusals.gcp.networks import OWN
 from trainyard.rehearsal.refusals.gcp.values import is_moment
 from trainyard.rehearsal.refusals.rules import Rules
 
@@ -172,9 +173,12 @@ def reached(view: View) -> None:
         network = ipaddress.IPv4Network(text) if text else None
     except ValueError:
         network = None
-    if network is not None and not network.is_private:
+    if network is not None and not any(network.subnet_of(each) for each in OWN):
         view.warning(
-            "gke-control-range", f"{base}.masterIpv4CidrBlock", f"{network} is not private", allowed="RFC 1918"
+            "gke-control-range",
+            f"{base}.masterIpv4CidrBlock",
+            f"{network} is not private",
+            allowed="like 172.16.0.0/28",
         )
     names = [view.text(f"ipAllocationPolicy.{what}SecondaryRangeName") for what in ("cluster", "services")]
     if names[0] is not None and names[0] == names[1]:

@@ -31,7 +31,7 @@ _PROHIBITED: Final = tuple(
     )
 )  # fmt: skip
 """What no subnet may be (VPC, "Prohibited IPv4 subnet ranges")."""
-_OWN: Final = tuple(
+OWN: Final = tuple(
     ipaddress.IPv4Network(text)
     for text in (
         "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "192.0.0.0/24", "192.0.2.0/24",
@@ -78,7 +78,7 @@ def subnetwork(view: View) -> None:
             continue
         if any(found.overlaps(each) for each in _PROHIBITED):
             view.error("gcp-range", path, f"{found} is kept by Google or by the protocol", allowed="a private range")
-        elif not any(found.subnet_of(each) for each in _OWN):
+        elif not any(found.subnet_of(each) for each in OWN):
             view.warning("gcp-range", path, f"{found} is not private: somebody has it", allowed="like 10.0.0.0/20")
         elif found.prefixlen < 8:
             view.error("gcp-range", path, f"{found} is too large", allowed="a /8 or smaller")
@@ -188,7 +188,7 @@ def address(view: View) -> None:
     if view.value("purpose") == "PRIVATE_SERVICE_CONNECT" and view.has("prefixLength"):
         view.error("gcp-address", "prefixLength", "of an address for PRIVATE_SERVICE_CONNECT", allowed="nothing")
     peering = view.value("purpose") == "VPC_PEERING" and isinstance(found, ipaddress.IPv4Address)
-    if peering and not any(found in each for each in _OWN):
+    if peering and not any(found in each for each in OWN):
         view.error("gcp-address", "address", f"{found} is not private", allowed="an address of a private range")
 
 

@@ -209,7 +209,17 @@ def _ask(
     mounts: Mounts = NO_MOUNTS,
 ) -> Ask:
     tolerations = (*way.tolerations, *(_OF_DAEMONS if workload.every_node else ()))
-    return Ask(workload.spec, requests, way.labels, tolerations, terms, workload.only_values, images or {}, mounts)
+    return Ask(
+        workload.spec,
+        requests,
+        way.labels,
+        tolerations,
+        terms,
+        workload.only_values,
+        images or {},
+        mounts,
+        workload.is_template,
+    )
 
 
 def _is_here(workload: Workload, resources: Resources, providers: Resources) -> bool:

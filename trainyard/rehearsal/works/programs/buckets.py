@@ -30,8 +30,9 @@ def check(stack: Stack, cluster: Cluster) -> None:
     for type_, pattern in _NAMED.items():
         made: set[str] = set()
         for view in [*stack.of_type(type_), *(one for other in _OTHER_BUCKETS for one in stack.of_type(other))]:
-            names = (view.text("bucket"), view.text("name"), view.resource.id)
-            made |= {str(name) for name in (*names, view.resource.outputs.get("bucket")) if isinstance(name, str)}
+            answered = (view.resource.outputs.get("bucket"), view.resource.outputs.get("name"))
+            names = (view.text("bucket"), view.text("name"), view.resource.id, *answered)
+            made |= {str(name) for name in names if isinstance(name, str)}
         named = [
             (view, path, name) for view, path, text in told(cluster) if "://" in text for name in pattern.findall(text)
         ]

@@ -1,9 +1,7 @@
 """Connections that the processes of a tracking server hold together, against those that its database takes.
 
-Sources: SQLAlchemy documentation, "Connection Pooling" (a process holds at most `pool_size` and `max_overflow`);
-PostgreSQL, `max_connections`; RDS user guide, "Quotas and constraints" (it is LEAST(DBInstanceClassMemory / 9531392,
-5000) where no parameter says it, of which all of the class's memory is the most); Cloud SQL for PostgreSQL, "Configure
-database flags" (by memory); AWS, "DB instance classes" (memory by family and size) (2026-11).
+Sources: SQLAlchemy documentation, "Connection Pooling" (a process holds at most `pool_size` and `max_overflow`)
+(2026-11); of databases, `catalog.database_connections`.
 """
 
 from __future__ import annotations
@@ -12,6 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from trainyard.catalog.database_connections import KEPT, of_cloud_sql, of_rds
 from trainyard.recorded.read import as_number, known_texts
 from trainyard.recorded.types import CLOUD_SQL, DATABASE, DATABASE_PARAMETERS
 from trainyard.rehearsal.context import Stack, View, listed
@@ -22,17 +21,6 @@ _POOL: Final = {"MLFLOW_SQLALCHEMYSTORE_POOL_SIZE": 5, "MLFLOW_SQLALCHEMYSTORE_M
 _STORE: Final = re.compile(r"--backend-store-uri[= ]postgres[\w+]*://(?:[^@/\s]*@)?(?P<host>[\w.-]+)")
 _Limit = tuple[frozenset[str], View, str, float, bool]
 """Hosts of a database, what says how many connections it takes and at which path, how many, and whether it is said."""
-_KEPT: Final = 3  # `superuser_reserved_connections`
-_GIB_OF_LARGE: Final = {"m": 8, "r": 16, "t": 8, "c": 4}
-_SMALL: Final = {"micro": 1, "small": 2, "medium": 4}
-_FAMILY: Final = re.compile(r"[mrtc]\d+[a-z]*")
-_TIMES: Final = re.compile(r"(\d*)xlarge")
-_BYTES_EACH: Final = 9531392
-_MOST: Final = 5000
-_OF_MEMORY: Final = ((120, 1000), (60, 800), (30, 600), (15, 500), (7.5, 400), (6, 200), (3.75, 100), (0, 50))
-"""GiB from which Cloud SQL takes so many connections."""
-_SHARED_CORE: Final = {"db-f1-micro": 25.0, "db-g1-small": 50.0}
-_TIER: Final = re.compile(r"db-(?:custom|perf-optimized-N)-\d+-(\d+)")
 
 
 def check(stack: Stack, cluster: Cluster) -> None:
@@ -43,7 +31,7 @@ def check(stack: Stack, cluster: Cluster) -> None:
             host, asked = _asked(container)
             pods = _at_once(pod)
             for hosts, view, path, most, said in limits if asked and pods else ():
-                if host not in hosts or asked * pods <= most - _KEPT:
+                if host not in hosts or asked * pods <= most - KEPT:
                     continue
                 tell = view.error if said else view.warning  # what the cloud gives itself is roughly known alone
                 tell(
@@ -51,7 +39,7 @@ def check(stack: Stack, cluster: Cluster) -> None:
                     path,
                     f"allows {most:g} connections, and {pods:g} pods of {pod.title} may hold {asked:g} each while they "
                     "are replaced: requests fail with 'too many clients'",
-                    allowed=f"{asked * pods + _KEPT:g} or more",
+                    allowed=f"{asked * pods + KEPT:g} or more",
                 )
 
 
@@ -65,10 +53,10 @@ def _of_rds(stack: Stack) -> Iterator[_Limit]:
             if one.get("name") == "max_connections" and most is not None and group is not None:
                 said = True
                 yield hosts, group, f"{path}.value", most, True
-        memory = _gib(database.text("instanceClass") or "") if database.text("engine") == "postgres" else None
+        most = of_rds(database.text("instanceClass") or "") if database.text("engine") == "postgres" else None
         read = group is not None or database.lacks("parameterGroupName")
-        if not said and memory is not None and read:
-            yield hosts, database, "instanceClass", float(min(memory * 2**30 // _BYTES_EACH, _MOST)), False
+        if not said and most is not None and read:
+            yield hosts, database, "instanceClass", most, False
 
 
 def _of_cloud_sql(stack: Stack) -> Iterator[_Limit]:
@@ -80,7 +68,7 @@ def _of_cloud_sql(stack: Stack) -> Iterator[_Limit]:
             if one.get("name") == "max_connections" and most is not None:
                 said = True
                 yield hosts, database, f"{path}.value", most, True
-        most = _by_memory(database.text("settings.tier") or "")
+        most = of_cloud_sql(database.text("settings.tier") or "")
         is_known = (database.text("databaseVersion") or "").startswith("POSTGRES")
         if not said and most is not None and is_known and not database.blurred("settings.databaseFlags"):
             yield hosts, database, "settings.tier", most, False
@@ -116,22 +104,3 @@ def _at_once(pod: Pod) -> float:
         return 0
     more = as_number(surge)
     return replicas + (more if more is not None else 0)
-
-
-def _by_memory(tier: str) -> float | None:
-    found = _TIER.fullmatch(tier)
-    if found is None:
-        return _SHARED_CORE.get(tier)
-    return next(float(most) for least, most in _OF_MEMORY if int(found[1]) / 1024 >= least)
-
-
-def _gib(name: str) -> float | None:
-    """The memory of a class such as `db.t4g.medium`; None where the family or the size is not known."""
-    parts = name.split(".")
-    large = _GIB_OF_LARGE.get(parts[1][:1]) if len(parts) == 3 and _FAMILY.fullmatch(parts[1]) else None
-    if large is None:
-        return None
-    if parts[2] in _SMALL and parts[1].startswith("t"):
-        return _SMALL[parts[2]]
-    found = _TIMES.fullmatch(parts[2])
-    return large if parts[2] == "large" else large * 2 * int(found[1] or 1) if found else None

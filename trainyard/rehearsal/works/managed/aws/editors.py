@@ -167,6 +167,8 @@ def _private(domain: View, stack: Stack) -> None:
     network = domain.referred("vpcId", "aws:ec2/vpc:Vpc")
     if network is None or network.resource.id != domain.value("vpcId") or any(_leads_out(stack)) or _endpoint(stack):
         return
+    if network.resource.read:  # somebody else's, whose routes nobody recorded
+        return
     message = "appNetworkAccessType is VpcOnly, and nothing recorded leads out of the VPC: no editor reaches SageMaker"
     hint = "a NAT gateway, or interface endpoints of sagemaker.api, sagemaker.runtime, sts and studio"
     domain.warning("managed-private-without-way-out", "vpcId", message, hint=hint)

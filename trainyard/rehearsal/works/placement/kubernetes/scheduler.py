@@ -38,6 +38,7 @@ class Ask:
     only: Mapping[str, Sequence[str]] = field(default_factory=dict)  # values of labels, one of which a node has
     images: Mapping[str, str] = field(default_factory=dict)  # images that are there for one architecture only
     mounts: Mounts = NO_MOUNTS  # what mounts its volumes; `requests` holds what is requested for it
+    is_template: bool = False  # whoever fills it in may request devices that it does not name
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +144,8 @@ def _taints(ask: Ask, nodes: Nodes) -> Iterator[Miss]:
     given = ask.spec.get("tolerations")
     if given is UNKNOWN:
         return
-    asked = [{"key": name, "operator": "Exists"} for name in nodes.tolerated if ask.requests.get(name)]
+    wanted = [name for name in nodes.tolerated if ask.is_template or ask.requests.get(name)]
+    asked = [{"key": name, "operator": "Exists"} for name in wanted]
     tolerations = [*(given if isinstance(given, list) else ()), *ask.tolerations, *asked]
     for taint in nodes.taints:
         if taint.effect in _KEEPING_OFF and not any(may_tolerate(one, taint.as_recorded()) for one in tolerations):
