@@ -50,7 +50,7 @@ from trainyard.rehearsal.works.programs.gcp import (
 from trainyard.rehearsal.works.programs.kubernetes import (
     addresses,
     admission_hooks,
-    annotations,
+    annotation_keys,
     certificates,
     command_words,
     companions,
@@ -161,7 +161,7 @@ def check(stack: Stack) -> None:
     scrape_times.check(stack, cluster)
     guards.check(cluster)
     admission_hooks.check(cluster)
-    annotations.check(cluster)
+    annotation_keys.check(cluster)
     command_words.check(cluster)
     companions.check(cluster)
     gone.check(cluster)
