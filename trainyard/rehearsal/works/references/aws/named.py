@@ -10,7 +10,8 @@ Sources: the API reference of each call that takes the name (2026-11).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
+from dataclasses import dataclass
 from typing import Any, Final
 
 from trainyard.recorded.read import known_texts
@@ -166,35 +167,57 @@ def _parameters(service: str) -> Iterator[tuple[str, str]]:
         yield "Name", _CRAWLER
 
 
-def _names(stack: Stack, target: str) -> tuple[set[str], list[str]]:
-    """All that the resources of a type are called by, and their names."""
-    called: set[str] = set()
-    names: list[str] = []
-    for view in stack.of_type(target):
+@dataclass(frozen=True, slots=True)
+class _Called:
+    """What the resources of a type are called by (names, ids, ARNs, URLs), and their names alone, in their order."""
+
+    by: Set[str]
+    names: Mapping[str, None]
+
+
+_NOBODY: Final = _Called(frozenset(), {})
+
+
+def _every_name(stack: Stack) -> dict[str, _Called]:
+    """Each type that something here may name."""
+    targets = {target for *_, target in (*_NAMED, *_OF_SCALED)} | {*_CALLED.values(), _JOB, _CRAWLER, LOG_GROUP, BUCKET}
+    return {target: _called(stack.of_type(target)) for target in targets if stack.of_type(target)}
+
+
+def _called(views: Iterable[View]) -> _Called:
+    by: set[str] = set()
+    names: dict[str, None] = {}
+    for view in views:
         own = [view.text(key) for key in ("name", "bucket", "family", "endpointName", "functionName")]
         plain = [text for text in own if text]
-        names += plain
+        names |= dict.fromkeys(plain)
         arns = [
             view.resource.outputs.get(key) for key in ("arn", "arnPrefix", "arnWithoutRevision", "url", "qualifiedArn")
         ]
-        called.update([*plain, str(view.resource.id), *(text for text in arns if isinstance(text, str))])
-    return called, names
+        by.update([*plain, str(view.resource.id), *(text for text in arns if isinstance(text, str))])
+    return _Called(by, names)
 
 
 def _held(stack: Stack, view: View, path: str, name: Any, target: str) -> None:
     if not isinstance(name, str) or not name:
         return
-    called, names = _names(stack, target)
+    called = stack.once(_every_name).get(target, _NOBODY)
     last = re.split(r"[:/]", name.removesuffix(":*"))
     plain = re.sub(r":\d+$", "", name)
-    if name in called or plain in called or any(name.startswith(f"{one}:") for one in called if one.startswith("arn:")):
+    if name in called.by or plain in called.by or any(whole in called.by for whole in _wholes(name)):
         return
     own = last[-1] if name.startswith(("arn:", "https://sqs")) else plain
-    if own in names or (name.startswith("arn:") and any(part in names for part in last)):
+    if own in called.names or (name.startswith("arn:") and any(part in called.names for part in last)):
         return
-    hint = slip(own, names)
+    hint = slip(own, list(called.names))
     if hint:
         view.warning(RULE, path, f"names {show(own)}, which is none of the stack", hint=hint)
+
+
+def _wholes(name: str) -> Iterator[str]:
+    """The ARNs of what an ARN names a part of, as an alias of a function or the streams of a log group."""
+    if name.startswith("arn:"):
+        yield from (name[: colon.start()] for colon in re.finditer(":", name))
 
 
 def _scaled(stack: Stack, view: View) -> None:
@@ -272,14 +295,14 @@ def _addresses(stack: Stack) -> None:
     """Addresses of S3 in what runs on data."""
     if not stack.of_type(BUCKET):
         return
-    _, names = _names(stack, BUCKET)
+    names = stack.once(_every_name)[BUCKET].names
     for view in stack.views:
         if not _ADDRESSED.match(view.type) or view.resource.read:
             continue
         for path, text in known_texts(view.inputs):
             for found in _ADDRESS.finditer(text) if "s3" in text else ():
                 name = found[1] or found[2]
-                hint = slip(name, names) if name not in names else ""
+                hint = slip(name, list(names)) if name not in names else ""
                 if hint and not view.is_secret(path):
                     view.warning(
                         "reference-bucket", path, f"names the bucket {show(name)}, which nobody makes here", hint=hint
