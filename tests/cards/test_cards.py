@@ -27,6 +27,7 @@ TOKEN = re.compile(r"(aws|gcp|kubernetes|random|tls|pulumi):[\w.-]+(/[\w.-]+)?:\
 
 OTHER_TABLES = {
     "trainyard/rehearsal/works/rights/aws/unreached.py": "by which call each thing of managed training is reached",
+    "trainyard/rehearsal/refusals/aws/generate.py": "by which call of Amazon's models a type is made",
     "trainyard/rehearsal/refusals/gcp/generate.py": "which service of Google's documents describes a type",
     "trainyard/rehearsal/refusals/gcp/generate_provider.py": "where the provider's source describes a type",
     "trainyard/rehearsal/refusals/gcp/forms.py": "which input names a region or zone, and what is wider than one",

@@ -4,6 +4,8 @@ other sixteen, of managed training, are in `mistakes_managed_forty.py`.
 
 from __future__ import annotations
 
+from typing import Any
+
 from tests.rehearsal.works.mistakes import DROP, edit, put
 from tests.rehearsal.works.mistakes_gcp_sixty import (
     BUDGET,
@@ -26,6 +28,12 @@ IN_BUCKET = "gcp:storage/bucketIAMMember:BucketIAMMember"
 VOLUME = "kubernetes:core/v1:PersistentVolume"
 CLAIMS = "kubernetes:resource.k8s.io/v1:ResourceClaimTemplate"
 QUEUE = "kubernetes:kueue.x-k8s.io/v1beta2:ClusterQueue"
+
+
+def lets_iam_in(inputs: dict[str, Any]) -> None:
+    """A database into which accounts log in by IAM."""
+    inputs["settings"]["databaseFlags"].append({"name": "cloudsql.iam_authentication", "value": "on"})
+
 
 REFUSED = {
     "a slice of more chips than its machines have": (

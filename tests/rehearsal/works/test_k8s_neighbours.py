@@ -65,7 +65,11 @@ def shared_list(resources: Any) -> Any:
     return make(aws.DNS_RULE, "shared", {**inputs, "action": "ALLOW"})(resources)
 
 
-RANKS = "smoke-train-spot-e40716a2"
+def by_its_service(inputs: dict[str, Any]) -> None:
+    """Rank 0 is asked for by the name of the ranks' service, of which it is the only pod."""
+    ranks = inputs["metadata"]["name"]
+    said("spec", f"{ranks}-0.{ranks}", ranks)(inputs)
+    put(f"{POD}.subdomain", DROP)(inputs)
 
 
 def elsewhere(inputs: dict[str, Any]) -> None:
@@ -329,7 +333,7 @@ RIGHT: dict[str, Told] = {
         "demo",
         "references",
         "reference-subdomain",
-        edit(JOB, "smoke-train-spot-job", said("spec", f"{RANKS}-0.{RANKS}", RANKS), put(f"{POD}.subdomain", DROP)),
+        edit(JOB, "smoke-train-spot-job", by_its_service),
     ),
     "a small database, and the server asks another": (
         "demo",
@@ -387,6 +391,7 @@ RIGHT: dict[str, Told] = {
                 gcp.SQL,
                 "northwind-production-mlflow",
                 put("settings.ipConfiguration.pscConfigs", [{"pscEnabled": True}]),
+                forty.lets_iam_in,
             ),
         ),
     ),

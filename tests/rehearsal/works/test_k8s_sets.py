@@ -431,7 +431,10 @@ SOUND = {
     "figures of a range that are recorded more often": (
         "demo",
         "programs",
-        ruled({"record": "code:apiserver_request_total:increase1h", "expr": "sum(increase(up[1h]))"}, interval="3m"),
+        ruled(
+            {"record": "code:apiserver_request_total:increase1h", "expr": "sum(increase(apiserver_request_total[1h]))"},
+            interval="3m",
+        ),
     ),
     "constants of namespaces that the stack does not make": (
         "demo",
@@ -450,7 +453,10 @@ SOUND = {
             {
                 "data": {
                     "own.json": json.dumps(
-                        {"panels": [{"targets": [{"expr": "sum by ($by) (up)", "legendFormat": "{{pod}}"}]}]}
+                        {
+                            "templating": {"list": [{"name": "by"}]},
+                            "panels": [{"targets": [{"expr": "sum by ($by) (up)", "legendFormat": "{{pod}}"}]}],
+                        }
                     )
                 }
             },

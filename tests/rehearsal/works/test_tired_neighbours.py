@@ -172,8 +172,9 @@ RIGHT: dict[str, tuple[Change, str, str]] = {
         make(forty.USER, "reader", {"instance": "northwind-production-mlflow-a908aceb", "name": "reader"}),
         STACK, "programs"),
     "a user that IAM lets in": (
-        edit(forty.USER, "northwind-production-mlflow-mlflow", put("type", "CLOUD_IAM_SERVICE_ACCOUNT"),
-             put("name", "mlflow@northwind.iam")), STACK, "programs"),
+        both(edit(forty.USER, "northwind-production-mlflow-mlflow", put("type", "CLOUD_IAM_SERVICE_ACCOUNT"),
+                  put("name", "mlflow@northwind.iam")),
+             edit(gcp.SQL, "northwind-production-mlflow", forty.lets_iam_in)), STACK, "programs"),
     # managed training of AWS
     "what every event has": (
         edit(managed.TARGET, "managed-jobs-ended", put("inputTransformer.inputPaths.name", "$.detail-type"),
