@@ -56,4 +56,6 @@ def test_an_address_goes_by_a_things_name_without_the_words_of_its_client() -> N
     assert address("vexora-ml-mlflow", "vexora-ml") == address("lumbix-ml-mlflow", "lumbix", "ml")
     others = {address(f"vexora-{name}", "vexora") for name in ("mlflow", "runs", "mlflow-2", "vexorab-mlflow")}
     assert len(others) == 4, "each thing of a stack has its own"
+    told_apart = ("mlflow", "acme-mlflow", "mlflow-prod", "acme-prod-mlflow", "prod-mlflow", "prod-acme-mlflow")
+    assert len({address(name, "acme-prod") for name in told_apart}) == 6, "by the client's words too"
     assert address("vexora-mlflow") != address("lumbix-mlflow"), "where nobody says who the client is"
