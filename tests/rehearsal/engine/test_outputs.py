@@ -6,10 +6,12 @@ import contextvars
 
 import pytest
 from pulumi_aws.eks import Cluster
+from pulumi_gcp.sql import DatabaseInstance
 from pulumi_kubernetes.core.v1 import ConfigMap
 
 from trainyard.recorded.model import UNKNOWN
 from trainyard.rehearsal.engine.outputs import answer, plausible_text
+from trainyard.rehearsal.engine.recorder import Deployment, record
 from trainyard.rehearsal.engine.synthesised import Place, Subject, addresses_are_without, written
 
 
@@ -59,3 +61,16 @@ def test_an_address_goes_by_a_things_name_without_the_words_of_its_client() -> N
     told_apart = ("mlflow", "acme-mlflow", "mlflow-prod", "acme-prod-mlflow", "prod-mlflow", "prod-acme-mlflow")
     assert len({address(name, "acme-prod") for name in told_apart}) == 6, "by the client's words too"
     assert address("vexora-mlflow") != address("lumbix-mlflow"), "where nobody says who the client is"
+
+
+@pytest.mark.parametrize("prefix", ["trainyard", "programs"])
+def test_a_client_is_called_by_its_settings_whatever_the_project_is_called(prefix: str) -> None:
+    def address(client: str) -> object:
+        def program() -> None:
+            DatabaseInstance(f"{client}-mlflow", database_version="POSTGRES_17")
+
+        deployment = Deployment("programs", "prod", config={f"{prefix}:client": client})
+        (made,) = record(program, preview=False, deployment=deployment).resources
+        return made.outputs["privateIpAddress"]
+
+    assert address("vexora") == address("lumbix")
