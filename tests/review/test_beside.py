@@ -2,12 +2,16 @@
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
+from contextlib import suppress
 from dataclasses import replace
 
 import pytest
 
+from tests.review.test_workers import runs
 from tests.shared import ROOT
 from trainyard.review import beside, review
 from trainyard.review.beside import SWITCH, Beside, can_do_two
@@ -70,6 +74,31 @@ def test_what_nobody_waits_for_ends_with_the_block(two):
         raise KeyboardInterrupt
     with pytest.raises(ProcessLookupError):
         os.kill(process, 0)
+
+
+PARENT_KILLED = """
+import os, signal, sys, time
+from pathlib import Path
+from trainyard.review import beside
+beside.can_do_two = lambda: True
+with beside.Beside() as other:
+    other.begin(lambda: (time.sleep(0.5), "x" * 1_000_000), lambda: 1)  # more than a pipe holds
+    Path(sys.argv[1]).write_text(str(other._process))
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="kills by signal, and looks into /proc")
+def test_it_ends_where_its_parent_is_killed_before_its_answer_is_read(tmp_path):
+    found = subprocess.run([sys.executable, "-c", PARENT_KILLED, str(tmp_path / "pid")], cwd=ROOT, timeout=60)
+    assert found.returncode == -signal.SIGKILL
+    process, last = int((tmp_path / "pid").read_text()), time.monotonic() + 10
+    while runs(process) and time.monotonic() < last:
+        time.sleep(0.05)
+    ended = not runs(process)
+    with suppress(ProcessLookupError):
+        os.kill(process, signal.SIGKILL)
+    assert ended
 
 
 def test_a_ctrl_c_finds_its_handler_again(two):

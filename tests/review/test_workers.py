@@ -229,12 +229,13 @@ def test_workers_end_with_the_command_that_started_them_whatever_ends_it():
     assert found.returncode == -signal.SIGKILL, found.stderr
     last = time.monotonic() + 60
     for pid in map(int, found.stdout.split()):
-        while _runs(pid) and time.monotonic() < last:
+        while runs(pid) and time.monotonic() < last:
             time.sleep(0.05)
-        assert not _runs(pid)
+        assert not runs(pid)
 
 
-def _runs(pid: int) -> bool:
+def runs(pid: int) -> bool:
+    """Whether there is such a process that has not ended."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:

@@ -82,6 +82,7 @@ class Beside:
         try:
             process = os.fork()
             if process == 0:
+                os.close(self._sent)  # else it would wait for ever to be read where its parent is killed
                 _work(work, left, self._token, sending, held)
             self._process, self._took = process, None
         finally:
