@@ -1,5 +1,6 @@
 """Two things at once: the same answer as in one process, whatever becomes of the other."""
 
+import errno
 import os
 import signal
 import subprocess
@@ -65,6 +66,26 @@ def test_without_an_answer_it_is_left_to_the_caller_and_nothing_is_told(two, cap
         other.begin(work, os.getpid)
         assert other.answer() is None
     assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(("what", "times"), [("fork", 0), ("pipe", 0), ("pipe", 1)])
+def test_where_no_process_or_pipe_is_to_be_had_it_is_done_here(two, monkeypatch, what, times):
+    real, done = getattr(os, what), []
+
+    def refused():
+        if len(done) >= times:
+            raise OSError(errno.EAGAIN, "Resource temporarily unavailable")
+        done.append(real())
+        return done[-1]
+
+    opened, mask = os.listdir("/dev/fd"), signal.pthread_sigmask(signal.SIG_BLOCK, set())
+    with Beside() as other, monkeypatch.context() as patched:
+        patched.setattr(os, what, refused)
+        assert not other.begin(os.getpid, os.getpid)
+        assert not other.took_it()
+        assert other.answer() is None
+    assert os.listdir("/dev/fd") == opened
+    assert signal.pthread_sigmask(signal.SIG_BLOCK, set()) == mask
 
 
 def test_what_nobody_waits_for_ends_with_the_block(two):

@@ -74,19 +74,25 @@ class Beside:
         """Begins `work`, and after it `left`, unless this process gets at that first; whether it could be begun."""
         if self._process is not None or not can_do_two():
             return False
-        self._sent, sending = os.pipe()
-        self._token, token = os.pipe()
-        os.write(token, _TOKEN)
-        os.close(token)  # who reads second finds the end
+        closed: list[int] = []  # the ends of pipes that this process has no use for any more
         held = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # a Ctrl-C finds both as they are to be
         try:
+            closed += os.pipe()
+            closed += os.pipe()
+            self._sent, sending, self._token, token = closed
+            os.write(token, _TOKEN)
             process = os.fork()
             if process == 0:
                 os.close(self._sent)  # else it would wait for ever to be read where its parent is killed
+                os.close(token)
                 _work(work, left, self._token, sending, held)
             self._process, self._took = process, None
+            closed = [sending, token]  # whoever reads the token second finds its end
+        except OSError:  # there may be no more processes or files: it is done here
+            return False
         finally:
-            os.close(sending)
+            for end in closed:
+                os.close(end)
             signal.pthread_sigmask(signal.SIG_SETMASK, held)
         return True
 
