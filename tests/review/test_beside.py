@@ -97,6 +97,18 @@ def test_what_nobody_waits_for_ends_with_the_block(two):
         os.kill(process, 0)
 
 
+def test_one_that_ended_where_the_ends_of_processes_are_ignored_is_no_error(two):
+    kept = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    try:
+        with Beside() as other:
+            other.begin(os.getpid, os.getpid)
+            last = time.monotonic() + 10
+            while runs(other._process) and time.monotonic() < last:
+                time.sleep(0.01)
+    finally:
+        signal.signal(signal.SIGCHLD, kept)
+
+
 PARENT_KILLED = """
 import os, signal, sys, time
 from pathlib import Path

@@ -67,7 +67,8 @@ class Beside:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         """Ends what nobody waits for any more."""
         if self._process is not None:
-            os.kill(self._process, signal.SIGKILL)
+            with suppress(ProcessLookupError):  # it has ended, and nobody keeps the ends of its like
+                os.kill(self._process, signal.SIGKILL)
             self._ended()
 
     def begin(self, work: Callable[[], Any], left: Callable[[], Any]) -> bool:
