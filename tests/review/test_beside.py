@@ -9,6 +9,7 @@ import threading
 import time
 from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -78,14 +79,30 @@ def test_where_no_process_or_pipe_is_to_be_had_it_is_done_here(two, monkeypatch,
         done.append(real())
         return done[-1]
 
-    opened, mask = os.listdir("/dev/fd"), signal.pthread_sigmask(signal.SIG_BLOCK, set())
+    opened, mask = sorted(Path("/dev/fd").iterdir()), signal.pthread_sigmask(signal.SIG_BLOCK, set())
     with Beside() as other, monkeypatch.context() as patched:
         patched.setattr(os, what, refused)
         assert not other.begin(os.getpid, os.getpid)
         assert not other.took_it()
         assert other.answer() is None
-    assert os.listdir("/dev/fd") == opened
+    assert sorted(Path("/dev/fd").iterdir()) == opened
     assert signal.pthread_sigmask(signal.SIG_BLOCK, set()) == mask
+
+
+def test_what_it_writes_is_not_lost_and_goes_by_no_proxy_of_a_spinner(two, monkeypatch, capfd):
+    live, console = pytest.importorskip("rich.file_proxy"), pytest.importorskip("rich.console")
+    monkeypatch.setattr(sys, "stdout", live.FileProxy(console.Console(), sys.stdout))
+    monkeypatch.setattr(sys, "stderr", live.FileProxy(console.Console(stderr=True), sys.stderr))
+
+    def work():
+        print("said")
+        print("a warning", file=sys.stderr)
+        return [type(stream).__module__ for stream in (sys.stdout, sys.stderr)]
+
+    with Beside() as other:
+        other.begin(work, os.getpid)
+        assert other.answer() == ["_io", "_io"]
+    assert capfd.readouterr() == ("said\n", "a warning\n")
 
 
 def test_what_nobody_waits_for_ends_with_the_block(two):

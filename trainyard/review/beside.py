@@ -136,8 +136,10 @@ def _work(work: Callable[[], Any], left: Callable[[], Any], token: int, sending:
         if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
             signal.signal(signal.SIGINT, signal.SIG_DFL)  # quietly; its parent tells
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-        # Warnings go where they went, without a lock that the spinner's thread may hold.
-        sys.stderr = open(2, "w", errors="backslashreplace", closefd=False)  # noqa: SIM115 - as long as the process
+        # What it writes goes where it went, without a lock that the spinner's thread may hold; line by line, since
+        # nothing is flushed at its end.
+        sys.stdout = open(1, "w", buffering=1, errors="backslashreplace", closefd=False)  # noqa: SIM115 - as long as
+        sys.stderr = open(2, "w", buffering=1, errors="backslashreplace", closefd=False)  # noqa: SIM115 - the process
         gc.disable()  # it ends soon, and pages that nobody writes to are shared
         answer = work()
         rest = left() if os.read(token, 1) == _TOKEN else None
