@@ -172,6 +172,24 @@ def test_a_worker_sends_back_what_its_work_gives_or_raises_and_is_begun_again_wh
     assert not any(process.is_alive() for process in processes)
 
 
+def closes_all_that_is_open() -> None:
+    os.closerange(3, 256)
+    time.sleep(600)
+
+
+def test_one_that_lost_its_connection_is_ended_before_another_takes_its_place():
+    with started(1, does_nothing) as [one]:
+        lost = one._process
+        one.do(closes_all_that_is_open)
+        assert Worker.among([one]) == [one]
+        with pytest.raises(EndedError):
+            one.result()
+        one.begin_again()
+        assert not lost.is_alive()
+        one.do(doubled, 5)
+        assert Worker.among([one]) == [one] and one.result() == 10
+
+
 def test_workers_are_ended_where_their_block_fails():
     with pytest.raises(KeyError), started(1, does_nothing) as [one]:
         one.do(time.sleep, 600)

@@ -66,9 +66,9 @@ class Worker:
         return found
 
     def begin_again(self) -> None:
-        """A new process in the place of one that was ended."""
-        self._connection.close()
-        self._process.join(_LAST_SECONDS)
+        """A new process in the place of one that was ended, or that a program took the connection from."""
+        self.close()
+        self.end()
         self._start()
 
     def close(self) -> None:
