@@ -29,6 +29,10 @@ def judged(asked_for: Asked, file: Path, _earlier: object = None) -> Told:
     """Stands for judging a stack; what is to become of it is in its name."""
     if "killed" in file.name:
         os.kill(os.getpid(), signal.SIGKILL)
+    if "exits" in file.name:
+        raise SystemExit(3)
+    if "unsendable" in file.name:
+        return lambda: None
     if "slow" in file.name:
         time.sleep(0.5)
     return told(asked_for, failed(ROOT, file, f"in process {os.getpid()}"))
@@ -74,6 +78,19 @@ def test_a_worker_that_is_killed_fails_its_stack_and_no_other():
     assert all("ended from outside" in one.verdict.headline for one in killed)
     assert all(set(one.parts) == set(FORMATS) for one in killed), "every format tells it"
     assert all("in process" in one.verdict.headline for one in found if one not in killed)
+
+
+@pytest.mark.parametrize(("name", "said"), [("exits", "RuntimeError: SystemExit: 3"), ("unsendable", "RuntimeError: ")])
+def test_a_stack_that_exits_or_whose_outcome_cannot_be_sent_says_so(name, said):
+    with workers(2) as among:
+        processes = [worker._process for worker in among]
+        found = list(tell_all(asked(), of([name, "c", "d"]), {}, among=among, judge_one=judged))
+        assert [worker._process for worker in among] == processes, "none was ended by it"
+    assert found[0].verdict.state is State.BROKEN
+    assert said in found[0].verdict.headline
+    assert all("in process" in one.verdict.headline for one in found[1:])
+    with workers(2) as among, pytest.raises(RuntimeError):
+        list(tell_all(asked(debug=True), of([name, "c", "d"]), {}, among=among, judge_one=judged))
 
 
 def test_an_exception_of_trainyards_own_is_that_stacks_outcome(monkeypatch):
