@@ -12,7 +12,7 @@ from pulumi_kubernetes.core.v1 import ConfigMap
 from trainyard.recorded.model import UNKNOWN
 from trainyard.rehearsal.engine.outputs import answer, plausible_text
 from trainyard.rehearsal.engine.recorder import Deployment, record
-from trainyard.rehearsal.engine.synthesised import Place, Subject, addresses_are_without, written
+from trainyard.rehearsal.engine.synthesised import Place, Subject, addresses_are_without, arn, identity, written
 
 
 @pytest.mark.parametrize(
@@ -44,6 +44,37 @@ def test_blocks_are_completed_where_the_provider_fills_something_in_and_never_ar
         assert {"vpcId", "clusterSecurityGroupId"} <= cluster["vpcConfig"].keys() > given["vpcConfig"].keys()
         assert (cluster["vpcConfig"]["vpcId"] is UNKNOWN) is preview
     assert given["vpcConfig"] == {"subnetIds": ["s"]}
+
+
+@pytest.mark.parametrize(
+    ("type_", "inputs", "expected"),
+    [
+        ("aws:apigatewayv2/api:Api", {}, "arn:aws:apigateway:us-east-1::/apis/{id}"),
+        ("aws:ecs/service:Service", {"cluster": "c"}, "arn:aws:ecs:us-east-1:123456789012:service/c/a"),
+        ("aws:codebuild/project:Project", {}, "arn:aws:codebuild:us-east-1:123456789012:project/a"),
+        ("aws:ssm/parameter:Parameter", {"name": "/a/b"}, "arn:aws:ssm:us-east-1:123456789012:parameter/a/b"),
+        ("aws:ssm/parameter:Parameter", {"name": "a"}, "arn:aws:ssm:us-east-1:123456789012:parameter/a"),
+        (
+            "aws:wafv2/webAcl:WebAcl",
+            {"scope": "CLOUDFRONT"},
+            "arn:aws:wafv2:us-east-1:123456789012:global/webacl/a/{id}",
+        ),
+        (
+            "aws:wafv2/webAcl:WebAcl",
+            {"scope": "REGIONAL"},
+            "arn:aws:wafv2:us-east-1:123456789012:regional/webacl/a/{id}",
+        ),
+    ],
+)
+def test_an_arn_is_as_its_service_writes_it(type_: str, inputs: dict[str, str], expected: str) -> None:
+    subject = Subject(type_, "a", inputs, Place())
+    assert arn(subject, identity(subject)) == expected.format(id=identity(subject))
+
+
+@pytest.mark.parametrize("type_", ["aws:ecs/service:Service", "aws:codebuild/project:Project"])
+def test_an_id_that_is_the_arn_is_that(type_: str) -> None:
+    subject = Subject(type_, "a", {"cluster": "c"}, Place())
+    assert identity(subject) == arn(subject, identity(subject))
 
 
 def test_an_address_goes_by_a_things_name_without_the_words_of_its_client() -> None:

@@ -162,7 +162,7 @@ def arn(subject: Subject, identity: str) -> str:
     card, called = cards.of(subject.type), _elsewhere(subject.type)
     if "arn" in called:
         service, part = called["arn"]
-        return subject.arn(service, written(part, subject, identity))
+        return subject.arn(service, written(part, subject, identity), account=called.get("of_account", True))
     service = card.arn_service or SERVICES.get(subject.module, subject.module)
     if card.arn:
         part = written(card.arn, subject, identity)
@@ -275,6 +275,8 @@ _FIELDS: Final[Mapping[str, Callable[[Subject, str], Any]]] = {
     "partition": lambda s, _: s.place.partition,
     "dns_suffix": lambda s, _: s.place.dns_suffix,
     "object_id": lambda s, _: _object_id(s),
+    "path": lambda s, _: s.cloud_name.removeprefix("/"),
+    "scope": lambda s, _: "global" if s.text("scope") == "CLOUDFRONT" else "regional",
     "input": lambda s, _: _WithArgument(s, _input),
     "digest": lambda s, _: _WithArgument(s, _digest),
     "tail": lambda s, _: _WithArgument(s, lambda s, key: s.text(key).rpartition(":")[2]),
