@@ -25,7 +25,7 @@ SWITCH: Final = "TRAINYARD_ONE_PROCESS"
 _THREADS: Final = Path("/proc/self/task")
 """Where Linux lists the threads of a process, those of libraries too."""
 
-_OF_A_SPINNER: Final = "rich.live"
+OF_A_SPINNER: Final = "rich.live"
 """Whose thread turns a spinner on a terminal: it holds no lock but the terminal's, which is opened anew."""
 
 _TOKEN: Final = b"t"
@@ -43,7 +43,7 @@ def can_do_two() -> bool:
     A fork copies the thread that asks for it and no other: a lock that another one holds would never be given back.
     Where threads are not listed (macOS, Windows), the libraries of the system need not bear a fork at all.
     """
-    spinners = sum(type(thread).__module__ == _OF_A_SPINNER for thread in threading.enumerate())
+    spinners = sum(type(thread).__module__ == OF_A_SPINNER for thread in threading.enumerate())
     try:
         alone = sum(1 for _ in _THREADS.iterdir()) - spinners == 1
     except OSError:
