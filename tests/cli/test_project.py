@@ -1,11 +1,14 @@
 """Where the command looks for stacks: where Pulumi.yaml says, as the engine does."""
 
+import sys
+import threading
+
 import pytest
 from typer.testing import CliRunner
 
 from tests.shared import ROOT
 from trainyard.cli.main import app
-from trainyard.cli.project import find_stack, stack_files
+from trainyard.cli.project import find_stack, progress, stack_files
 
 
 def project(folder, more=""):
@@ -87,3 +90,16 @@ def test_keys_at_their_old_place_are_told(tmp_path, command):
     told, silent = (done.stdout, done.stderr) if command[0] == "check" else (done.stderr, done.stdout)
     assert "awsAccountId has moved to aws.accountId" in " ".join(told.split())
     assert "has moved" not in silent, "told once: in a report that has findings, else beside what is asked for"
+
+
+def test_no_thread_of_a_spinner_is_left_behind_it(monkeypatch):
+    """A worker is forked of a process that has one thread, and started anew, seconds later, of one that has two."""
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    before = threading.active_count()
+    with progress("looking") as say:
+        assert threading.active_count() == before + 1
+        say("looking on")
+    assert threading.active_count() == before
+    with pytest.raises(KeyError), progress("looking"):
+        raise KeyError
+    assert threading.active_count() == before

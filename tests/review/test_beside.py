@@ -1,13 +1,19 @@
 """Two things at once: the same answer as in one process, whatever becomes of the other."""
 
+import errno
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
+from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from tests.review.test_workers import runs
 from tests.shared import ROOT
 from trainyard.review import beside, review
 from trainyard.review.beside import SWITCH, Beside, can_do_two
@@ -63,6 +69,42 @@ def test_without_an_answer_it_is_left_to_the_caller_and_nothing_is_told(two, cap
     assert capfd.readouterr() == ("", "")
 
 
+@pytest.mark.parametrize(("what", "times"), [("fork", 0), ("pipe", 0), ("pipe", 1)])
+def test_where_no_process_or_pipe_is_to_be_had_it_is_done_here(two, monkeypatch, what, times):
+    real, done = getattr(os, what), []
+
+    def refused():
+        if len(done) >= times:
+            raise OSError(errno.EAGAIN, "Resource temporarily unavailable")
+        done.append(real())
+        return done[-1]
+
+    opened, mask = sorted(Path("/dev/fd").iterdir()), signal.pthread_sigmask(signal.SIG_BLOCK, set())
+    with Beside() as other, monkeypatch.context() as patched:
+        patched.setattr(os, what, refused)
+        assert not other.begin(os.getpid, os.getpid)
+        assert not other.took_it()
+        assert other.answer() is None
+    assert sorted(Path("/dev/fd").iterdir()) == opened
+    assert signal.pthread_sigmask(signal.SIG_BLOCK, set()) == mask
+
+
+def test_what_it_writes_is_not_lost_and_goes_by_no_proxy_of_a_spinner(two, monkeypatch, capfd):
+    live, console = pytest.importorskip("rich.file_proxy"), pytest.importorskip("rich.console")
+    monkeypatch.setattr(sys, "stdout", live.FileProxy(console.Console(), sys.stdout))
+    monkeypatch.setattr(sys, "stderr", live.FileProxy(console.Console(stderr=True), sys.stderr))
+
+    def work():
+        print("said")
+        print("a warning", file=sys.stderr)
+        return [type(stream).__module__ for stream in (sys.stdout, sys.stderr)]
+
+    with Beside() as other:
+        other.begin(work, os.getpid)
+        assert other.answer() == ["_io", "_io"]
+    assert capfd.readouterr() == ("said\n", "a warning\n")
+
+
 def test_what_nobody_waits_for_ends_with_the_block(two):
     with pytest.raises(KeyboardInterrupt), Beside() as other:
         other.begin(lambda: time.sleep(600), os.getpid)
@@ -70,6 +112,43 @@ def test_what_nobody_waits_for_ends_with_the_block(two):
         raise KeyboardInterrupt
     with pytest.raises(ProcessLookupError):
         os.kill(process, 0)
+
+
+def test_one_that_ended_where_the_ends_of_processes_are_ignored_is_no_error(two):
+    kept = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    try:
+        with Beside() as other:
+            other.begin(os.getpid, os.getpid)
+            last = time.monotonic() + 10
+            while runs(other._process) and time.monotonic() < last:
+                time.sleep(0.01)
+    finally:
+        signal.signal(signal.SIGCHLD, kept)
+
+
+PARENT_KILLED = """
+import os, signal, sys, time
+from pathlib import Path
+from trainyard.review import beside
+beside.can_do_two = lambda: True
+with beside.Beside() as other:
+    other.begin(lambda: (time.sleep(0.5), "x" * 1_000_000), lambda: 1)  # more than a pipe holds
+    Path(sys.argv[1]).write_text(str(other._process))
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="kills by signal, and looks into /proc")
+def test_it_ends_where_its_parent_is_killed_before_its_answer_is_read(tmp_path):
+    found = subprocess.run([sys.executable, "-c", PARENT_KILLED, str(tmp_path / "pid")], cwd=ROOT, timeout=60)
+    assert found.returncode == -signal.SIGKILL
+    process, last = int((tmp_path / "pid").read_text()), time.monotonic() + 10
+    while runs(process) and time.monotonic() < last:
+        time.sleep(0.05)
+    ended = not runs(process)
+    with suppress(ProcessLookupError):
+        os.kill(process, signal.SIGKILL)
+    assert ended
 
 
 def test_a_ctrl_c_finds_its_handler_again(two):

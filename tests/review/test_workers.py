@@ -29,6 +29,10 @@ def judged(asked_for: Asked, file: Path, _earlier: object = None) -> Told:
     """Stands for judging a stack; what is to become of it is in its name."""
     if "killed" in file.name:
         os.kill(os.getpid(), signal.SIGKILL)
+    if "exits" in file.name:
+        raise SystemExit(3)
+    if "unsendable" in file.name:
+        return lambda: None
     if "slow" in file.name:
         time.sleep(0.5)
     return told(asked_for, failed(ROOT, file, f"in process {os.getpid()}"))
@@ -74,6 +78,19 @@ def test_a_worker_that_is_killed_fails_its_stack_and_no_other():
     assert all("ended from outside" in one.verdict.headline for one in killed)
     assert all(set(one.parts) == set(FORMATS) for one in killed), "every format tells it"
     assert all("in process" in one.verdict.headline for one in found if one not in killed)
+
+
+@pytest.mark.parametrize(("name", "said"), [("exits", "RuntimeError: SystemExit: 3"), ("unsendable", "RuntimeError: ")])
+def test_a_stack_that_exits_or_whose_outcome_cannot_be_sent_says_so(name, said):
+    with workers(2) as among:
+        processes = [worker._process for worker in among]
+        found = list(tell_all(asked(), of([name, "c", "d"]), {}, among=among, judge_one=judged))
+        assert [worker._process for worker in among] == processes, "none was ended by it"
+    assert found[0].verdict.state is State.BROKEN
+    assert said in found[0].verdict.headline
+    assert all("in process" in one.verdict.headline for one in found[1:])
+    with workers(2) as among, pytest.raises(RuntimeError):
+        list(tell_all(asked(debug=True), of([name, "c", "d"]), {}, among=among, judge_one=judged))
 
 
 def test_an_exception_of_trainyards_own_is_that_stacks_outcome(monkeypatch):
@@ -172,6 +189,24 @@ def test_a_worker_sends_back_what_its_work_gives_or_raises_and_is_begun_again_wh
     assert not any(process.is_alive() for process in processes)
 
 
+def closes_all_that_is_open() -> None:
+    os.closerange(3, 256)
+    time.sleep(600)
+
+
+def test_one_that_lost_its_connection_is_ended_before_another_takes_its_place():
+    with started(1, does_nothing) as [one]:
+        lost = one._process
+        one.do(closes_all_that_is_open)
+        assert Worker.among([one]) == [one]
+        with pytest.raises(EndedError):
+            one.result()
+        one.begin_again()
+        assert not lost.is_alive()
+        one.do(doubled, 5)
+        assert Worker.among([one]) == [one] and one.result() == 10
+
+
 def test_workers_are_ended_where_their_block_fails():
     with pytest.raises(KeyError), started(1, does_nothing) as [one]:
         one.do(time.sleep, 600)
@@ -229,12 +264,13 @@ def test_workers_end_with_the_command_that_started_them_whatever_ends_it():
     assert found.returncode == -signal.SIGKILL, found.stderr
     last = time.monotonic() + 60
     for pid in map(int, found.stdout.split()):
-        while _runs(pid) and time.monotonic() < last:
+        while runs(pid) and time.monotonic() < last:
             time.sleep(0.05)
-        assert not _runs(pid)
+        assert not runs(pid)
 
 
-def _runs(pid: int) -> bool:
+def runs(pid: int) -> bool:
+    """Whether there is such a process that has not ended."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:

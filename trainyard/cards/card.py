@@ -17,6 +17,8 @@ field                   stands for
 `region`, `account`     of the provider; the region of the resource where it names its own
 `partition`             `aws`, or China's or the government's
 `dns_suffix`            `amazonaws.com`, or China's
+`path`                  `cloud_name` without a slash that it begins with
+`scope`                 `global` of what is for CloudFront, else `regional`
 `object_id`             `namespace/name` of a Kubernetes object or a Helm release
 `input:key|default`     an input that is a text or a whole number; the default, which may hold fields, otherwise
 `tail:key`              what follows the last colon of an input

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -163,8 +164,18 @@ def progress(text: str, *, told_every_s: float | None = None) -> Iterator[Callab
     if not sys.stderr.isatty():
         yield _now_and_then(told_every_s) if told_every_s is not None else lambda _: None
         return
-    with Console(stderr=True).status(text) as status:
-        yield status.update
+    from trainyard.review.beside import OF_A_SPINNER
+
+    before = threading.enumerate()
+    drawing: list[threading.Thread] = []
+    try:
+        with Console(stderr=True).status(text) as status:
+            begun = (thread for thread in threading.enumerate() if thread not in before)
+            drawing = [thread for thread in begun if type(thread).__module__ == OF_A_SPINNER]
+            yield status.update
+    finally:
+        for thread in drawing:  # Rich tells it to end and goes on; no process is forked of one that has two threads
+            thread.join()
 
 
 def _now_and_then(every_s: float) -> Callable[[str], None]:

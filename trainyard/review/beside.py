@@ -25,7 +25,7 @@ SWITCH: Final = "TRAINYARD_ONE_PROCESS"
 _THREADS: Final = Path("/proc/self/task")
 """Where Linux lists the threads of a process, those of libraries too."""
 
-_OF_A_SPINNER: Final = "rich.live"
+OF_A_SPINNER: Final = "rich.live"
 """Whose thread turns a spinner on a terminal: it holds no lock but the terminal's, which is opened anew."""
 
 _TOKEN: Final = b"t"
@@ -43,7 +43,7 @@ def can_do_two() -> bool:
     A fork copies the thread that asks for it and no other: a lock that another one holds would never be given back.
     Where threads are not listed (macOS, Windows), the libraries of the system need not bear a fork at all.
     """
-    spinners = sum(type(thread).__module__ == _OF_A_SPINNER for thread in threading.enumerate())
+    spinners = sum(type(thread).__module__ == OF_A_SPINNER for thread in threading.enumerate())
     try:
         alone = sum(1 for _ in _THREADS.iterdir()) - spinners == 1
     except OSError:
@@ -67,25 +67,33 @@ class Beside:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         """Ends what nobody waits for any more."""
         if self._process is not None:
-            os.kill(self._process, signal.SIGKILL)
+            with suppress(ProcessLookupError):  # it has ended, and nobody keeps the ends of its like
+                os.kill(self._process, signal.SIGKILL)
             self._ended()
 
     def begin(self, work: Callable[[], Any], left: Callable[[], Any]) -> bool:
         """Begins `work`, and after it `left`, unless this process gets at that first; whether it could be begun."""
         if self._process is not None or not can_do_two():
             return False
-        self._sent, sending = os.pipe()
-        self._token, token = os.pipe()
-        os.write(token, _TOKEN)
-        os.close(token)  # who reads second finds the end
+        closed: list[int] = []  # the ends of pipes that this process has no use for any more
         held = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # a Ctrl-C finds both as they are to be
         try:
+            closed += os.pipe()
+            closed += os.pipe()
+            self._sent, sending, self._token, token = closed
+            os.write(token, _TOKEN)
             process = os.fork()
             if process == 0:
+                os.close(self._sent)  # else it would wait for ever to be read where its parent is killed
+                os.close(token)
                 _work(work, left, self._token, sending, held)
             self._process, self._took = process, None
+            closed = [sending, token]  # whoever reads the token second finds its end
+        except OSError:  # there may be no more processes or files: it is done here
+            return False
         finally:
-            os.close(sending)
+            for end in closed:
+                os.close(end)
             signal.pthread_sigmask(signal.SIG_SETMASK, held)
         return True
 
@@ -128,8 +136,10 @@ def _work(work: Callable[[], Any], left: Callable[[], Any], token: int, sending:
         if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
             signal.signal(signal.SIGINT, signal.SIG_DFL)  # quietly; its parent tells
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-        # Warnings go where they went, without a lock that the spinner's thread may hold.
-        sys.stderr = open(2, "w", errors="backslashreplace", closefd=False)  # noqa: SIM115 - as long as the process
+        # What it writes goes where it went, without a lock that the spinner's thread may hold; line by line, since
+        # nothing is flushed at its end.
+        sys.stdout = open(1, "w", buffering=1, errors="backslashreplace", closefd=False)  # noqa: SIM115 - as long as
+        sys.stderr = open(2, "w", buffering=1, errors="backslashreplace", closefd=False)  # noqa: SIM115 - the process
         gc.disable()  # it ends soon, and pages that nobody writes to are shared
         answer = work()
         rest = left() if os.read(token, 1) == _TOKEN else None

@@ -66,9 +66,9 @@ class Worker:
         return found
 
     def begin_again(self) -> None:
-        """A new process in the place of one that was ended."""
-        self._connection.close()
-        self._process.join(_LAST_SECONDS)
+        """A new process in the place of one that was ended, or that a program took the connection from."""
+        self.close()
+        self.end()
         self._start()
 
     def close(self) -> None:
@@ -131,13 +131,23 @@ def _work(asked: Connection, inherited: Sequence[Connection], begin: Callable[[]
             return
         try:
             answer: tuple[Any, Exception | None] = work(*arguments, **options), None
-        except Exception as error:
-            error.add_note(f"in another process:\n{traceback.format_exc()}")
-            answer = None, error
+        except BaseException as error:  # one that ends a process ends its piece of work alone
+            answer = None, _with_its_place(error if isinstance(error, Exception) else _in_words(error))
         try:
             asked.send(answer)
         except OSError:  # nobody waits for it
             return
+        except Exception as error:  # it cannot be written down, of which nothing has been sent then
+            asked.send((None, _with_its_place(_in_words(error))))
+
+
+def _with_its_place(error: Exception) -> Exception:
+    error.add_note(f"in another process:\n{traceback.format_exc()}")
+    return error
+
+
+def _in_words(error: BaseException) -> RuntimeError:
+    return RuntimeError(f"{type(error).__name__}: {error}")
 
 
 @contextmanager

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
+from trainyard.problems import in_one_line
 from trainyard.rehearsal.engine.loop import rare_collections
 from trainyard.rehearsal.engine.project import stack_of
 from trainyard.rehearsal.engine.recorder import resources_forgotten
@@ -101,6 +102,10 @@ def _in_order(
                 reason = "the process that judged it was ended from outside, as a system short of memory does"
                 done[stack] = told(asked, failed(asked.project, files[stack], reason))
                 worker.begin_again()
+            except Exception as error:  # what `judge_one` let through, such as an end of the program
+                if asked.debug:
+                    raise
+                done[stack] = told(asked, failed(asked.project, files[stack], in_one_line(error)))
             idle.append(worker)
         while next_told in done:
             yield done.pop(next_told)

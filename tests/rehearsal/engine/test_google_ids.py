@@ -33,12 +33,22 @@ def subject(type_: str, name: str = "one", **inputs: Any) -> Subject:
             {"workloadIdentityPoolId": "github"},
             "projects/rehearsal/locations/global/workloadIdentityPools/github",
         ),
+        (
+            "gcp:compute/attachedDisk:AttachedDisk",
+            {"disk": "projects/p/zones/z/disks/data", "instance": "node", "zone": "europe-west4-a"},
+            "projects/rehearsal/zones/europe-west4-a/instances/node/data",
+        ),
         ("gcp:nobody/knows:Knows", {}, None),
     ],
 )
 def test_an_id_is_as_the_provider_has_it(type_: str, inputs: dict[str, Any], expected: str | None) -> None:
     made = identity(subject(type_, **inputs))
     assert made == expected if expected else made.startswith("one-")
+
+
+def test_no_field_of_a_form_is_left_in_an_id() -> None:
+    kept = json.loads(Path(google_ids.__file__).with_name("google_ids.json").read_text(encoding="utf-8"))
+    assert [type_ for type_ in kept if "{" in str(google_ids.identity(subject(type_), "europe-west4"))] == []
 
 
 def test_a_name_in_full_is_the_id_and_in_iam_has_the_projects_number() -> None:

@@ -6,11 +6,13 @@ import contextvars
 
 import pytest
 from pulumi_aws.eks import Cluster
+from pulumi_gcp.sql import DatabaseInstance
 from pulumi_kubernetes.core.v1 import ConfigMap
 
 from trainyard.recorded.model import UNKNOWN
 from trainyard.rehearsal.engine.outputs import answer, plausible_text
-from trainyard.rehearsal.engine.synthesised import Place, Subject, addresses_are_without, written
+from trainyard.rehearsal.engine.recorder import Deployment, record
+from trainyard.rehearsal.engine.synthesised import Place, Subject, addresses_are_without, arn, identity, written
 
 
 @pytest.mark.parametrize(
@@ -44,6 +46,37 @@ def test_blocks_are_completed_where_the_provider_fills_something_in_and_never_ar
     assert given["vpcConfig"] == {"subnetIds": ["s"]}
 
 
+@pytest.mark.parametrize(
+    ("type_", "inputs", "expected"),
+    [
+        ("aws:apigatewayv2/api:Api", {}, "arn:aws:apigateway:us-east-1::/apis/{id}"),
+        ("aws:ecs/service:Service", {"cluster": "c"}, "arn:aws:ecs:us-east-1:123456789012:service/c/a"),
+        ("aws:codebuild/project:Project", {}, "arn:aws:codebuild:us-east-1:123456789012:project/a"),
+        ("aws:ssm/parameter:Parameter", {"name": "/a/b"}, "arn:aws:ssm:us-east-1:123456789012:parameter/a/b"),
+        ("aws:ssm/parameter:Parameter", {"name": "a"}, "arn:aws:ssm:us-east-1:123456789012:parameter/a"),
+        (
+            "aws:wafv2/webAcl:WebAcl",
+            {"scope": "CLOUDFRONT"},
+            "arn:aws:wafv2:us-east-1:123456789012:global/webacl/a/{id}",
+        ),
+        (
+            "aws:wafv2/webAcl:WebAcl",
+            {"scope": "REGIONAL"},
+            "arn:aws:wafv2:us-east-1:123456789012:regional/webacl/a/{id}",
+        ),
+    ],
+)
+def test_an_arn_is_as_its_service_writes_it(type_: str, inputs: dict[str, str], expected: str) -> None:
+    subject = Subject(type_, "a", inputs, Place())
+    assert arn(subject, identity(subject)) == expected.format(id=identity(subject))
+
+
+@pytest.mark.parametrize("type_", ["aws:ecs/service:Service", "aws:codebuild/project:Project"])
+def test_an_id_that_is_the_arn_is_that(type_: str) -> None:
+    subject = Subject(type_, "a", {"cluster": "c"}, Place())
+    assert identity(subject) == arn(subject, identity(subject))
+
+
 def test_an_address_goes_by_a_things_name_without_the_words_of_its_client() -> None:
     def address(name: str, *called: str) -> str:
         def made() -> str:
@@ -56,4 +89,19 @@ def test_an_address_goes_by_a_things_name_without_the_words_of_its_client() -> N
     assert address("vexora-ml-mlflow", "vexora-ml") == address("lumbix-ml-mlflow", "lumbix", "ml")
     others = {address(f"vexora-{name}", "vexora") for name in ("mlflow", "runs", "mlflow-2", "vexorab-mlflow")}
     assert len(others) == 4, "each thing of a stack has its own"
+    told_apart = ("mlflow", "acme-mlflow", "mlflow-prod", "acme-prod-mlflow", "prod-mlflow", "prod-acme-mlflow")
+    assert len({address(name, "acme-prod") for name in told_apart}) == 6, "by the client's words too"
     assert address("vexora-mlflow") != address("lumbix-mlflow"), "where nobody says who the client is"
+
+
+@pytest.mark.parametrize("prefix", ["trainyard", "programs"])
+def test_a_client_is_called_by_its_settings_whatever_the_project_is_called(prefix: str) -> None:
+    def address(client: str) -> object:
+        def program() -> None:
+            DatabaseInstance(f"{client}-mlflow", database_version="POSTGRES_17")
+
+        deployment = Deployment("programs", "prod", config={f"{prefix}:client": client})
+        (made,) = record(program, preview=False, deployment=deployment).resources
+        return made.outputs["privateIpAddress"]
+
+    assert address("vexora") == address("lumbix")

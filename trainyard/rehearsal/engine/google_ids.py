@@ -22,7 +22,7 @@ NUMBER: Final = "555512345678"
 _FILE: Final = Path(__file__).with_name("google_ids.json")
 _TYPE: Final = re.compile(r"__self__\)\.__init__\(\s*'(gcp:[^']+)'")
 _FORM: Final = re.compile(r"^\s*\* `(projects/[^`]+)`", re.MULTILINE)
-_FIELD: Final = re.compile(r"\{\{(\w+)\}\}")
+_FIELD: Final = re.compile(r"\{\{([\w.-]+)\}\}")
 _ACCESS: Final = re.compile(r"(IAM|Iam)(Member|Binding|Policy|AuditConfig)$")
 _PLACES: Final = ("region", "location", "zone")
 
@@ -64,7 +64,7 @@ def full_name(type_: str, identity: str) -> str | None:
 
 
 def _value(field: str, subject: Named, region: str) -> str:
-    first, *others = field.split("_")
+    first, *others = re.split("[_-]", field.partition(".")[0])  # `instance.name` is what `instance` ends in
     key = first + "".join(word.capitalize() for word in others)
     value = bare(subject.inputs.get(key))
     text = value if isinstance(value, str) and value else ""

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from trainyard.rehearsal.engine import synthesised
+from trainyard.rehearsal.engine import google_ids, synthesised
 from trainyard.rehearsal.engine.outputs import plausible
 from trainyard.rehearsal.engine.sdk_types import function_result_class, output_fields
 
@@ -84,6 +84,17 @@ def _log_encryption(arguments: Mapping[str, Any], place: synthesised.Place) -> d
     }
 
 
+def _account(key: str, form: str) -> Callable[[Mapping[str, Any], synthesised.Place], dict[str, Any]]:
+    """The account by which a service of Google Cloud acts in a project; `key`: what its address is called."""
+
+    def answer(arguments: Mapping[str, Any], _: synthesised.Place) -> dict[str, Any]:
+        email = form.format(number=google_ids.NUMBER)
+        project = str(arguments.get("project") or "rehearsal")
+        return {key: email, "id": email, "member": f"serviceAccount:{email}", "project": project}
+
+    return answer
+
+
 def _prefix_list(arguments: Mapping[str, Any], _: synthesised.Place) -> dict[str, Any]:
     """A list of AWS's; that of S3 has the addresses that its gateway endpoint tells too (`cards/aws/network.yaml`)."""
     name = str(arguments.get("name", ""))
@@ -122,6 +133,15 @@ _ANSWERS: dict[str, Callable[[Mapping[str, Any], synthesised.Place], dict[str, A
     "aws:iam/getPolicyDocument:getPolicyDocument": _policy_document,
     "gcp:sql/getCaCerts:getCaCerts": _authorities,
     "gcp:logging/getProjectCmekSettings:getProjectCmekSettings": _log_encryption,
+    "gcp:storage/getProjectServiceAccount:getProjectServiceAccount": _account(
+        "emailAddress", "service-{number}@gs-project-accounts.iam.gserviceaccount.com"
+    ),
+    "gcp:storage/getTransferProjectServiceAccount:getTransferProjectServiceAccount": _account(
+        "email", "project-{number}@storage-transfer-service.iam.gserviceaccount.com"
+    ),
+    "gcp:bigquery/getDefaultServiceAccount:getDefaultServiceAccount": _account(
+        "email", "bq-{number}@bigquery-encryption.iam.gserviceaccount.com"
+    ),
     "aws:ec2/getPrefixList:getPrefixList": _prefix_list,
 }
 

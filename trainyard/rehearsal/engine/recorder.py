@@ -43,6 +43,8 @@ _FEATURES = (
 
 _CALLED_BY = ("client", "environment")
 """Settings whose words are in the names of a client's resources."""
+_NAMESPACE = "trainyard"
+"""Where they are whatever the project is called; a program of somebody else's has them under its project's name."""
 _TIMEOUTS = ("create", "update", "delete")
 STACK_TYPE = "pulumi:pulumi:Stack"
 STACK_REFERENCE = "pulumi:pulumi:StackReference"
@@ -466,8 +468,8 @@ def _run(
     asked: Any = dry_run
 
     async def run() -> None:
-        called = (f"{deployment.project}:{key}" for key in _CALLED_BY)
-        addresses_are_without([deployment.stack, *(deployment.config.get(key, "") for key in called)])
+        called = [f"{prefix}:{key}" for prefix in (_NAMESPACE, deployment.project) for key in _CALLED_BY]
+        addresses_are_without([*(deployment.config.get(key, "") for key in called), deployment.stack])
         set_all_config(dict(deployment.config), list(deployment.secret_keys))
         configure(
             Settings(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Mapping, Set
+from collections.abc import Callable, Iterable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache
@@ -31,16 +31,19 @@ def digest(*parts: str) -> str:
     return derived(hashlib.sha256("\x00".join(parts).encode()).hexdigest(), *parts)
 
 
-_words_of_client: ContextVar[Set[str]] = ContextVar("trainyard_words_of_client", default=frozenset())
+_words_of_client: ContextVar[Mapping[str, str]] = ContextVar("trainyard_words_of_client")
+"""What stands for each of the client's words in the names that addresses go by."""
 
 
 def addresses_are_without(texts: Iterable[str]) -> None:
     """Says, for the rest of this context, what the client is called: no address goes by that.
 
     An address is no word that may be any other: rules ask in which range it is. So two clients that are alike have
-    the same ones, and things of other names within a stack have others.
+    the same ones. Within a stack things of other names have others, whichever of the words they have: rules find a
+    server by its address.
     """
-    _words_of_client.set({word for text in texts for word in _WORD.findall(text)})
+    words = dict.fromkeys(word for text in texts for word in _WORD.findall(text))
+    _words_of_client.set({word: f"<{place}>" for place, word in enumerate(words)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +83,8 @@ class Subject:
     @property
     def address_hex(self) -> str:
         """Hex digits for an address, which are without the client's words (`addresses_are_without`)."""
-        return digest(self.type, *(word for word in _WORD.findall(self.name) if word not in _words_of_client.get()))
+        stand_ins = _words_of_client.get({})
+        return digest(self.type, *(stand_ins.get(word, word) for word in _WORD.findall(self.name)))
 
     @property
     def kind(self) -> str:
@@ -158,7 +162,7 @@ def arn(subject: Subject, identity: str) -> str:
     card, called = cards.of(subject.type), _elsewhere(subject.type)
     if "arn" in called:
         service, part = called["arn"]
-        return subject.arn(service, written(part, subject, identity))
+        return subject.arn(service, written(part, subject, identity), account=called.get("of_account", True))
     service = card.arn_service or SERVICES.get(subject.module, subject.module)
     if card.arn:
         part = written(card.arn, subject, identity)
@@ -271,6 +275,8 @@ _FIELDS: Final[Mapping[str, Callable[[Subject, str], Any]]] = {
     "partition": lambda s, _: s.place.partition,
     "dns_suffix": lambda s, _: s.place.dns_suffix,
     "object_id": lambda s, _: _object_id(s),
+    "path": lambda s, _: s.cloud_name.removeprefix("/"),
+    "scope": lambda s, _: "global" if s.text("scope") == "CLOUDFRONT" else "regional",
     "input": lambda s, _: _WithArgument(s, _input),
     "digest": lambda s, _: _WithArgument(s, _digest),
     "tail": lambda s, _: _WithArgument(s, lambda s, key: s.text(key).rpartition(":")[2]),
