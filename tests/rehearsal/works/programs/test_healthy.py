@@ -1,0 +1,51 @@
+"""What other people's clusters rightly hold and a rule once refused, and beside each what that rule is there for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.rehearsal.refusals.builders import CONTEXT, obj, resource
+from trainyard.recorded.model import RecordedResource
+from trainyard.rehearsal.context import Stack
+from trainyard.rehearsal.works.programs.check import check
+
+
+def rules(*resources: RecordedResource) -> set[str]:
+    """The rules of what is told of objects in a cluster that the stack makes."""
+    stack = Stack([resource("aws:eks/cluster:Cluster", "cluster", {"name": "c"}), *resources], CONTEXT)
+    check(stack)
+    return {one.rule for one in stack.findings}
+
+
+def pod(image: str, name: str = "own", volumes: list[dict[str, Any]] | None = None, **body: Any) -> RecordedResource:
+    container = {"name": name, "image": image, **body}
+    return obj("v1", "Pod", name, "tools", spec={"containers": [container], "volumes": volumes or []})
+
+
+def proxied(config: str, image: str = "nginx:1.29") -> list[RecordedResource]:
+    """nginx, and the template that it makes its configuration of."""
+    volumes = [{"name": "config", "configMap": {"name": "proxy"}}]
+    mounts = [{"name": "config", "mountPath": "/etc/nginx/templates"}]
+    return [
+        obj("v1", "ConfigMap", "proxy", "tools", data={"default.conf.template": config}),
+        pod(image, volumes=volumes, volumeMounts=mounts),
+    ]
+
+
+LUA = "content_by_lua_block { if ngx.var.arg_a then ngx.say('a;') end }"
+
+
+@pytest.mark.parametrize(
+    ("within", "told"),
+    [
+        ("location / { proxy_pass http://${BACKEND_HOST}:${PORT}; }", False),
+        ("location / { proxy_pass http://${BACKEND_HOST}:${PORT} }", True),
+        (f"location / {{ {LUA} }}", False),
+        ("location / { return 200 }", True),
+    ],
+)
+def test_a_variable_within_an_address_ends_no_directive_and_lua_is_not_read(within, told):
+    found = rules(*proxied(f"server {{ listen 80; {within} }}", "openresty/openresty:1.27"))
+    assert ("programs-nginx" in found) == told
