@@ -49,3 +49,20 @@ LUA = "content_by_lua_block { if ngx.var.arg_a then ngx.say('a;') end }"
 def test_a_variable_within_an_address_ends_no_directive_and_lua_is_not_read(within, told):
     found = rules(*proxied(f"server {{ listen 80; {within} }}", "openresty/openresty:1.27"))
     assert ("programs-nginx" in found) == told
+
+
+def logged(inputs: str) -> list[RecordedResource]:
+    """Fluent Bit with AWS's file of inputs, which its main file includes."""
+    volumes = [{"name": "config", "configMap": {"name": "logs"}}]
+    return [
+        obj("v1", "ConfigMap", "logs", "tools", data={"application-log.conf": inputs}),
+        pod("fluent/fluent-bit:4", volumes=volumes, volumeMounts=[{"name": "config", "mountPath": "/fluent-bit/etc"}]),
+    ]
+
+
+ON_DISK = "[INPUT]\n    Name tail\n    storage.type filesystem\n[OUTPUT]\n    Name cloudwatch_logs\n    Match *\n"
+
+
+@pytest.mark.parametrize(("service", "told"), [("", False), ("[SERVICE]\n    Flush 5\n", True)])
+def test_a_file_of_inputs_that_another_includes_has_no_folder_of_its_own(service, told):
+    assert ("programs-node-logs" in rules(*logged(service + ON_DISK))) == told
