@@ -66,3 +66,32 @@ ON_DISK = "[INPUT]\n    Name tail\n    storage.type filesystem\n[OUTPUT]\n    Na
 @pytest.mark.parametrize(("service", "told"), [("", False), ("[SERVICE]\n    Flush 5\n", True)])
 def test_a_file_of_inputs_that_another_includes_has_no_folder_of_its_own(service, told):
     assert ("programs-node-logs" in rules(*logged(service + ON_DISK))) == told
+
+
+def beside(image: str, *command: str) -> list[RecordedResource]:
+    """A job whose training has a container beside it."""
+    work = {"name": "train", "image": "train:1", "command": ["python", "train.py", "--steps", "5"]}
+    other = {"name": "other", "image": image, **({"command": list(command)} if command else {})}
+    template = {"spec": {"restartPolicy": "Never", "containers": [work, other]}}
+    return [obj("batch/v1", "Job", "train", "tools", spec={"template": template})]
+
+
+@pytest.mark.parametrize(
+    ("image", "command", "told"),
+    [
+        ("train:1", ["python", "train.py", "--report_to", "tensorboard"], False),
+        ("train:1", ["tensorboard", "--logdir", "/runs"], True),
+        ("train:1", ["sh", "-c", "tensorboard --logdir /runs"], True),
+        ("train:1", ["python", "-m", "tensorboard.main", "--logdir", "/runs"], True),
+        ("train:1", ["sh", "-c", "tail -F /log 2>&1 & exec python train.py"], False),
+        ("train:1", ["sh", "-c", "tail -F /log 2>&1"], True),
+        ("train:1", ["sh", "-c", "tail -F /log & python train.py; wait"], True),
+        ("train:1", ["sh", "-c", "while true; do sync; sleep 9; done & exec python train.py"], False),
+        ("train:1", ["sh", "-c", "while true; do sync && sleep 9; done"], True),
+        ("redis:8", ["redis-cli", "-h", "cache", "ping"], False),
+        ("redis:8", ["redis-server"], True),
+        ("redis:8", [], True),
+    ],
+)
+def test_what_ends_with_the_work_is_no_companion_for_ever(image, command, told):
+    assert ("programs-companion" in rules(*beside(image, *command))) == told
