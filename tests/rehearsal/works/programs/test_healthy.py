@@ -95,3 +95,36 @@ def beside(image: str, *command: str) -> list[RecordedResource]:
 )
 def test_what_ends_with_the_work_is_no_companion_for_ever(image, command, told):
     assert ("programs-companion" in rules(*beside(image, *command))) == told
+
+
+def policy(*validations: str, variables: dict[str, str] | None = None, **constraints: Any) -> list[RecordedResource]:
+    """An admission policy on pods that are made or changed, and its binding."""
+    api = "admissionregistration.k8s.io/v1"
+    rule = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE", "UPDATE"], "resources": ["pods"]}
+    return [
+        obj(api, "ValidatingAdmissionPolicy", "own", spec={
+            "failurePolicy": "Fail", "matchConstraints": {"resourceRules": [rule], **constraints},
+            "variables": [{"name": name, "expression": text} for name, text in (variables or {}).items()],
+            "validations": [{"expression": text} for text in validations]}),
+        obj(api, "ValidatingAdmissionPolicyBinding", "own", spec={"policyName": "own", "validationActions": ["Deny"]}),
+    ]  # fmt: skip
+
+
+OLD = {"old": "oldObject.spec.nodeName"}
+BLUE = "object.metadata.labels['tier'] != 'blue'"
+
+
+@pytest.mark.parametrize(
+    ("found", "told"),
+    [
+        (policy("request.operation == 'CREATE' || variables.old == object.spec.nodeName", variables=OLD), False),
+        (policy("oldObject.spec.nodeName == object.spec.nodeName"), True),
+        (policy(BLUE, objectSelector={"matchLabels": {"tier": "red"}}), False),
+        (policy(BLUE, objectSelector={"matchExpressions": [{"key": "tier", "operator": "Exists"}]}), False),
+        (policy(BLUE, objectSelector={"matchExpressions": [{"key": "tier", "operator": "DoesNotExist"}]}), True),
+        (policy(BLUE, objectSelector={"matchLabels": {"team": "red"}}), True),
+        (policy(BLUE), True),
+    ],
+)  # fmt: skip
+def test_a_policy_reads_what_is_there_once_it_is_read(found, told):
+    assert ("programs-policy" in rules(*found)) == told
