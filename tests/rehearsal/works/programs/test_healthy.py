@@ -128,3 +128,18 @@ BLUE = "object.metadata.labels['tier'] != 'blue'"
 )  # fmt: skip
 def test_a_policy_reads_what_is_there_once_it_is_read(found, told):
     assert ("programs-policy" in rules(*found)) == told
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "told"),
+    [
+        ("htpasswd", "ops:$apr1$x$y\n", False),
+        ("users.htpasswd", "ops:$apr1$x$y\n", False),
+        (".pgpass", "db:5432:mlflow:mlflow:secret\n", False),
+        ("passwd", "trainer:x:1000:1000::/home/trainer:/bin/sh\n", False),
+        ("passwd", "secret\n", True),
+        ("password", "secret\n", True),
+    ],
+)
+def test_a_file_of_passwords_ends_as_its_lines_do(key, value, told):
+    assert ("programs-encoded" in rules(obj("v1", "Secret", "own", "tools", stringData={key: value}))) == told
