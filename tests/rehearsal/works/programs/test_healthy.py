@@ -143,3 +143,17 @@ def test_a_policy_reads_what_is_there_once_it_is_read(found, told):
 )
 def test_a_file_of_passwords_ends_as_its_lines_do(key, value, told):
     assert ("programs-encoded" in rules(obj("v1", "Secret", "own", "tools", stringData={key: value}))) == told
+
+
+@pytest.mark.parametrize(
+    ("paths", "told"),
+    [
+        (["/var/log", "/var/lib/docker/containers"], False),
+        (["/sys", "/dev/disk", "/var/lib/docker/"], False),
+        (["/var/lib/docker/containers"], True),
+        (["/var/log", "/var/run/docker.sock"], True),
+    ],
+)
+def test_a_folder_of_docker_beside_those_that_nodes_have_does_no_harm(paths, told):
+    volumes = [{"name": f"v{at}", "hostPath": {"path": path}} for at, path in enumerate(paths)]
+    assert ("programs-gone" in rules(pod("agent:1", volumes=volumes))) == told
