@@ -157,3 +157,11 @@ def test_a_file_of_passwords_ends_as_its_lines_do(key, value, told):
 def test_a_folder_of_docker_beside_those_that_nodes_have_does_no_harm(paths, told):
     volumes = [{"name": f"v{at}", "hostPath": {"path": path}} for at, path in enumerate(paths)]
     assert ("programs-gone" in rules(pod("agent:1", volumes=volumes))) == told
+
+
+@pytest.mark.parametrize(("value", "told"), [("true", False), ("false", False), ("no", True)])
+def test_a_pod_that_may_be_disrupted_may_say_so(value, told):
+    annotations = {"karpenter.sh/do-not-disrupt": value}
+    spec = {"containers": [{"name": "own", "image": "own:1"}]}
+    found = rules(obj("v1", "Pod", "own", "tools", metadata={"annotations": annotations}, spec=spec))
+    assert ("programs-annotation" in found) == told
