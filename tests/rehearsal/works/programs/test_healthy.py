@@ -165,3 +165,26 @@ def test_a_pod_that_may_be_disrupted_may_say_so(value, told):
     spec = {"containers": [{"name": "own", "image": "own:1"}]}
     found = rules(obj("v1", "Pod", "own", "tools", metadata={"annotations": annotations}, spec=spec))
     assert ("programs-annotation" in found) == told
+
+
+MONITOR = {"name": "own", "selector": {"matchLabels": {"app": "own"}}, "podMetricsEndpoints": [{"port": "metrics"}]}
+
+
+@pytest.mark.parametrize(
+    ("values", "told"),
+    [
+        ({"additionalPodMonitors": [MONITOR]}, False),
+        ({"additionalServiceMonitors": [MONITOR]}, False),
+        ({"additionalPodMonitors": []}, True),
+        ({}, True),
+    ],
+)
+def test_monitors_that_the_chart_makes_are_monitors(values, told):
+    chart = {"chart": "kube-prometheus-stack", "name": "watch", "values": {"prometheus": values}}
+    spec = {"containers": [{"name": "own", "image": "own:1"}]}
+    marked = {"annotations": {"prometheus.io/scrape": "true"}, "labels": {"app": "own"}}
+    found = rules(
+        resource("kubernetes:helm.sh/v3:Release", "watch", chart),
+        obj("v1", "Pod", "own", "tools", metadata=marked, spec=spec),
+    )
+    assert ("programs-unscraped" in found) == told
