@@ -188,3 +188,19 @@ def test_monitors_that_the_chart_makes_are_monitors(values, told):
         obj("v1", "Pod", "own", "tools", metadata=marked, spec=spec),
     )
     assert ("programs-unscraped" in found) == told
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        (["envsubst", "$HOST"], False),
+        (["su", "-c", "exec serve $HOST", "trainer"], False),
+        (["/usr/bin/perl", "-e", "print $HOST"], False),
+        (["tini", "--", "envsubst", "$HOST"], False),
+        (["envsubst", "$(HOSTS)"], True),
+        (["serve", "$HOST"], True),
+    ],
+)
+def test_a_program_that_reads_variables_itself_may_be_given_them(command, told):
+    found = rules(pod("own:1", command=command, env=[{"name": "HOST", "value": "a"}]))
+    assert ("programs-command" in found) == told
