@@ -41,6 +41,15 @@ POD: dict[str, Any] = {
     "affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [
         {"matchFields": [{"key": "metadata.name", "operator": "NotIn", "values": ["node-1"]}]}]}}},
 }  # fmt: skip
+
+
+def together(second: str, whole: str) -> dict[str, Any]:
+    """Two containers, of which the first requests 100m, in a pod that requests some as a whole."""
+    first, other = ({**POD["containers"][0], "name": name} for name in ("first", "other"))
+    other["resources"] = {"requests": {"cpu": second}}
+    return {"containers": [first, other], "resources": {"requests": {"cpu": whole}}}
+
+
 TEMPLATE = {"metadata": {"labels": LABELS}, "spec": POD}
 CPU = {"type": "Resource", "resource": {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 250}}}
 PROPERTIES = {"team": {"type": "string"}, "size": {"type": "integer", "default": 3}}
@@ -236,6 +245,12 @@ ROWS: list[tuple[str, str, Any, str | None]] = [
     ("validatingadmissionpolicybinding-owners", "spec.paramRef", {"name": "owners"}, "k8s-admission"),
     ("apiservice-v1.metrics.example.com", "spec.versionPriority", 5000, "k8s-number"),
     ("jobset-sweep", "spec.replicatedJobs[1].dependsOn[0].name", "workers", "k8s-job-set"),
+    ("limitrange-limits", "spec.limits[0]", {"type": "Container", "min": {"cpu": "100m"}, "max": {"cpu": "300m"},
+                                             "maxLimitRequestRatio": {"cpu": "3"}}, None),
+    ("limitrange-limits", "spec.limits[0]", {"type": "Container", "min": {"cpu": "100m"}, "max": {"cpu": "300m"},
+                                             "maxLimitRequestRatio": {"cpu": "3.1"}}, "k8s-limit-range"),
+    (BOARD, SPEC, {**POD, **together("200m", "300m")}, None),
+    (BOARD, SPEC, {**POD, **together("201m", "300m")}, "k8s-resources"),
 ]  # fmt: skip
 
 

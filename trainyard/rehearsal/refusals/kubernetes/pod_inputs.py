@@ -7,6 +7,7 @@ Source: `ValidatePodSpec`, `ValidatePodTemplateSpec`, `validatePodDNSConfig`, `V
 from __future__ import annotations
 
 import ipaddress
+import math
 import re
 from collections.abc import Mapping
 from typing import Any, Final
@@ -177,6 +178,6 @@ def _whole_pod(view: View, path: str) -> None:
             if whole is None:
                 continue
             least = sum(known) if part == "requests" else max(known, default=0.0)
-            if least > whole:
+            if least > whole and not math.isclose(least, whole):  # 100m and 200m make 300m
                 told = "its containers request more together" if part == "requests" else "a container's limit is more"
                 view.error("k8s-resources", here, f"got {value}, and {told}", allowed=f"at least {least:g}")

@@ -8,6 +8,7 @@ pkg/apis/core/validation of Kubernetes 1.35, as generally known.
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final
@@ -143,7 +144,7 @@ def _limit_range(view: View) -> None:
             least, most = quantity(low.get(name)), quantity(high.get(name))
             if ratio is not None and ratio < 1:
                 view.error("k8s-limit-range", here, f"got {show(value)}", allowed="at least 1")
-            elif ratio is not None and least and most and ratio > most / least:
+            elif ratio and least and most and ratio > most / least and not math.isclose(ratio, most / least):
                 view.error(
                     "k8s-limit-range", here, f"got {show(value)}", allowed=f"at most {most / least:g}: max / min"
                 )
