@@ -251,6 +251,12 @@ ROWS: list[tuple[str, str, Any, str | None]] = [
                                              "maxLimitRequestRatio": {"cpu": "3.1"}}, "k8s-limit-range"),
     (BOARD, SPEC, {**POD, **together("200m", "300m")}, None),
     (BOARD, SPEC, {**POD, **together("201m", "300m")}, "k8s-resources"),
+    (DEFINED, f"{VERSION}.schema.openAPIV3Schema.properties.spec",
+     {"x_kubernetes_preserve_unknown_fields": True}, None),
+    (DEFINED, f"{VERSION}.schema.openAPIV3Schema.properties.spec",
+     {"type": "object", "x_kubernetes_preserve_unknown_fields": False}, "k8s-unknown-field"),
+    (DEFINED, f"{VERSION}.schema.openAPIV3Schema.properties.spec",
+     {"type": "object", "x_kubernetes_preserve_unknown": True}, "k8s-unknown-field"),
 ]  # fmt: skip
 
 

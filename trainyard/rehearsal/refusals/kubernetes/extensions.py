@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 from trainyard.recorded.model import UNKNOWN
 from trainyard.recorded.read import as_number, follow
 from trainyard.rehearsal.context import View, listed, show
+from trainyard.rehearsal.refusals.kubernetes.schema import as_sent
 
 _LABEL: Final = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
 _REVIEWS: Final = ("v1", "v1beta1")
@@ -62,7 +63,7 @@ def _definition(view: View) -> None:
         if schema is None and UNKNOWN not in entry.values():
             view.error("k8s-definition", f"{path}.schema", "is missing", allowed="an openAPIV3Schema")
         elif isinstance(schema, Mapping):
-            _structural(view, f"{path}.schema.openAPIV3Schema", schema, root=True)
+            _structural(view, f"{path}.schema.openAPIV3Schema", as_sent(schema), root=True)
         for here, column in view.items(f"{path}.additionalPrinterColumns"):
             where = column.get("jsonPath")
             if isinstance(where, str) and not where.startswith("."):

@@ -78,6 +78,17 @@ def custom_resources() -> dict[str, Any]:
     return table
 
 
+def as_sent(schema: Any) -> Any:
+    """A definition's schema under the names that Pulumi sends: Python's arguments are `x_kubernetes_int_or_string`."""
+    if isinstance(schema, Mapping):
+        return {_as_sent(key): as_sent(item) for key, item in schema.items()}
+    return [as_sent(item) for item in schema] if isinstance(schema, list) else schema
+
+
+def _as_sent(key: str) -> str:
+    return key.replace("_", "-") if key.startswith("x_kubernetes_") else key
+
+
 def _group(api_version: str) -> str:
     return api_version.partition("/")[0] if "/" in api_version else ""
 
@@ -248,8 +259,9 @@ class Checker:
         extra = schema.get("additionalProperties")
         free = schema.get("x-kubernetes-preserve-unknown-fields") or (not properties and extra in (None, True))
         short = name.removeprefix(_PREFIX).removeprefix("api.").removeprefix("apimachinery.pkg.apis.")
-        for key, item in value.items():
-            here = f"{path}.{key}" if path else key
+        for given, item in value.items():
+            here = f"{path}.{given}" if path else given
+            key = given if given in properties else _as_sent(given)
             if key in properties:
                 self._check(view, item, here, properties[key], name)
                 self._enum(view, item, here, f"{short}.{key}")
