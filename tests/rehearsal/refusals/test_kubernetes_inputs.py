@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.rehearsal.refusals.builders import DROP, changed, findings, obj
-from trainyard.recorded.model import RecordedResource
+from trainyard.recorded.model import UNKNOWN, RecordedResource
 
 LABELS = {"app": "board"}
 POD: dict[str, Any] = {
@@ -92,6 +92,7 @@ OBJECTS: list[RecordedResource] = [
     obj("v1", "PersistentVolumeClaim", "restored", "tools", spec={
         "accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}},
         "dataSource": {"apiGroup": "snapshot.storage.k8s.io", "kind": "VolumeSnapshot", "name": "nightly"}}),
+    obj("storage.k8s.io/v1", "StorageClass", "near", provisioner="ebs.csi.aws.com"),
     obj("v1", "ResourceQuota", "rest", "tools", spec={"scopes": ["BestEffort"], "hard": {"pods": "4"}}),
     obj("v1", "LimitRange", "limits", "tools", spec={"limits": [
         {"type": "Container", "min": {"cpu": "100m"}, "max": {"cpu": "1"}, "maxLimitRequestRatio": {"cpu": "10"}}]}),
@@ -132,6 +133,14 @@ POLICY = "spec.validations[0].expression"
 VERSION = "spec.versions[0]"
 BOARD, HOOK = "deployment-board", "validatingwebhookconfiguration-board"
 DEFINED, GUARD = "customresourcedefinition-boards.example.com", "validatingadmissionpolicy-owners"
+WEBHOOK = {
+    "name": "pods.board.example.com", "admissionReviewVersions": ["v1"], "sideEffects": "None", "rules": [RULE],
+    "clientConfig": {"service": {"name": "board", "namespace": "tools"}},
+}  # fmt: skip
+RESIZED = {"resourceName": "cpu", "restartPolicy": "NotRequired"}
+NAMELESS = {"name": UNKNOWN, "served": True, "storage": True, "schema": {"openAPIV3Schema": SCHEMA}}
+ZONE = "topology.kubernetes.io/zone"
+ZONES = {"matchLabelExpressions": [{"key": ZONE, "values": [UNKNOWN, UNKNOWN]}]}
 ROWS: list[tuple[str, str, Any, str | None]] = [
     (BOARD, f"{FIRST}.env[0].name", "A=B", "k8s-env"),
     (BOARD, f"{FIRST}.env[0].name", "my.dotted-name", None),
@@ -252,11 +261,27 @@ ROWS: list[tuple[str, str, Any, str | None]] = [
     (BOARD, SPEC, {**POD, **together("200m", "300m")}, None),
     (BOARD, SPEC, {**POD, **together("201m", "300m")}, "k8s-resources"),
     (DEFINED, f"{VERSION}.schema.openAPIV3Schema.properties.spec",
-     {"x_kubernetes_preserve_unknown_fields": True}, None),
-    (DEFINED, f"{VERSION}.schema.openAPIV3Schema.properties.spec",
-     {"type": "object", "x_kubernetes_preserve_unknown_fields": False}, "k8s-unknown-field"),
+     {"type": "object", "properties": {}, "x_kubernetes_preserve_unknown_fields": True}, None),
+    (DEFINED, f"{VERSION}.schema.openAPIV3Schema.properties.spec", {"x_kubernetes_int_or_string": True}, "k8s-type"),
     (DEFINED, f"{VERSION}.schema.openAPIV3Schema.properties.spec",
      {"type": "object", "x_kubernetes_preserve_unknown": True}, "k8s-unknown-field"),
+    (HOOK, "webhooks", [{**WEBHOOK, "name": UNKNOWN}, {**WEBHOOK, "name": UNKNOWN}], None),
+    (HOOK, "webhooks", [WEBHOOK, WEBHOOK], "k8s-webhook"),
+    (BOARD, f"{SPEC}.schedulingGates", [{"name": UNKNOWN}, {"name": UNKNOWN}], None),
+    (BOARD, f"{SPEC}.schedulingGates", [{"name": "a"}, {"name": "a"}], "k8s-duplicate"),
+    (BOARD, f"{FIRST}.resources.claims", [{"name": UNKNOWN}, {"name": UNKNOWN}], None),
+    (BOARD, f"{FIRST}.resources.claims", [{"name": "gpu", "request": "a"}, {"name": "gpu", "request": "a"}],
+     "k8s-duplicate"),
+    (BOARD, f"{FIRST}.resizePolicy", [RESIZED, RESIZED], "k8s-container"),
+    (BOARD, f"{FIRST}.resizePolicy", [{**RESIZED, "resourceName": UNKNOWN}] * 2, None),
+    (DEFINED, "spec.versions", [NAMELESS, {**NAMELESS, "storage": False}], None),
+    (DEFINED, "spec.versions", [{**NAMELESS, "name": "v1"}, {**NAMELESS, "name": "v1", "storage": False}],
+     "k8s-duplicate"),
+    (GUARD, "spec.matchConditions", [{"name": UNKNOWN, "expression": "true"}] * 2, None),
+    (GUARD, "spec.matchConditions", [{"name": "a", "expression": "true"}] * 2, "k8s-duplicate"),
+    ("storageclass-near", "allowedTopologies", [ZONES, ZONES], None),
+    ("storageclass-near", "allowedTopologies", [{"matchLabelExpressions": [{"key": ZONE, "values": ["a"]}]}] * 2,
+     "k8s-duplicate"),
 ]  # fmt: skip
 
 

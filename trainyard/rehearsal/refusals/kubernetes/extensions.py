@@ -54,7 +54,7 @@ def _definition(view: View) -> None:
     seen: set[object] = set()
     for path, entry in versions:
         word = entry.get("name")
-        if word in seen:
+        if word in seen and word is not UNKNOWN:
             view.error("k8s-duplicate", f"{path}.name", f"{show(word)} is given twice", allowed="each version once")
         seen.add(word)
         if isinstance(word, str) and not (_LABEL.fullmatch(word) and word[0].isalpha()):
@@ -113,9 +113,10 @@ def _structural(view: View, path: str, schema: Mapping[str, Any], *, root: bool 
 def _webhooks(view: View) -> None:
     names: set[object] = set()
     for path, entry in view.items("webhooks"):
-        if entry.get("name") in names:
-            view.error("k8s-webhook", f"{path}.name", f"{show(entry.get('name'))} is given twice", allowed="each once")
-        names.add(entry.get("name"))
+        name = entry.get("name")
+        if name in names and name is not UNKNOWN:
+            view.error("k8s-webhook", f"{path}.name", f"{show(name)} is given twice", allowed="each once")
+        names.add(name)
         reviews = listed(entry.get("admissionReviewVersions"))
         if not view.blurred(f"{path}.admissionReviewVersions") and not {*map(str, reviews)} & {*_REVIEWS}:
             here = f"{path}.admissionReviewVersions"
@@ -192,11 +193,10 @@ def _policy(view: View) -> None:
             defined.add(view.text(path.removesuffix("expression") + "name") or "")
     seen: set[object] = set()
     for path, entry in view.items("spec.matchConditions"):
-        if entry.get("name") in seen:
-            view.error(
-                "k8s-duplicate", f"{path}.name", f"{show(entry.get('name'))} is given twice", allowed="each once"
-            )
-        seen.add(entry.get("name"))
+        name = entry.get("name")
+        if name in seen and name is not UNKNOWN:
+            view.error("k8s-duplicate", f"{path}.name", f"{show(name)} is given twice", allowed="each once")
+        seen.add(name)
 
 
 def _names(view: View) -> set[str]:

@@ -52,7 +52,7 @@ def check(view: View, path: str, spec: Mapping[str, Any]) -> None:
     gates: set[object] = set()
     for here, entry in view.items(f"{path}.schedulingGates"):
         name = entry.get("name")
-        if name in gates:
+        if name in gates and name is not UNKNOWN:
             view.error("k8s-duplicate", here, f"{show(name)} is given twice", allowed="each gate once")
         gates.add(name)
         if isinstance(name, str) and not is_label_key(name):

@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from trainyard.recorded.model import UNKNOWN
+from trainyard.recorded.model import UNKNOWN, has_unknown
 from trainyard.recorded.quantities import quantity
 from trainyard.rehearsal.context import View, listed, show
 
@@ -185,11 +185,11 @@ def _storage_class(view: View) -> None:
         for path, entry in view.items(f"{here}.matchLabelExpressions"):
             if entry.get("values") == []:
                 view.error("k8s-selector", f"{path}.values", "is empty", allowed="values")
-            values = listed(entry.get("values"))
+            values = [item for item in listed(entry.get("values")) if item is not UNKNOWN]
             if len({str(item) for item in values}) != len(values):
                 view.error("k8s-selector", f"{path}.values", f"got {show(values)}", allowed="each value once")
         key = str(term)
-        if key in seen:
+        if key in seen and not has_unknown(term):
             view.error("k8s-duplicate", here, "is given twice", allowed="each topology once")
         seen.add(key)
 
