@@ -282,6 +282,8 @@ ROWS: list[tuple[str, str, Any, str | None]] = [
     ("storageclass-near", "allowedTopologies", [ZONES, ZONES], None),
     ("storageclass-near", "allowedTopologies", [{"matchLabelExpressions": [{"key": ZONE, "values": ["a"]}]}] * 2,
      "k8s-duplicate"),
+    ("service-board", "spec.sessionAffinity", DROP, None),
+    ("service-board", "spec.sessionAffinity", "None", None),
 ]  # fmt: skip
 
 
@@ -296,3 +298,11 @@ def test_inputs_are_weighed_together(row):
     name, path, value, rule = row
     found = {one.rule for one in findings(changed(OBJECTS, name, path, value)) if one.level == "error"}
     assert (rule in found) if rule else not found, found
+
+
+def test_what_a_server_drops_is_a_warning():
+    found = findings(changed(OBJECTS, "service-board", "spec.sessionAffinity", DROP))
+    assert [(one.level, one.path) for one in found if one.rule == "k8s-service"] == [
+        ("warning", "spec.sessionAffinityConfig")
+    ]
+    assert not [one for one in findings(OBJECTS) if one.rule == "k8s-service"]

@@ -42,11 +42,16 @@ def _service(view: View) -> None:
     elif address not in (None, "", "None") and _address(address) is None:
         view.error("k8s-service", "spec.clusterIP", f"got {show(address)}", allowed="an IP address, None, or nothing")
     seconds = view.number("spec.sessionAffinityConfig.clientIP.timeoutSeconds")
-    if seconds is not None and not 0 < seconds <= _DAY_S:
+    is_sticky = view.text("spec.sessionAffinity") == "ClientIP"
+    if is_sticky and seconds is not None and not 0 < seconds <= _DAY_S:
         path = "spec.sessionAffinityConfig.clientIP.timeoutSeconds"
         view.error("k8s-service", path, f"got {seconds:g}", allowed=f"1 to {_DAY_S}, a day")
-    if view.has("spec.sessionAffinityConfig") and view.lacks("spec.sessionAffinity"):
-        view.error("k8s-service", "spec.sessionAffinityConfig", "given without sessionAffinity", allowed="ClientIP")
+    if view.has("spec.sessionAffinityConfig") and not is_sticky and not view.is_unknown("spec.sessionAffinity"):
+        # The server takes it away (`SetDefaults_Service` of pkg/apis/core/v1) before it validates anything.
+        view.warning(
+            "k8s-service", "spec.sessionAffinityConfig", "is dropped without sessionAffinity ClientIP",
+            allowed="sessionAffinity ClientIP",
+        )  # fmt: skip
     _addresses(view, kind)
     policy, here = "spec.externalTrafficPolicy", "spec.healthCheckNodePort"
     is_cluster = view.lacks(policy) or view.text(policy) == "Cluster"

@@ -43,8 +43,6 @@ def _service(view: View) -> None:
         if entry.get("nodePort") not in (None, 0, UNKNOWN) and kind == "ClusterIP":
             view.error("k8s-service", f"{path}.nodePort", "given for type ClusterIP", allowed="NodePort, LoadBalancer")
     _port_entries(view)
-    if view.text("spec.sessionAffinity") not in (None, "ClientIP") and view.has("spec.sessionAffinityConfig"):
-        view.error("k8s-service", "spec.sessionAffinityConfig", "given without sessionAffinity ClientIP")
 
 
 def _blurred(view: View) -> bool:
