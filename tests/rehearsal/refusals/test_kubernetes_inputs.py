@@ -284,6 +284,9 @@ ROWS: list[tuple[str, str, Any, str | None]] = [
      "k8s-duplicate"),
     ("service-board", "spec.sessionAffinity", DROP, None),
     ("service-board", "spec.sessionAffinity", "None", None),
+    (DEFINED, f"{VERSION}.schema.openAPIV3Schema.properties.spec.properties.team", {"type": "int"}, "k8s-definition"),
+    (HOOK, "webhooks[0].clientConfig", {"url": "https://[::1"}, "k8s-webhook"),
+    (HOOK, "webhooks[0].clientConfig", {"url": "https://[::1]/check"}, None),
 ]  # fmt: skip
 
 

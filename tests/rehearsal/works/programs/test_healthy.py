@@ -204,3 +204,10 @@ def test_monitors_that_the_chart_makes_are_monitors(values, told):
 def test_a_program_that_reads_variables_itself_may_be_given_them(command, told):
     found = rules(pod("own:1", command=command, env=[{"name": "HOST", "value": "a"}]))
     assert ("programs-command" in found) == told
+
+
+@pytest.mark.parametrize(("url", "told"), [("http://[::1/grafana", False), ("http://[::1]/grafana", True)])
+def test_an_address_that_is_none_ends_no_rehearsal(url, told):
+    values = {"grafana.ini": {"server": {"root_url": url}}}
+    chart = {"chart": "grafana", "name": "grafana", "values": values}
+    assert ("programs-web-path" in rules(resource("kubernetes:helm.sh/v3:Release", "grafana", chart))) == told

@@ -128,15 +128,23 @@ def _webhooks(view: View) -> None:
 
 def _client(view: View, path: str, rule: str) -> None:
     url = view.text(f"{path}.url")
-    if url is not None:
-        parts = urlsplit(url)
-        if parts.scheme != "https" or not parts.hostname or parts.query or parts.fragment or parts.username:
-            view.error(rule, f"{path}.url", f"got {show(url)}", allowed="https://host/path, without query or user")
+    if url is not None and not _is_secure(url):
+        view.error(rule, f"{path}.url", f"got {show(url)}", allowed="https://host/path, without query or user")
     port, where = view.number(f"{path}.service.port"), view.text(f"{path}.service.path")
     if port is not None and not 1 <= port <= 65535:
         view.error(rule, f"{path}.service.port", f"got {port:g}", allowed="must be 1 to 65535")
     if where and not where.startswith("/"):
         view.error(rule, f"{path}.service.path", f"got {show(where)}", allowed="must begin with /")
+
+
+def _is_secure(url: str) -> bool:
+    """Whether the server may ask a webhook at an address."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:  # a bracket that is not closed
+        return False
+    extra = parts.query or parts.fragment or parts.username
+    return parts.scheme == "https" and bool(parts.hostname) and not extra
 
 
 def _rule(view: View, path: str, entry: Mapping[str, Any], rule: str) -> None:

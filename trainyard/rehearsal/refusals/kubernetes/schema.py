@@ -33,6 +33,7 @@ _LIMITS: Final[dict[type, tuple[str, str, str]]] = {
     dict: ("minProperties", "maxProperties", "entries"),
 }
 _TYPES: dict[str, tuple[type, ...]] = {"string": (str,), "boolean": (bool,), "array": (list,), "object": (dict,)}
+"""What a type takes; another one, such as `int`, is told of where it is defined, and takes anything here."""
 
 
 @cache
@@ -209,7 +210,7 @@ class Checker:
                 whole = not isinstance(value, bool) and isinstance(value, (int, float))
                 if whole and (kind == "number" or isinstance(value, int) or value.is_integer()):
                     return True
-            elif isinstance(value, _TYPES[kind]):
+            elif isinstance(value, _TYPES.get(kind, (object,))):
                 return True
         article = "an" if names[0][0] in "aeio" else "a"
         view.error(
