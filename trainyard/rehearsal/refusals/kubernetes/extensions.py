@@ -15,9 +15,9 @@ from urllib.parse import urlsplit
 from trainyard.recorded.model import UNKNOWN
 from trainyard.recorded.read import as_number, follow
 from trainyard.rehearsal.context import View, listed, show
+from trainyard.rehearsal.refusals.kubernetes.dns import DNS_LABEL
 from trainyard.rehearsal.refusals.kubernetes.schema import as_sent
 
-_LABEL: Final = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
 _REVIEWS: Final = ("v1", "v1beta1")
 _TYPES: Final = ("object", "array", "string", "integer", "number", "boolean")
 _PARAMS: Final = re.compile(r"(?<![\w.'\"])params\b(?!\s*:)")
@@ -40,10 +40,10 @@ def _definition(view: View) -> None:
         view.error("k8s-definition", "spec.group", f"got {show(group)}", allowed="a domain such as example.com")
     for key in ("plural", "singular", "kind", "listKind"):
         text = view.text(f"spec.names.{key}")
-        if text and not _LABEL.fullmatch(text.lower() if key in ("kind", "listKind") else text):
+        if text and not DNS_LABEL.fullmatch(text.lower() if key in ("kind", "listKind") else text):
             view.error("k8s-definition", f"spec.names.{key}", f"got {show(text)}", allowed="must be a DNS label")
     for index, text in enumerate(view.texts("spec.names.shortNames")):
-        if not _LABEL.fullmatch(text):
+        if not DNS_LABEL.fullmatch(text):
             here = f"spec.names.shortNames[{index}]"
             view.error("k8s-definition", here, f"got {show(text)}", allowed="must be a DNS label")
     versions = list(view.items("spec.versions"))
@@ -57,7 +57,7 @@ def _definition(view: View) -> None:
         if word in seen and word is not UNKNOWN:
             view.error("k8s-duplicate", f"{path}.name", f"{show(word)} is given twice", allowed="each version once")
         seen.add(word)
-        if isinstance(word, str) and not (_LABEL.fullmatch(word) and word[0].isalpha()):
+        if isinstance(word, str) and not (DNS_LABEL.fullmatch(word) and word[0].isalpha()):
             view.error("k8s-definition", f"{path}.name", f"got {show(word)}", allowed="a label such as v1")
         schema = follow(entry, "schema", "openAPIV3Schema")
         if schema is None and UNKNOWN not in entry.values():
@@ -279,7 +279,7 @@ def _service(view: View) -> None:
 
 def _runtime_class(view: View) -> None:
     handler = view.text("handler")
-    if handler is not None and not _LABEL.fullmatch(handler):
+    if handler is not None and not DNS_LABEL.fullmatch(handler):
         view.error("k8s-name", "handler", f"got {show(handler)}", allowed="must be a DNS label")
 
 

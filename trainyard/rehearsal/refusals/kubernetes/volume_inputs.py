@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from trainyard.recorded.model import UNKNOWN, has_unknown
 from trainyard.recorded.quantities import quantity
 from trainyard.rehearsal.context import View, listed, show
+from trainyard.rehearsal.refusals.kubernetes.dns import DNS_NAME
 
 _LEAST_TOKEN_S: Final = 600
 _MOST_TOKEN_S: Final = 2**32
@@ -27,7 +27,6 @@ _PROJECTED: Final = (
 _NOT_CSI: Final = ("nfs", "hostPath", "local", "iscsi", "fc")
 _OPPOSITE: Final = (("BestEffort", "NotBestEffort"), ("Terminating", "NotTerminating"))
 _WHOLE: Final = ("pods", "services", "persistentvolumeclaims", "secrets", "configmaps", "resourcequotas")
-_DOMAIN: Final = re.compile(r"(?=.{1,253}$)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*")
 
 
 def check(view: View, kind: str) -> None:
@@ -84,13 +83,13 @@ def _claim_of(view: View, path: str) -> None:
         if view.lacks(here):
             view.error("k8s-claim", here, "is missing", allowed="a required field")
     name = view.text(f"{path}.storageClassName")
-    if name and not _DOMAIN.fullmatch(name):
+    if name and not DNS_NAME.fullmatch(name):
         view.error("k8s-claim", f"{path}.storageClassName", f"got {show(name)}", allowed="a class's name, or ''")
 
 
 def _claim(view: View) -> None:
     name = view.text("spec.storageClassName")
-    if name and not _DOMAIN.fullmatch(name):
+    if name and not DNS_NAME.fullmatch(name):
         view.error("k8s-claim", "spec.storageClassName", f"got {show(name)}", allowed="a class's name, or ''")
     source, other = view.mapping("spec.dataSource"), view.mapping("spec.dataSourceRef")
     for path, given in (("spec.dataSource", source), ("spec.dataSourceRef", other)):
