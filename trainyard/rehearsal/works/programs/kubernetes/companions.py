@@ -29,7 +29,7 @@ _FOR_EVER: Final = re.compile(
 """Commands that serve or wait for ever; TensorBoard where it is run, for trainers are told to report to it."""
 _BEHIND: Final = re.compile(
     r"\bwhile (?:true|:) *;(?:(?!\bdone\b).)*\bdone *&(?![&>\d])"
-    r"|(?:\bsleep |\btail -[fF] |\bhttp\.server\b|\btensorboard\b|\bmlflow )(?:[^;&|\n]|>&\d?)*(?<!>)&(?![&>\d])",
+    r"|(?:\bsleep |\btail -[fF] |\bhttp\.server\b|\btensorboard\b|\bmlflow )(?:[^;&|\n]|>&)*(?<!>)&(?![&>\d])",
     re.DOTALL,
 )
 """What a shell leaves behind as it goes on; its container ends without it, unless the shell waits for all."""
