@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.rehearsal.refusals.builders import DROP, changed, findings, obj
-from trainyard.recorded.model import RecordedResource
+from trainyard.recorded.model import UNKNOWN, RecordedResource
 
 LABELS = {"app": "board"}
 POD: dict[str, Any] = {
@@ -41,6 +41,15 @@ POD: dict[str, Any] = {
     "affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [
         {"matchFields": [{"key": "metadata.name", "operator": "NotIn", "values": ["node-1"]}]}]}}},
 }  # fmt: skip
+
+
+def together(second: str, whole: str) -> dict[str, Any]:
+    """Two containers, of which the first requests 100m, in a pod that requests some as a whole."""
+    first, other = ({**POD["containers"][0], "name": name} for name in ("first", "other"))
+    other["resources"] = {"requests": {"cpu": second}}
+    return {"containers": [first, other], "resources": {"requests": {"cpu": whole}}}
+
+
 TEMPLATE = {"metadata": {"labels": LABELS}, "spec": POD}
 CPU = {"type": "Resource", "resource": {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 250}}}
 PROPERTIES = {"team": {"type": "string"}, "size": {"type": "integer", "default": 3}}
@@ -83,6 +92,7 @@ OBJECTS: list[RecordedResource] = [
     obj("v1", "PersistentVolumeClaim", "restored", "tools", spec={
         "accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}},
         "dataSource": {"apiGroup": "snapshot.storage.k8s.io", "kind": "VolumeSnapshot", "name": "nightly"}}),
+    obj("storage.k8s.io/v1", "StorageClass", "near", provisioner="ebs.csi.aws.com"),
     obj("v1", "ResourceQuota", "rest", "tools", spec={"scopes": ["BestEffort"], "hard": {"pods": "4"}}),
     obj("v1", "LimitRange", "limits", "tools", spec={"limits": [
         {"type": "Container", "min": {"cpu": "100m"}, "max": {"cpu": "1"}, "maxLimitRequestRatio": {"cpu": "10"}}]}),
@@ -123,6 +133,14 @@ POLICY = "spec.validations[0].expression"
 VERSION = "spec.versions[0]"
 BOARD, HOOK = "deployment-board", "validatingwebhookconfiguration-board"
 DEFINED, GUARD = "customresourcedefinition-boards.example.com", "validatingadmissionpolicy-owners"
+WEBHOOK = {
+    "name": "pods.board.example.com", "admissionReviewVersions": ["v1"], "sideEffects": "None", "rules": [RULE],
+    "clientConfig": {"service": {"name": "board", "namespace": "tools"}},
+}  # fmt: skip
+RESIZED = {"resourceName": "cpu", "restartPolicy": "NotRequired"}
+NAMELESS = {"name": UNKNOWN, "served": True, "storage": True, "schema": {"openAPIV3Schema": SCHEMA}}
+ZONE = "topology.kubernetes.io/zone"
+ZONES = {"matchLabelExpressions": [{"key": ZONE, "values": [UNKNOWN, UNKNOWN]}]}
 ROWS: list[tuple[str, str, Any, str | None]] = [
     (BOARD, f"{FIRST}.env[0].name", "A=B", "k8s-env"),
     (BOARD, f"{FIRST}.env[0].name", "my.dotted-name", None),
@@ -236,6 +254,39 @@ ROWS: list[tuple[str, str, Any, str | None]] = [
     ("validatingadmissionpolicybinding-owners", "spec.paramRef", {"name": "owners"}, "k8s-admission"),
     ("apiservice-v1.metrics.example.com", "spec.versionPriority", 5000, "k8s-number"),
     ("jobset-sweep", "spec.replicatedJobs[1].dependsOn[0].name", "workers", "k8s-job-set"),
+    ("limitrange-limits", "spec.limits[0]", {"type": "Container", "min": {"cpu": "100m"}, "max": {"cpu": "300m"},
+                                             "maxLimitRequestRatio": {"cpu": "3"}}, None),
+    ("limitrange-limits", "spec.limits[0]", {"type": "Container", "min": {"cpu": "100m"}, "max": {"cpu": "300m"},
+                                             "maxLimitRequestRatio": {"cpu": "3.1"}}, "k8s-limit-range"),
+    (BOARD, SPEC, {**POD, **together("200m", "300m")}, None),
+    (BOARD, SPEC, {**POD, **together("201m", "300m")}, "k8s-resources"),
+    (DEFINED, f"{VERSION}.schema.openAPIV3Schema.properties.spec",
+     {"type": "object", "properties": {}, "x_kubernetes_preserve_unknown_fields": True}, None),
+    (DEFINED, f"{VERSION}.schema.openAPIV3Schema.properties.spec", {"x_kubernetes_int_or_string": True}, "k8s-type"),
+    (DEFINED, f"{VERSION}.schema.openAPIV3Schema.properties.spec",
+     {"type": "object", "x_kubernetes_preserve_unknown": True}, "k8s-unknown-field"),
+    (HOOK, "webhooks", [{**WEBHOOK, "name": UNKNOWN}, {**WEBHOOK, "name": UNKNOWN}], None),
+    (HOOK, "webhooks", [WEBHOOK, WEBHOOK], "k8s-webhook"),
+    (BOARD, f"{SPEC}.schedulingGates", [{"name": UNKNOWN}, {"name": UNKNOWN}], None),
+    (BOARD, f"{SPEC}.schedulingGates", [{"name": "a"}, {"name": "a"}], "k8s-duplicate"),
+    (BOARD, f"{FIRST}.resources.claims", [{"name": UNKNOWN}, {"name": UNKNOWN}], None),
+    (BOARD, f"{FIRST}.resources.claims", [{"name": "gpu", "request": "a"}, {"name": "gpu", "request": "a"}],
+     "k8s-duplicate"),
+    (BOARD, f"{FIRST}.resizePolicy", [RESIZED, RESIZED], "k8s-container"),
+    (BOARD, f"{FIRST}.resizePolicy", [{**RESIZED, "resourceName": UNKNOWN}] * 2, None),
+    (DEFINED, "spec.versions", [NAMELESS, {**NAMELESS, "storage": False}], None),
+    (DEFINED, "spec.versions", [{**NAMELESS, "name": "v1"}, {**NAMELESS, "name": "v1", "storage": False}],
+     "k8s-duplicate"),
+    (GUARD, "spec.matchConditions", [{"name": UNKNOWN, "expression": "true"}] * 2, None),
+    (GUARD, "spec.matchConditions", [{"name": "a", "expression": "true"}] * 2, "k8s-duplicate"),
+    ("storageclass-near", "allowedTopologies", [ZONES, ZONES], None),
+    ("storageclass-near", "allowedTopologies", [{"matchLabelExpressions": [{"key": ZONE, "values": ["a"]}]}] * 2,
+     "k8s-duplicate"),
+    ("service-board", "spec.sessionAffinity", DROP, None),
+    ("service-board", "spec.sessionAffinity", "None", None),
+    (DEFINED, f"{VERSION}.schema.openAPIV3Schema.properties.spec.properties.team", {"type": "int"}, "k8s-definition"),
+    (HOOK, "webhooks[0].clientConfig", {"url": "https://[::1"}, "k8s-webhook"),
+    (HOOK, "webhooks[0].clientConfig", {"url": "https://[::1]/check"}, None),
 ]  # fmt: skip
 
 
@@ -250,3 +301,11 @@ def test_inputs_are_weighed_together(row):
     name, path, value, rule = row
     found = {one.rule for one in findings(changed(OBJECTS, name, path, value)) if one.level == "error"}
     assert (rule in found) if rule else not found, found
+
+
+def test_what_a_server_drops_is_a_warning():
+    found = findings(changed(OBJECTS, "service-board", "spec.sessionAffinity", DROP))
+    assert [(one.level, one.path) for one in found if one.rule == "k8s-service"] == [
+        ("warning", "spec.sessionAffinityConfig")
+    ]
+    assert not [one for one in findings(OBJECTS) if one.rule == "k8s-service"]

@@ -12,7 +12,7 @@ from trainyard.recorded.read import follow
 from trainyard.rehearsal.context import Stack, View
 from trainyard.rehearsal.refusals.kubernetes import charts, kueue, kueue_sharing, objects
 from trainyard.rehearsal.refusals.kubernetes.index import Asked, Objects
-from trainyard.rehearsal.refusals.kubernetes.schema import Checker
+from trainyard.rehearsal.refusals.kubernetes.schema import Checker, as_sent
 
 _BY_SCHEMA: Final = Sound(8192)
 _EXTENSIONS: Final = "kubernetes:apiextensions.k8s.io/"
@@ -57,7 +57,7 @@ def _defined(views: Sequence[View]) -> dict[tuple[str | None, str | None], Mappi
         for _, version in view.items("spec.versions"):
             schema = follow(version, "schema", "openAPIV3Schema")
             if isinstance(schema, Mapping) and not has_unknown(schema):
-                found[f"{group}/{version.get('name')}", kind] = schema
+                found[f"{group}/{version.get('name')}", kind] = as_sent(schema)
     return found
 
 

@@ -187,7 +187,7 @@ def _claims(view: View, pod: str, path: str) -> None:
                 allowed="a name of spec.resourceClaims", hint=nearest(name, known),
             )  # fmt: skip
         identity = name, entry.get("request")
-        if identity in seen:
+        if identity in seen and UNKNOWN not in identity:
             view.error("k8s-device-claim", here, f"{show(name)} is given twice", allowed="each claim once")
         seen.add(identity)
 
@@ -196,7 +196,7 @@ def _resizing(view: View, path: str, spec: Mapping[str, Any]) -> None:
     seen: set[object] = set()
     for here, entry in view.items(f"{path}.resizePolicy"):
         name = entry.get("resourceName")
-        if name in seen:
+        if name in seen and name is not UNKNOWN:
             view.error("k8s-container", f"{here}.resourceName", f"{show(name)} is given twice", allowed="each once")
         seen.add(name)
         if spec.get("restartPolicy") == "Never" and entry.get("restartPolicy") == "RestartContainer":

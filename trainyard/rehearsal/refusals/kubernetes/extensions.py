@@ -15,8 +15,9 @@ from urllib.parse import urlsplit
 from trainyard.recorded.model import UNKNOWN
 from trainyard.recorded.read import as_number, follow
 from trainyard.rehearsal.context import View, listed, show
+from trainyard.rehearsal.refusals.kubernetes.dns import DNS_LABEL
+from trainyard.rehearsal.refusals.kubernetes.schema import as_sent
 
-_LABEL: Final = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
 _REVIEWS: Final = ("v1", "v1beta1")
 _TYPES: Final = ("object", "array", "string", "integer", "number", "boolean")
 _PARAMS: Final = re.compile(r"(?<![\w.'\"])params\b(?!\s*:)")
@@ -39,10 +40,10 @@ def _definition(view: View) -> None:
         view.error("k8s-definition", "spec.group", f"got {show(group)}", allowed="a domain such as example.com")
     for key in ("plural", "singular", "kind", "listKind"):
         text = view.text(f"spec.names.{key}")
-        if text and not _LABEL.fullmatch(text.lower() if key in ("kind", "listKind") else text):
+        if text and not DNS_LABEL.fullmatch(text.lower() if key in ("kind", "listKind") else text):
             view.error("k8s-definition", f"spec.names.{key}", f"got {show(text)}", allowed="must be a DNS label")
     for index, text in enumerate(view.texts("spec.names.shortNames")):
-        if not _LABEL.fullmatch(text):
+        if not DNS_LABEL.fullmatch(text):
             here = f"spec.names.shortNames[{index}]"
             view.error("k8s-definition", here, f"got {show(text)}", allowed="must be a DNS label")
     versions = list(view.items("spec.versions"))
@@ -53,16 +54,16 @@ def _definition(view: View) -> None:
     seen: set[object] = set()
     for path, entry in versions:
         word = entry.get("name")
-        if word in seen:
+        if word in seen and word is not UNKNOWN:
             view.error("k8s-duplicate", f"{path}.name", f"{show(word)} is given twice", allowed="each version once")
         seen.add(word)
-        if isinstance(word, str) and not (_LABEL.fullmatch(word) and word[0].isalpha()):
+        if isinstance(word, str) and not (DNS_LABEL.fullmatch(word) and word[0].isalpha()):
             view.error("k8s-definition", f"{path}.name", f"got {show(word)}", allowed="a label such as v1")
         schema = follow(entry, "schema", "openAPIV3Schema")
         if schema is None and UNKNOWN not in entry.values():
             view.error("k8s-definition", f"{path}.schema", "is missing", allowed="an openAPIV3Schema")
         elif isinstance(schema, Mapping):
-            _structural(view, f"{path}.schema.openAPIV3Schema", schema, root=True)
+            _structural(view, f"{path}.schema.openAPIV3Schema", as_sent(schema), root=True)
         for here, column in view.items(f"{path}.additionalPrinterColumns"):
             where = column.get("jsonPath")
             if isinstance(where, str) and not where.startswith("."):
@@ -112,9 +113,10 @@ def _structural(view: View, path: str, schema: Mapping[str, Any], *, root: bool 
 def _webhooks(view: View) -> None:
     names: set[object] = set()
     for path, entry in view.items("webhooks"):
-        if entry.get("name") in names:
-            view.error("k8s-webhook", f"{path}.name", f"{show(entry.get('name'))} is given twice", allowed="each once")
-        names.add(entry.get("name"))
+        name = entry.get("name")
+        if name in names and name is not UNKNOWN:
+            view.error("k8s-webhook", f"{path}.name", f"{show(name)} is given twice", allowed="each once")
+        names.add(name)
         reviews = listed(entry.get("admissionReviewVersions"))
         if not view.blurred(f"{path}.admissionReviewVersions") and not {*map(str, reviews)} & {*_REVIEWS}:
             here = f"{path}.admissionReviewVersions"
@@ -126,15 +128,23 @@ def _webhooks(view: View) -> None:
 
 def _client(view: View, path: str, rule: str) -> None:
     url = view.text(f"{path}.url")
-    if url is not None:
-        parts = urlsplit(url)
-        if parts.scheme != "https" or not parts.hostname or parts.query or parts.fragment or parts.username:
-            view.error(rule, f"{path}.url", f"got {show(url)}", allowed="https://host/path, without query or user")
+    if url is not None and not _is_secure(url):
+        view.error(rule, f"{path}.url", f"got {show(url)}", allowed="https://host/path, without query or user")
     port, where = view.number(f"{path}.service.port"), view.text(f"{path}.service.path")
     if port is not None and not 1 <= port <= 65535:
         view.error(rule, f"{path}.service.port", f"got {port:g}", allowed="must be 1 to 65535")
     if where and not where.startswith("/"):
         view.error(rule, f"{path}.service.path", f"got {show(where)}", allowed="must begin with /")
+
+
+def _is_secure(url: str) -> bool:
+    """Whether the server may ask a webhook at an address."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:  # a bracket that is not closed
+        return False
+    extra = parts.query or parts.fragment or parts.username
+    return parts.scheme == "https" and bool(parts.hostname) and not extra
 
 
 def _rule(view: View, path: str, entry: Mapping[str, Any], rule: str) -> None:
@@ -191,11 +201,10 @@ def _policy(view: View) -> None:
             defined.add(view.text(path.removesuffix("expression") + "name") or "")
     seen: set[object] = set()
     for path, entry in view.items("spec.matchConditions"):
-        if entry.get("name") in seen:
-            view.error(
-                "k8s-duplicate", f"{path}.name", f"{show(entry.get('name'))} is given twice", allowed="each once"
-            )
-        seen.add(entry.get("name"))
+        name = entry.get("name")
+        if name in seen and name is not UNKNOWN:
+            view.error("k8s-duplicate", f"{path}.name", f"{show(name)} is given twice", allowed="each once")
+        seen.add(name)
 
 
 def _names(view: View) -> set[str]:
@@ -270,7 +279,7 @@ def _service(view: View) -> None:
 
 def _runtime_class(view: View) -> None:
     handler = view.text("handler")
-    if handler is not None and not _LABEL.fullmatch(handler):
+    if handler is not None and not DNS_LABEL.fullmatch(handler):
         view.error("k8s-name", "handler", f"got {show(handler)}", allowed="must be a DNS label")
 
 

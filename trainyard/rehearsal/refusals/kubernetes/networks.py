@@ -7,15 +7,14 @@ pkg/apis/discovery of Kubernetes 1.35, as generally known.
 from __future__ import annotations
 
 import ipaddress
-import re
 from collections.abc import Callable, Mapping
 from typing import Final
 
 from trainyard.recorded.model import UNKNOWN
 from trainyard.recorded.read import as_number
 from trainyard.rehearsal.context import View, listed, show
+from trainyard.rehearsal.refusals.kubernetes.dns import DNS_NAME, address
 
-_DOMAIN: Final = re.compile(r"(?=.{1,253}$)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*")
 _BAD_IN_PATH: Final = ("//", "/./", "/../", "%2f", "%2F")
 _BAD_ENDS: Final = ("/..", "/.")
 _DAY_S: Final = 86400
@@ -32,21 +31,26 @@ def check(view: View, kind: str) -> None:
 def _service(view: View) -> None:
     kind = None if view.is_unknown("spec.type") else view.text("spec.type") or "ClusterIP"
     name = view.text("spec.externalName")
-    if kind == "ExternalName" and name is not None and not _DOMAIN.fullmatch(name.removesuffix(".").lower()):
+    if kind == "ExternalName" and name is not None and not DNS_NAME.fullmatch(name.removesuffix(".").lower()):
         view.error(
             "k8s-service", "spec.externalName", f"got {show(name)}", allowed="a DNS name, without scheme or port"
         )
-    address = view.text("spec.clusterIP")
-    if kind == "ExternalName" and address is not None and address != "":
+    own = view.text("spec.clusterIP")
+    if kind == "ExternalName" and own is not None and own != "":
         view.error("k8s-service", "spec.clusterIP", "given for type ExternalName", allowed="none")
-    elif address not in (None, "", "None") and _address(address) is None:
-        view.error("k8s-service", "spec.clusterIP", f"got {show(address)}", allowed="an IP address, None, or nothing")
+    elif own not in (None, "", "None") and address(own) is None:
+        view.error("k8s-service", "spec.clusterIP", f"got {show(own)}", allowed="an IP address, None, or nothing")
     seconds = view.number("spec.sessionAffinityConfig.clientIP.timeoutSeconds")
-    if seconds is not None and not 0 < seconds <= _DAY_S:
+    is_sticky = view.text("spec.sessionAffinity") == "ClientIP"
+    if is_sticky and seconds is not None and not 0 < seconds <= _DAY_S:
         path = "spec.sessionAffinityConfig.clientIP.timeoutSeconds"
         view.error("k8s-service", path, f"got {seconds:g}", allowed=f"1 to {_DAY_S}, a day")
-    if view.has("spec.sessionAffinityConfig") and view.lacks("spec.sessionAffinity"):
-        view.error("k8s-service", "spec.sessionAffinityConfig", "given without sessionAffinity", allowed="ClientIP")
+    if view.has("spec.sessionAffinityConfig") and not is_sticky and not view.is_unknown("spec.sessionAffinity"):
+        # The server takes it away (`SetDefaults_Service` of pkg/apis/core/v1) before it validates anything.
+        view.warning(
+            "k8s-service", "spec.sessionAffinityConfig", "is dropped without sessionAffinity ClientIP",
+            allowed="sessionAffinity ClientIP",
+        )  # fmt: skip
     _addresses(view, kind)
     policy, here = "spec.externalTrafficPolicy", "spec.healthCheckNodePort"
     is_cluster = view.lacks(policy) or view.text(policy) == "Cluster"
@@ -73,7 +77,7 @@ def _service(view: View) -> None:
 
 def _addresses(view: View, kind: str | None) -> None:
     for index, item in enumerate(view.entries("spec.externalIPs")):
-        if isinstance(item, str) and _address(item) is None:
+        if isinstance(item, str) and address(item) is None:
             view.error("k8s-service", f"spec.externalIPs[{index}]", f"got {show(item)}", allowed="an IP address")
     if view.entries("spec.loadBalancerSourceRanges") and kind not in ("LoadBalancer", None):
         here = "spec.loadBalancerSourceRanges"
@@ -82,13 +86,6 @@ def _addresses(view: View, kind: str | None) -> None:
         if isinstance(item, str) and not _is_network(item.strip()):
             here = f"spec.loadBalancerSourceRanges[{index}]"
             view.error("k8s-cidr", here, f"got {show(item)}", allowed="an address block such as 10.0.0.0/8")
-
-
-def _address(text: str | None) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
-    try:
-        return ipaddress.ip_address(text or "")
-    except ValueError:
-        return None
 
 
 def _is_network(text: str) -> bool:
@@ -131,9 +128,9 @@ def _backend(view: View, path: str) -> None:
 def _host(view: View, path: str, host: object) -> None:
     if not isinstance(host, str) or not host:
         return
-    if _address(host) is not None:
+    if address(host) is not None:
         view.error("k8s-ingress", path, f"got {show(host)}", allowed="a DNS name, no address")
-    elif not _DOMAIN.fullmatch(host.removeprefix("*.")):
+    elif not DNS_NAME.fullmatch(host.removeprefix("*.")):
         view.error("k8s-ingress", path, f"got {show(host)}", allowed="a DNS name, or *.name; no scheme, port or path")
 
 
@@ -141,11 +138,11 @@ def _endpoints(view: View) -> None:
     kind = view.text("addressType")
     for path, entry in view.items("endpoints"):
         for index, item in enumerate(listed(entry.get("addresses"))):
-            found = _address(item) if isinstance(item, str) else None
+            found = address(item) if isinstance(item, str) else None
             here = f"{path}.addresses[{index}]"
             if not isinstance(item, str) or kind is None:
                 continue
-            if kind == "FQDN" and not _DOMAIN.fullmatch(item):
+            if kind == "FQDN" and not DNS_NAME.fullmatch(item):
                 view.error("k8s-endpoints", here, f"got {show(item)}", allowed="a DNS name")
             elif kind != "FQDN" and (found is None or f"IPv{found.version}" != kind):
                 view.error("k8s-endpoints", here, f"got {show(item)}", allowed=f"an address of {kind}")

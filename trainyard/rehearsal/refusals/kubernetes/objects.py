@@ -25,12 +25,11 @@ from trainyard.rehearsal.refusals.kubernetes import (
     services,
     volume_inputs,
 )
+from trainyard.rehearsal.refusals.kubernetes.dns import DNS_LABEL, DNS_NAME
 from trainyard.rehearsal.refusals.kubernetes.index import Objects, kind_of, object_namespace
 from trainyard.rehearsal.refusals.kubernetes.pods import check_pod, check_port
 from trainyard.rehearsal.refusals.labels import check_label, is_label_key
 
-_LABEL = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
-_SUBDOMAIN = re.compile(r"(?=.{1,253}$)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*")
 _NAMED_AS_LABEL: Final = frozenset({"Namespace", "Service", "TrainJob"})
 _PATH_SEGMENT: Final = frozenset({"Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding"})
 _BUILT_IN_NAMESPACES: Final = frozenset({"default", "kube-system", "kube-public", "kube-node-lease"})
@@ -95,9 +94,9 @@ def check(view: View, objects: Objects) -> None:
 
 def _metadata(view: View, objects: Objects) -> None:
     kind, name = kind_of(view) or "", view.text("metadata.name")
-    pattern, allowed = _SUBDOMAIN, "must be a DNS name: lower-case letters, digits, '-' and '.', at most 253"
+    pattern, allowed = DNS_NAME, "must be a DNS name: lower-case letters, digits, '-' and '.', at most 253"
     if kind in _NAMED_AS_LABEL:
-        pattern, allowed = _LABEL, "must be a DNS label: lower-case letters, digits and '-', at most 63"
+        pattern, allowed = DNS_LABEL, "must be a DNS label: lower-case letters, digits and '-', at most 63"
     elif kind in _PATH_SEGMENT:
         pattern, allowed = re.compile(r"(?!\.{1,2}$)[^/%]+"), "must not hold / or %"
     if name is not None and not pattern.fullmatch(name):

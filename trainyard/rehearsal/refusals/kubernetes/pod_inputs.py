@@ -6,7 +6,7 @@ Source: `ValidatePodSpec`, `ValidatePodTemplateSpec`, `validatePodDNSConfig`, `V
 
 from __future__ import annotations
 
-import ipaddress
+import math
 import re
 from collections.abc import Mapping
 from typing import Any, Final
@@ -15,10 +15,9 @@ from trainyard.recorded.model import UNKNOWN
 from trainyard.recorded.quantities import quantity
 from trainyard.rehearsal.context import View, listed, show
 from trainyard.rehearsal.refusals.kubernetes.container_inputs import containers
+from trainyard.rehearsal.refusals.kubernetes.dns import DNS_LABEL, DNS_NAME, address
 from trainyard.rehearsal.refusals.labels import LABEL_KEY, is_label_key
 
-_DOMAIN: Final = re.compile(r"(?=.{1,253}$)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*")
-_LABEL: Final = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
 _SEARCH: Final = re.compile(r"(?=.{1,254}$)[a-zA-Z0-9_.]([a-zA-Z0-9_.-]*[a-zA-Z0-9_.])?")
 _SYSCTL: Final = re.compile(r"(?=.{1,253}$)[a-z0-9]([-_a-z0-9]*[a-z0-9])?([./][a-z0-9]([-_a-z0-9]*[a-z0-9])?)*")
 _OF_HOST: Final = {
@@ -51,7 +50,7 @@ def check(view: View, path: str, spec: Mapping[str, Any]) -> None:
     gates: set[object] = set()
     for here, entry in view.items(f"{path}.schedulingGates"):
         name = entry.get("name")
-        if name in gates:
+        if name in gates and name is not UNKNOWN:
             view.error("k8s-duplicate", here, f"{show(name)} is given twice", allowed="each gate once")
         gates.add(name)
         if isinstance(name, str) and not is_label_key(name):
@@ -63,7 +62,7 @@ def _names(view: View, path: str) -> None:
     if len(servers) > _MOST_NAME_SERVERS:
         view.error("k8s-dns", f"{path}.dnsConfig.nameservers", f"has {len(servers)} entries", allowed="at most 3")
     for index, item in enumerate(servers):
-        if isinstance(item, str) and not _is_address(item):
+        if isinstance(item, str) and address(item) is None:
             here = f"{path}.dnsConfig.nameservers[{index}]"
             view.error("k8s-dns", here, f"got {show(item)}", allowed="an IP address")
     searches = view.entries(f"{path}.dnsConfig.searches")
@@ -77,19 +76,11 @@ def _names(view: View, path: str) -> None:
         if entry.get("name") in (None, ""):
             view.error("k8s-dns", f"{here}.name", "is missing", allowed="an option such as ndots")
     for here, entry in view.items(f"{path}.hostAliases"):
-        if isinstance(entry.get("ip"), str) and not _is_address(entry["ip"]):
+        if isinstance(entry.get("ip"), str) and address(entry["ip"]) is None:
             view.error("k8s-dns", f"{here}.ip", f"got {show(entry['ip'])}", allowed="an IP address")
         for index, item in enumerate(listed(entry.get("hostnames"))):
-            if isinstance(item, str) and not _DOMAIN.fullmatch(item):
+            if isinstance(item, str) and not DNS_NAME.fullmatch(item):
                 view.error("k8s-dns", f"{here}.hostnames[{index}]", f"got {show(item)}", allowed="a DNS name")
-
-
-def _is_address(text: str) -> bool:
-    try:
-        ipaddress.ip_address(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _kernel(view: View, path: str) -> None:
@@ -156,7 +147,7 @@ def _claims(view: View, path: str) -> None:
                 allowed=f"one of {' or '.join(ways)}",
             )
         name = entry.get("name")
-        if isinstance(name, str) and not _LABEL.fullmatch(name):
+        if isinstance(name, str) and not DNS_LABEL.fullmatch(name):
             view.error("k8s-device-claim", f"{here}.name", f"got {show(name)}", allowed="must be a DNS label")
 
 
@@ -177,6 +168,6 @@ def _whole_pod(view: View, path: str) -> None:
             if whole is None:
                 continue
             least = sum(known) if part == "requests" else max(known, default=0.0)
-            if least > whole:
+            if least > whole and not math.isclose(least, whole):  # 100m and 200m make 300m
                 told = "its containers request more together" if part == "requests" else "a container's limit is more"
                 view.error("k8s-resources", here, f"got {value}, and {told}", allowed=f"at least {least:g}")

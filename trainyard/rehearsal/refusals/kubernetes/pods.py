@@ -17,11 +17,11 @@ from trainyard.recorded.quantities import quantity
 from trainyard.recorded.read import as_number, follow
 from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.refusals.kubernetes import pod_rules
+from trainyard.rehearsal.refusals.kubernetes.dns import DNS_LABEL
 from trainyard.rehearsal.refusals.kubernetes.index import Objects, object_namespace
 from trainyard.rehearsal.refusals.labels import check_label
 
 _BY_RULES: Final = Sound(4096)
-_LABEL = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
 _BUILT_IN_CLASSES: Final = frozenset({"system-cluster-critical", "system-node-critical"})
 
 
@@ -32,7 +32,7 @@ def check_pod(view: View, path: str, spec: Mapping[str, Any], objects: Objects) 
     for here, volume in view.items(f"{path}.volumes"):
         name = volume.get("name")
         if isinstance(name, str):
-            if not _LABEL.fullmatch(name):
+            if not DNS_LABEL.fullmatch(name):
                 view.error("k8s-volume", f"{here}.name", f"got {show(name)}", allowed="must be a DNS label")
             volumes[name] = here
         _volume_sources(view, here, volume, objects)
@@ -95,7 +95,7 @@ def check_pod(view: View, path: str, spec: Mapping[str, Any], objects: Objects) 
 def _container(view: View, path: str, container: Mapping[str, Any], seen: set[str], objects: Objects) -> None:
     name = container.get("name")
     if isinstance(name, str):
-        if not _LABEL.fullmatch(name):
+        if not DNS_LABEL.fullmatch(name):
             view.error("k8s-container-name", f"{path}.name", f"got {show(name)}", allowed="must be a DNS label")
         if name in seen:
             view.error(

@@ -33,6 +33,7 @@ _LIMITS: Final[dict[type, tuple[str, str, str]]] = {
     dict: ("minProperties", "maxProperties", "entries"),
 }
 _TYPES: dict[str, tuple[type, ...]] = {"string": (str,), "boolean": (bool,), "array": (list,), "object": (dict,)}
+"""What a type takes; another one, such as `int`, is told of where it is defined, and takes anything here."""
 
 
 @cache
@@ -76,6 +77,17 @@ def custom_resources() -> dict[str, Any]:
     table: dict[str, Any] = json.loads(text)
     table["kinds"] |= KINDS
     return table
+
+
+def as_sent(schema: Any) -> Any:
+    """A definition's schema under the names that Pulumi sends: Python's arguments are `x_kubernetes_int_or_string`."""
+    if isinstance(schema, Mapping):
+        return {_as_sent(key): as_sent(item) for key, item in schema.items()}
+    return [as_sent(item) for item in schema] if isinstance(schema, list) else schema
+
+
+def _as_sent(key: str) -> str:
+    return key.replace("_", "-") if key.startswith("x_kubernetes_") else key
 
 
 def _group(api_version: str) -> str:
@@ -198,7 +210,7 @@ class Checker:
                 whole = not isinstance(value, bool) and isinstance(value, (int, float))
                 if whole and (kind == "number" or isinstance(value, int) or value.is_integer()):
                     return True
-            elif isinstance(value, _TYPES[kind]):
+            elif isinstance(value, _TYPES.get(kind, (object,))):
                 return True
         article = "an" if names[0][0] in "aeio" else "a"
         view.error(
@@ -248,8 +260,9 @@ class Checker:
         extra = schema.get("additionalProperties")
         free = schema.get("x-kubernetes-preserve-unknown-fields") or (not properties and extra in (None, True))
         short = name.removeprefix(_PREFIX).removeprefix("api.").removeprefix("apimachinery.pkg.apis.")
-        for key, item in value.items():
-            here = f"{path}.{key}" if path else key
+        for given, item in value.items():
+            here = f"{path}.{given}" if path else given
+            key = given if given in properties else _as_sent(given)
             if key in properties:
                 self._check(view, item, here, properties[key], name)
                 self._enum(view, item, here, f"{short}.{key}")

@@ -13,8 +13,8 @@ from typing import Final
 from trainyard.recorded.model import UNKNOWN
 from trainyard.recorded.read import as_number, follow
 from trainyard.rehearsal.context import View, listed, show
+from trainyard.rehearsal.refusals.kubernetes.dns import DNS_LABEL
 
-_LABEL: Final = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
 _OUTSIDE: Final = ("NodePort", "LoadBalancer")
 
 
@@ -43,8 +43,6 @@ def _service(view: View) -> None:
         if entry.get("nodePort") not in (None, 0, UNKNOWN) and kind == "ClusterIP":
             view.error("k8s-service", f"{path}.nodePort", "given for type ClusterIP", allowed="NodePort, LoadBalancer")
     _port_entries(view)
-    if view.text("spec.sessionAffinity") not in (None, "ClientIP") and view.has("spec.sessionAffinityConfig"):
-        view.error("k8s-service", "spec.sessionAffinityConfig", "given without sessionAffinity ClientIP")
 
 
 def _blurred(view: View) -> bool:
@@ -57,7 +55,7 @@ def _port_entries(view: View) -> None:
     for path, entry in view.items("spec.ports"):
         name, pair = entry.get("name"), (entry.get("port"), entry.get("protocol") or "TCP")
         if isinstance(name, str) and name:
-            if not _LABEL.fullmatch(name):
+            if not DNS_LABEL.fullmatch(name):
                 view.error("k8s-port-name", f"{path}.name", f"got {show(name)}", allowed="must be a DNS label")
             if name in names:
                 view.error("k8s-port-name", f"{path}.name", f"{show(name)} is given twice", allowed="each name once")

@@ -8,13 +8,14 @@ pkg/apis/core/validation of Kubernetes 1.35, as generally known.
 from __future__ import annotations
 
 import json
-import re
+import math
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from trainyard.recorded.model import UNKNOWN
+from trainyard.recorded.model import UNKNOWN, has_unknown
 from trainyard.recorded.quantities import quantity
 from trainyard.rehearsal.context import View, listed, show
+from trainyard.rehearsal.refusals.kubernetes.dns import DNS_NAME
 
 _LEAST_TOKEN_S: Final = 600
 _MOST_TOKEN_S: Final = 2**32
@@ -26,7 +27,6 @@ _PROJECTED: Final = (
 _NOT_CSI: Final = ("nfs", "hostPath", "local", "iscsi", "fc")
 _OPPOSITE: Final = (("BestEffort", "NotBestEffort"), ("Terminating", "NotTerminating"))
 _WHOLE: Final = ("pods", "services", "persistentvolumeclaims", "secrets", "configmaps", "resourcequotas")
-_DOMAIN: Final = re.compile(r"(?=.{1,253}$)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*")
 
 
 def check(view: View, kind: str) -> None:
@@ -83,13 +83,13 @@ def _claim_of(view: View, path: str) -> None:
         if view.lacks(here):
             view.error("k8s-claim", here, "is missing", allowed="a required field")
     name = view.text(f"{path}.storageClassName")
-    if name and not _DOMAIN.fullmatch(name):
+    if name and not DNS_NAME.fullmatch(name):
         view.error("k8s-claim", f"{path}.storageClassName", f"got {show(name)}", allowed="a class's name, or ''")
 
 
 def _claim(view: View) -> None:
     name = view.text("spec.storageClassName")
-    if name and not _DOMAIN.fullmatch(name):
+    if name and not DNS_NAME.fullmatch(name):
         view.error("k8s-claim", "spec.storageClassName", f"got {show(name)}", allowed="a class's name, or ''")
     source, other = view.mapping("spec.dataSource"), view.mapping("spec.dataSourceRef")
     for path, given in (("spec.dataSource", source), ("spec.dataSourceRef", other)):
@@ -143,7 +143,7 @@ def _limit_range(view: View) -> None:
             least, most = quantity(low.get(name)), quantity(high.get(name))
             if ratio is not None and ratio < 1:
                 view.error("k8s-limit-range", here, f"got {show(value)}", allowed="at least 1")
-            elif ratio is not None and least and most and ratio > most / least:
+            elif ratio and least and most and ratio > most / least and not math.isclose(ratio, most / least):
                 view.error(
                     "k8s-limit-range", here, f"got {show(value)}", allowed=f"at most {most / least:g}: max / min"
                 )
@@ -184,11 +184,11 @@ def _storage_class(view: View) -> None:
         for path, entry in view.items(f"{here}.matchLabelExpressions"):
             if entry.get("values") == []:
                 view.error("k8s-selector", f"{path}.values", "is empty", allowed="values")
-            values = listed(entry.get("values"))
+            values = [item for item in listed(entry.get("values")) if item is not UNKNOWN]
             if len({str(item) for item in values}) != len(values):
                 view.error("k8s-selector", f"{path}.values", f"got {show(values)}", allowed="each value once")
         key = str(term)
-        if key in seen:
+        if key in seen and not has_unknown(term):
             view.error("k8s-duplicate", here, "is given twice", allowed="each topology once")
         seen.add(key)
 

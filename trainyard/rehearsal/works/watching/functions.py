@@ -54,19 +54,22 @@ def _is_gauge(name: str) -> bool:
 
 
 def _without_bounds(words: tuple[str, ...]) -> str:
-    """The aggregation of buckets that drops their bounds; empty where they are kept or nothing is seen."""
+    """The aggregation of buckets that drops their bounds; empty where they are kept or nothing is seen.
+
+    Aggregations and their `by` are read in capitals too.
+    """
     if "," not in words:
         return ""
     asked = words[words.index(",") + 1 :]
-    if not asked or asked[0] not in _AGGREGATES or not any(word.endswith("_bucket") for word in asked):
+    if not asked or asked[0].lower() not in _AGGREGATES or not any(word.endswith("_bucket") for word in asked):
         return ""
     start, kind, labels = 1, "", tuple[str, ...]()
-    if start < len(asked) and asked[start] in ("by", "without"):
+    if start < len(asked) and asked[start].lower() in ("by", "without"):
         end = closed(asked, start + 1)
-        kind, labels, start = asked[start], asked[start + 2 : end], end + 1
+        kind, labels, start = asked[start].lower(), asked[start + 2 : end], end + 1
     if start < len(asked) and asked[start] == "(":
         after = closed(asked, start) + 1
-        if not kind and after < len(asked) and asked[after] in ("by", "without"):
-            kind, labels = asked[after], asked[after + 2 : closed(asked, after + 1)]
+        if not kind and after < len(asked) and asked[after].lower() in ("by", "without"):
+            kind, labels = asked[after].lower(), asked[after + 2 : closed(asked, after + 1)]
     kept = (kind == "by" and "le" in labels) or (kind == "without" and "le" not in labels)
     return "" if kept else f"{asked[0]}{f' {kind} ({chr(44).join(w for w in labels if w != chr(44))})' if kind else ''}"

@@ -41,7 +41,7 @@ def _rule(view: View, path: str, rule: dict[str, object]) -> None:
                        allowed="letters, digits and _")  # fmt: skip
     if isinstance(record, str) and isinstance(expression, str):
         words = tokens(expression)
-        if record in words and not {"or", "unless", "absent"} & {*words}:
+        if record in words and not {"or", "unless", "absent"} & {word.lower() for word in words}:
             view.error(
                 "watching-syntax", f"{path}.expr", f"asks for {record}, which this rule records: it never has a first",
                 allowed="another figure, or one with `or` beside it",
@@ -64,6 +64,6 @@ def _wrong(expression: str) -> str:
             return f"has a {word} that nothing opens"
     if opened:
         return f"has a {opened[-1]} that is never closed"
-    ends = [word for word in (words[:1] if words[:1] and words[0] not in ("-", "+") else ()) if word in _BINARY]
-    ends += [word for word in words[-1:] if word in _BINARY | {"+", "-"}]
+    ends = [word for word in (words[:1] if words[:1] and words[0] not in ("-", "+") else ()) if word.lower() in _BINARY]
+    ends += [word for word in words[-1:] if word.lower() in _BINARY | {"+", "-"}]
     return f"has nothing beside {ends[0]}" if ends else ""

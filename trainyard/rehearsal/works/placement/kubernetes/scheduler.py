@@ -191,10 +191,15 @@ def per_node(
 
 
 def alone_on_a_node(spec: Mapping[str, Any], labels: Mapping[str, str], key: str = HOSTNAME) -> bool:
-    """Whether a pod keeps pods like itself off its node, or off all nodes with one value of another label."""
+    """Whether a pod keeps pods like itself off its node, or off all nodes with one value of another label.
+
+    `mismatchLabelKeys` keeps off those alone whose label has another value than its own, so none like itself.
+    """
     terms = follow(spec, "affinity", "podAntiAffinity", "requiredDuringSchedulingIgnoredDuringExecution")
     for term in terms if isinstance(terms, list) else ():
         selector = follow(term, "labelSelector")
-        if follow(term, "topologyKey") == key and isinstance(selector, Mapping) and selects(selector, labels):
+        if follow(term, "topologyKey") != key or follow(term, "mismatchLabelKeys"):
+            continue
+        if isinstance(selector, Mapping) and selects(selector, labels):
             return True
     return False

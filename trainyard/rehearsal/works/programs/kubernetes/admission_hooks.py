@@ -88,6 +88,7 @@ def _policy(view: View) -> None:
     }
     conditions = [str(one.get("expression")) for _, one in view.items("spec.matchConditions")]
     ahead = " ".join(conditions)
+    labelled = _labelled(view)
     for path, text in _expressions(view):
         if "oldObject." in text and operations & {"CREATE", "*"} and not _looks(text, ahead, "oldObject"):
             view.error(
@@ -100,6 +101,8 @@ def _policy(view: View) -> None:
                 "refused", allowed="oldObject for DELETE, or operations without it",
             )  # fmt: skip
         for name in _unguarded(path, text, ahead):
+            if labelled.fullmatch(name):
+                continue
             view.error(
                 "programs-policy", path,
                 f"reads {name}, which an object need not have, and does not look first: whatever has none is refused",
@@ -108,10 +111,27 @@ def _policy(view: View) -> None:
 
 
 def _expressions(view: View) -> Iterator[tuple[str, str]]:
-    for key in ("matchConditions", "variables", "validations"):
+    """What is weighed for every object; a variable is only made where one of these reads it, maybe behind a look."""
+    for key in ("matchConditions", "validations"):
         for path, entry in view.items(f"spec.{key}"):
             if isinstance(entry.get("expression"), str):
                 yield f"{path}.expression", entry["expression"]
+
+
+def _labelled(view: View) -> re.Pattern[str]:
+    """What an object surely has that the policy selects by its labels: labels, and those that it is selected by."""
+    selector = view.mapping("spec.matchConstraints.objectSelector")
+    keys = {str(key) for key in view.mapping("spec.matchConstraints.objectSelector.matchLabels")}
+    keys |= {
+        str(one.get("key"))
+        for _, one in view.items("spec.matchConstraints.objectSelector.matchExpressions")
+        if one.get("operator") in ("In", "Exists")
+    }
+    labels = r"object\.metadata\.labels"
+    if has_unknown(selector):
+        return re.compile(rf"{labels}.*")
+    any_of = "|".join(map(re.escape, sorted(keys)))
+    return re.compile(rf"{labels}(?:\[['\"](?:{any_of})['\"]\]|\.(?:{any_of}))?" if keys else r"(?!)")
 
 
 def _looks(text: str, ahead: str, name: str) -> bool:

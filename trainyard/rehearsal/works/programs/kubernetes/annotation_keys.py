@@ -30,7 +30,7 @@ _VALUES: Final[Mapping[str, re.Pattern[str]]] = {
     "eks.amazonaws.com/sts-regional-endpoints": _FLAG,
     "eks.amazonaws.com/skip-containers": re.compile(r"[a-z0-9-]+(\s*,\s*[a-z0-9-]+)*"),
     "gke-gcsfuse/volumes": _FLAG,
-    "karpenter.sh/do-not-disrupt": re.compile(r"true"),
+    "karpenter.sh/do-not-disrupt": _FLAG,
     "controller.kubernetes.io/pod-deletion-cost": _NUMBER,
     "networking.gke.io/load-balancer-type": re.compile(r"Internal"),
     "cloud.google.com/load-balancer-type": re.compile(r"[Ii]nternal"),

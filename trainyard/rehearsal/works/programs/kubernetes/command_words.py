@@ -19,6 +19,10 @@ from trainyard.rehearsal.near import nearest_of
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster, Container, Pod
 
 _SHELLS: Final = frozenset({"sh", "bash", "ash", "dash", "zsh", "ksh"})
+_OWN_READERS: Final = frozenset(
+    {"envsubst", "su", "runuser", "ssh", "watch", "perl", "php", "awk", "gawk", "mawk", "expect", "tclsh"}
+)
+"""Programs that put variables in themselves, hand a word to a shell, or have variables of the same form."""
 _SCRIPT: Final = re.compile(r"-[a-z]*c")
 _POSITIONAL: Final = re.compile(r"\$(?:\{?[0-9@*#]|\{#|\{@)")
 _AS_A_SHELL: Final = re.compile(r"(?<![\\$])\$\{?([A-Z_][A-Z0-9_]*)\}?")
@@ -66,10 +70,11 @@ def _words(pod: Pod, container: Container, path: str, words: list[str], *, is_wh
     if not is_whole or len(words) < 2:
         return
     names = _names(container)
+    reads_itself = any(PurePosixPath(word).name in _OWN_READERS for word in words)
     for word in words[1:] if names is not None and len(words[0]) < _LONGEST else ():
         if len(word) > _LONGEST or "\n" in word:
             continue
-        for name in _AS_A_SHELL.findall(word):
+        for name in () if reads_itself else _AS_A_SHELL.findall(word):
             if name in (names or ()):
                 pod.view.error(
                     "programs-command", path,

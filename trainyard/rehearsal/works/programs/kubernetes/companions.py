@@ -7,10 +7,12 @@ init container with `restartPolicy: Always` is ended with them), 2026-11; what t
 from __future__ import annotations
 
 import re
+from pathlib import PurePosixPath
 from typing import Final
 
 from trainyard.recorded.model import has_unknown
 from trainyard.recorded.read import follow, known_texts
+from trainyard.rehearsal.context import listed
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster, Container, Pod
 
 _SERVERS: Final = re.compile(
@@ -21,9 +23,17 @@ _SERVERS: Final = re.compile(
 )
 """Images of programs that serve or send on until they are ended."""
 _FOR_EVER: Final = re.compile(
-    r"\bsleep (?:infinity|inf)\b|\btail -[fF] |\bwhile (?:true|:) *;|\bhttp\.server\b|\btensorboard\b"
-    r"|\bmlflow (?:ui|server)\b"
+    r"\bsleep (?:infinity|inf)\b|\btail -[fF] |\bwhile (?:true|:) *;|\bhttp\.server\b|\bmlflow (?:ui|server)\b"
+    r"|(?:^|[;&|\n] *|\bexec |\s-m |sh -\w*c )(?:[\w./-]*/)?tensorboard\b"
 )
+"""Commands that serve or wait for ever; TensorBoard where it is run, for trainers are told to report to it."""
+_BEHIND: Final = re.compile(
+    r"\bwhile (?:true|:) *;(?:(?!\bdone\b).)*\bdone *&(?![&>\d])"
+    r"|(?:\bsleep |\btail -[fF] |\bhttp\.server\b|\btensorboard\b|\bmlflow )(?:[^;&|\n]|>&)*(?<!>)&(?![&>\d])",
+    re.DOTALL,
+)
+"""What a shell leaves behind as it goes on; its container ends without it, unless the shell waits for all."""
+_WAITS: Final = re.compile(r"\bwait\b(?! *[\"'$%\d])")
 _ENDS: Final = re.compile(
     r"\b(?:break|exit|trap|timeout|kill|pkill|quitquitquit|--exit-zero-on-sigterm|max-sigterm-delay|-version|--version)\b"
 )
@@ -73,6 +83,13 @@ def _stays(container: Container) -> bool:
     if has_unknown(container.body.get("command")) or has_unknown(container.body.get("args")) or _ENDS.search(words):
         return False
     image = container.body.get("image")
-    is_server = isinstance(image, str) and _SERVERS.search(image.partition("@")[0]) is not None
-    has_own = bool(container.body.get("command")) and re.search(r"\b(?:sh|bash)\b", words) is not None
-    return _FOR_EVER.search(words) is not None or (is_server and not has_own)
+    served = _SERVERS.search(image.partition("@")[0]) if isinstance(image, str) else None
+    stays = words if _WAITS.search(words) else _BEHIND.sub("", words)
+    return _FOR_EVER.search(stays) is not None or (served is not None and _serves(served[0].strip("/"), container))
+
+
+def _serves(name: str, container: Container) -> bool:
+    """Whether a container of a server's image runs the server: its own command may be another program of the image."""
+    command = listed(container.body.get("command"))
+    program = PurePosixPath(str(command[0])).name.replace("_", "-") if command else name
+    return program in (name, f"{name}-server")

@@ -21,6 +21,8 @@ _MEANT: Final = re.compile(r"[a-z][a-z0-9+.-]*://[^\s]+|-----BEGIN [A-Z ]+-----[
 """What nobody encodes for its own sake: an address, a certificate or key, JSON."""
 _WORDS: Final = re.compile(r"(?i)pass|token|secret|(^|[-_.])(uri|url|key|user(name)?|dsn)$")
 _SAYS_SO: Final = re.compile(r"(?i)b64|base64|encoded")
+_ENTRIES: Final = re.compile(r"(?i)(?:htpasswd|pgpass|(?:^|\.)passwd)$")
+"""Files of lines with colons in them, each of which ends as a line does: of users, and of databases' passwords."""
 _FILES: Final = (".crt", ".pem", ".json", ".yaml", ".yml", ".conf", ".ini", ".txt", ".env", ".sh", ".py", ".toml")
 
 
@@ -53,6 +55,8 @@ def _value(view: View, path: str, key: str, text: str) -> None:
 
 def _is_word(key: str, text: str) -> bool:
     """Whether a value is one word that a program compares or sends, rather than a file."""
+    if ":" in text and _ENTRIES.search(key):
+        return False
     return _WORDS.search(key) is not None and not key.endswith(_FILES) and not text.startswith("ssh-")
 
 

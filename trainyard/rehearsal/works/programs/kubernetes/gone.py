@@ -21,7 +21,10 @@ _IMAGES: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
     (re.compile(r"gcr\.io/kubebuilder/.+"), "registry.k8s.io/kubebuilder, quay.io/brancz/kube-rbac-proxy"),
 )  # fmt: skip
 """Images that are gone, and where others are."""
-_OF_DOCKER: Final = re.compile(r"(?:/var/lib/docker(?:/.*)?|(?:/var)?/run/docker\.sock)")
+_SOCKET: Final = re.compile(r"(?:/var)?/run/docker\.sock")
+_FOLDER: Final = re.compile(r"/var/lib/docker(?:/.*)?")
+_BESIDE: Final = re.compile(r"/var/log(?:/.*)?|/sys|/dev/disk")
+"""Folders that collectors of logs and cAdvisor mount beside Docker's, to find what they look for with either one."""
 
 
 def check(cluster: Cluster) -> None:
@@ -35,9 +38,11 @@ def check(cluster: Cluster) -> None:
                         "programs-gone", f"{container.path}.image", f"{show(image)} is pulled from there no longer",
                         allowed=other,
                     )  # fmt: skip
-        for index, volume in enumerate(listed(pod.spec.get("volumes"))) if cluster.makes_the_cluster else ():
-            path = follow(volume, "hostPath", "path") if isinstance(volume, Mapping) else None
-            if isinstance(path, str) and _OF_DOCKER.fullmatch(path.rstrip("/")):
+        volumes = [one if isinstance(one, Mapping) else {} for one in listed(pod.spec.get("volumes"))]
+        paths = [str(follow(one, "hostPath", "path") or "").rstrip("/") for one in volumes]
+        finds_others = any(map(_BESIDE.fullmatch, paths))
+        for index, path in enumerate(paths) if cluster.makes_the_cluster else ():
+            if _SOCKET.fullmatch(path) or (_FOLDER.fullmatch(path) and not finds_others):
                 pod.view.error(
                     "programs-gone", f"{pod.path}.volumes[{index}].hostPath.path",
                     f"{path} is Docker's, and the nodes run containerd: nothing lies there",

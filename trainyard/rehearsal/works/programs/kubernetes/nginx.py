@@ -17,7 +17,9 @@ from trainyard.rehearsal.works.programs.kubernetes.listening import configuratio
 from trainyard.rehearsal.works.programs.kubernetes.schemes import spoken
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster, Pod
 
-_TOKEN: Final = re.compile(r"""#[^\n]*|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|\$\{\w+\}|[{};]|[^\s{};"']+""")
+_TOKEN: Final = re.compile(r"""#[^\n]*|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|[{};]|(?:\$\{\w+\}|[^\s{};"'])+""")
+_OF_LUA: Final = "_by_lua_block"
+"""What opens a block of OpenResty's that is a program in Lua, and not made of directives."""
 _OF_NGINX: Final = re.compile(r"(?:^|[\s/\"'\[])(?:nginx|openresty)\b")
 _PASS: Final = re.compile(r"(?P<scheme>https?|grpcs?)://(?P<host>[\w.-]+)(?::(?P<port>\d+))?(?:/.*)?")
 _SERVICE: Final = re.compile(r"(?P<name>[a-z0-9-]+)\.(?P<space>[a-z0-9-]+)(?:\.svc(?:\.cluster\.local)?)?")
@@ -45,7 +47,9 @@ def check(cluster: Cluster) -> None:
             found = [
                 (view, path, _read(text))
                 for view, path, text in configurations(pod, container, cluster)
-                if path.endswith((".conf", ".template")) and re.search(r"\b(?:server|location|upstream)\b[^;]*\{", text)
+                if path.endswith((".conf", ".template"))
+                and _OF_LUA not in text
+                and re.search(r"\b(?:server|location|upstream)\b[^;]*\{", text)
             ]
             upstreams = {name: one for _, _, read in found for name, one in read.upstreams.items()}
             includes = any(read.includes for _, _, read in found)

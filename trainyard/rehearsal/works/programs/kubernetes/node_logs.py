@@ -124,11 +124,15 @@ def _kept(
 
 
 def _buffered(view: View, path: str, text: str) -> None:
-    """What an input keeps on disk lies below the service's `storage.path`; without one it does not start."""
+    """What an input keeps on disk lies below the service's `storage.path`; without one it does not start.
+
+    A text without a service is included by another one, as AWS's application-log.conf is, and that one says the folder.
+    """
     sections = list(sections_of(text))
-    has_path = any(one.keys.get("storage.path") for one in sections if one.title == "SERVICE")
+    services = [one for one in sections if one.title == "SERVICE"]
+    has_path = any(one.keys.get("storage.path") for one in services)
     of_disk = [one for one in sections if one.title == "INPUT" and one.keys.get("storage.type") == "filesystem"]
-    if of_disk and not has_path and "@INCLUDE" not in text.upper():
+    if of_disk and services and not has_path and "@INCLUDE" not in text.upper():
         view.error(
             "programs-node-logs", path, f"line {of_disk[0].line}: an input keeps on disk, and [SERVICE] has no folder "
             "for it: it does not start", allowed="storage.path in [SERVICE]",

@@ -42,6 +42,9 @@ def check(cluster: Cluster) -> None:
         return
     if any("scrapeconfig" in path.lower() and text for one in own for path, text in known_texts(one.mapping("values"))):
         return
+    monitors = ("additionalPodMonitors", "additionalServiceMonitors")
+    if any(one.value(f"values.prometheus.{key}") for one in own for key in monitors):
+        return  # which pods those mean is the chart's to say
     for pod in cluster.pods:
         path = f"{pod.path.removesuffix('spec')}metadata.annotations"
         if str(pod.view.mapping(path).get(_ASKED)).lower() == "true" and not _monitored(pod, cluster):

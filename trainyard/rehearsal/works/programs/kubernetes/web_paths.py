@@ -35,11 +35,15 @@ def _served(release: View, path: str) -> None:
     url = told.get("root_url") if isinstance(told, dict) else None
     if not isinstance(url, str) or not isinstance(told, dict) or "serve_from_sub_path" in told:
         return
-    below = urlsplit(url.replace("%(protocol)s", "http").replace("%(domain)s", "host").replace("%(http_port)s", "3000"))
-    if below.path.strip("/"):
+    whole = url.replace("%(protocol)s", "http").replace("%(domain)s", "host").replace("%(http_port)s", "3000")
+    try:
+        path_of_it = urlsplit(whole).path
+    except ValueError:  # a bracket that is not closed: no address, of which Grafana says so itself
+        return
+    if path_of_it.strip("/"):
         release.warning(
             "programs-web-path", f"{path}.grafana.ini.server.root_url",
-            f"is below {show(below.path)}, and Grafana answers at / alone: each page leads back to where nothing is",
+            f"is below {show(path_of_it)}, and Grafana answers at / alone: each page leads back to where nothing is",
             allowed="serve_from_sub_path true, or a proxy that takes the path away",
         )  # fmt: skip
 

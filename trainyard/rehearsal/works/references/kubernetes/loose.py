@@ -15,6 +15,7 @@ from typing import Any, Final
 from trainyard.problems import nearest
 from trainyard.recorded.read import UnreadableInput, as_number, follow
 from trainyard.rehearsal.context import View, listed, show
+from trainyard.rehearsal.near import nearest_of
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster, Container, Pod, place
 from trainyard.rehearsal.works.references.kubernetes.services import tell_missing
 
@@ -36,12 +37,11 @@ _OF_PROVIDER: Final = frozenset(
         "instance-cpu-sustained-clock-speed-mhz", "instance-memory", "instance-ebs-bandwidth",
         "instance-network-bandwidth", "instance-gpu-name", "instance-gpu-manufacturer", "instance-gpu-count",
         "instance-gpu-memory", "instance-accelerator-name", "instance-accelerator-manufacturer",
-        "instance-accelerator-count", "instance-capacity-flex", "instance-tenancy", "ec2nodeclass",
-        "capacity-reservation-id", "capacity-reservation-type",
+        "instance-accelerator-count", "instance-capability-flex", "instance-tenancy", "ec2nodeclass",
+        "capacity-reservation-id", "capacity-reservation-type", "capacity-reservation-interruptible",
     }
 )  # fmt: skip
 """Labels that Karpenter's provider of AWS knows of an instance."""
-_NEAR: Final = 0.8
 _VALUES: Final[Mapping[str, frozenset[str]]] = {
     "karpenter.sh/capacity-type": frozenset({"spot", "on-demand", "reserved"}),
     "kubernetes.io/arch": frozenset({"amd64", "arm64"}),
@@ -166,7 +166,7 @@ def _pool(view: View, cluster: Cluster) -> None:
             continue
         name = key.removeprefix(_PROVIDER)
         if key.startswith(_PROVIDER) and name not in _OF_PROVIDER:
-            hint = nearest(name, _OF_PROVIDER, cutoff=_NEAR)
+            hint = nearest_of(name, _OF_PROVIDER)
             if hint:  # else it may be a label of a version to come
                 view.error(
                     "reference-node-pool", f"{here}.key", f"is {show(key)}, which no instance has: no node is made",
