@@ -637,7 +637,7 @@ CASES = [
     (
         {"mlflow": keys(replicas=5, workers=20, memory="4Gi")},
         "aws.databaseInstanceClass",
-        "5 servers and the one that an upgrade starts before it stops another may hold 160 each, 963 with those",
+        "5 servers and the one that an upgrade starts before it stops another may hold 240 each, 1443 with those",
         "a larger database",
     ),
     (
