@@ -148,6 +148,7 @@ SAID: Mapping[str, Callable[[Values], bool]] = {
 
 WARNED: Mapping[str, Callable[[Values], bool]] = {
     "gcp-filestore": any_at("gcp.sharedFilesGib"),
+    "kueue-configuration": a_number("scheduler.requeueLimit", lambda times: times == 0),
     "programs-squid": any_at("network.egress.allow"),
     "programs-prometheus-memory": any_at("monitoring.memory"),
     "programs-prometheus-disk": any_at("monitoring.retentionDays", "monitoring.storageGib"),
@@ -156,6 +157,7 @@ WARNED: Mapping[str, Callable[[Values], bool]] = {
 
 ONLY: Mapping[str, str] = {
     "gcp-filestore": "Filestore's documentation has steps of",
+    "kueue-configuration": "backoffLimitCount is 0",
     "programs-squid": r"lets \S+ by and not",
     "record-can-be-changed": r"(entries are kept|files are locked) \d",
     "unsupported-kubernetes-version": "releaseChannel.channel is EXTENDED",

@@ -219,6 +219,10 @@ def test_what_is_asked_for_excuses_no_other_message_and_no_other_cloud():
     names = {"network": {"egress": {"allow": ["github.com"]}}}
     assert warned("programs-squid", names, "lets github.com by and not codeload.github.com, which the same")
     assert not warned("programs-squid", names, "zph_mode is a directive of the past: Squid leaves it out")
+    once = {"scheduler": {"requeueLimit": 0}}
+    assert warned("kueue-configuration", once, "requeuingStrategy.backoffLimitCount is 0: a job whose pods were late")
+    assert not warned("kueue-configuration", once, "blockAdmission is true")
+    assert not warned("kueue-configuration", {"scheduler": {"requeueLimit": 1}})
     size = {"gcp": {"sharedFilesGib": 1100}}
     assert warned("gcp-filestore", size, "1100: Filestore's documentation has steps of 256 GiB, the provider's any")
     assert not warned("gcp-filestore", size, "public: one network")

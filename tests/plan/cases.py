@@ -402,7 +402,7 @@ CASES = [
         "only a pool of jobs that take whole nodes has owners of nodes",
         "the teams' shares decide",
     ),
-    ({"scheduler": keys(requeue_limit=0)}, "scheduler.requeueLimit", "must be at least 1", ""),
+    ({"scheduler": keys(requeue_limit=-1)}, "scheduler.requeueLimit", "must be at least 0", ""),
     ({"scheduler": keys(priorities={"Top": 1})}, "scheduler.priorities.Top", "lower-case", ""),
     (
         {"smoke": keys(capacities=("reserved",))},

@@ -228,6 +228,7 @@ def test_overrides_reach_the_plan():
     scheduling = cluster.scheduling
     assert (scheduling.pods_ready_timeout_minutes, scheduling.requeue_limit) == (45, 3)
     assert scheduling.scale_down_after_minutes == 25
+    assert plan_of(scheduler=keys(requeue_limit=0)).clusters[0].scheduling.requeue_limit == 0, "late once, and out"
     assert (
         plan.core.budget.monthly_usd,
         plan.core.budget.anomaly_threshold_usd,
