@@ -120,6 +120,10 @@ def test_gpu_alone_takes_the_cheapest_with_the_profile_s_count():
     assert (own.name, own.node.instance_type, own.purpose) == ("own", "g6.xlarge", "pool own")
 
 
+def test_a_job_that_was_late_once_may_be_left_out_for_good():
+    assert plan_of(scheduler=keys(requeue_limit=0)).clusters[0].scheduling.requeue_limit == 0
+
+
 def test_overrides_reach_the_plan():
     plan = plan_of(
         teamSize=15,
@@ -228,7 +232,6 @@ def test_overrides_reach_the_plan():
     scheduling = cluster.scheduling
     assert (scheduling.pods_ready_timeout_minutes, scheduling.requeue_limit) == (45, 3)
     assert scheduling.scale_down_after_minutes == 25
-    assert plan_of(scheduler=keys(requeue_limit=0)).clusters[0].scheduling.requeue_limit == 0, "late once, and out"
     assert (
         plan.core.budget.monthly_usd,
         plan.core.budget.anomaly_threshold_usd,
