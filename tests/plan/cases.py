@@ -654,6 +654,16 @@ CASES = [
     ),
     (
         {
+            "systemNodes": keys(instance_types=["m7i.large"], min_nodes=1, max_nodes=2),
+            "mlflow": keys(enabled=False),
+            "monitoring": {"enabled": False},
+        },
+        "systemNodes.maxNodes",
+        "metrics-server finds no room beside the others while one of them is updated",
+        "more nodes",
+    ),
+    (
+        {
             "systemNodes": keys(max_nodes=2),
             "notebooks": {
                 "hub": True,
