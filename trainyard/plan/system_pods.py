@@ -105,8 +105,9 @@ def check_room(
     if monitoring is not None:
         prometheus = _asked(monitoring.cpu, monitoring.memory)
         pods += MONITORING
-        if prometheus is not None:
-            _fits_alone(prometheus, each, type_, "monitoring", (monitoring.cpu, monitoring.memory), ledger)
+        asked = (monitoring.cpu, monitoring.memory)
+        # One that no node takes is told by itself: more nodes, which the sum would ask for, are no help.
+        if prometheus is not None and _fits_alone(prometheus, each, type_, "monitoring", asked, ledger):
             pods.append(SystemPod("prometheus", 1, prometheus))
     if (missing := left_over(_updating(pods), each, most)) is not None:
         allowed = _too_few(pods, missing, each, type_, most)
@@ -142,8 +143,8 @@ def _weight(size: Room) -> tuple[Fraction, Fraction]:
 def _updating(pods: Sequence[SystemPod]) -> list[SystemPod]:
     """One replica more of the largest of the platform's.
 
-    A Deployment of two that says nothing of its strategy, as those of charts, starts a pod of the new kind before it ends
-    one of the old kind. JupyterHub's end first, and what else runs beside the platform is smaller.
+    A Deployment of two that says nothing of its strategy, as those of charts, starts a pod of the new kind before it
+    ends one of the old kind. JupyterHub's end first, and what else runs beside the platform is smaller.
     """
     largest = max(PLATFORM, key=lambda one: _weight(one.size))
     return [replace(pod, replicas=pod.replicas + 1) if pod.name == largest.name else pod for pod in pods]

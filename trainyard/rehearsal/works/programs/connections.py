@@ -1,7 +1,8 @@
 """Connections that the processes of a tracking server hold together, against those that its database takes.
 
 Sources: SQLAlchemy documentation, "Connection Pooling" (an engine holds at most `pool_size` and `max_overflow`); MLflow
-3.17.2 (a process has an engine for tracking, one for the registry and one for accounts) (2026-11); of databases, `catalog.database_connections`.
+3.17.2 (a process has an engine for tracking, one for the registry and one for accounts) (2026-11); of databases,
+`catalog.database_connections`.
 """
 
 from __future__ import annotations
