@@ -23,9 +23,10 @@ _OF_A_CLUSTER = "it is of a cluster, and the small profile has none"
 _ON_AWS: Mapping[str, str] = {
     "aws.anomalyDetection": "it monitors what has the environment's tag, and people start jobs that have none",
 }
-"""Besides what is of a cluster: a setting that managed training on AWS has no use for -> why. That teams' data are
-apart on Google Cloud, or that somebody's network has no way out, stays refused in the defaults too: nobody is to rely on
-what does not hold."""
+"""Besides what is of a cluster: a setting that managed training on AWS has no use for -> why.
+
+That teams' data are apart on Google Cloud, or that somebody's network has no way out, stays refused in the defaults too:
+nobody is to rely on what does not hold."""
 
 
 def without_passed_over(reading: Reading, shared: Collection[str], lock: Lock) -> tuple[Settings, tuple[Decision, ...]]:
