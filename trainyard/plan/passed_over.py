@@ -25,8 +25,8 @@ _ON_AWS: Mapping[str, str] = {
 }
 """Besides what is of a cluster: a setting that managed training on AWS has no use for -> why.
 
-That teams' data are apart on Google Cloud, or that somebody's network has no way out, stays refused in the defaults too:
-nobody is to rely on what does not hold."""
+That teams' data are apart on Google Cloud, or that somebody's network has no way out, stays refused in the defaults
+too: nobody is to rely on what does not hold."""
 
 
 def without_passed_over(reading: Reading, shared: Collection[str], lock: Lock) -> tuple[Settings, tuple[Decision, ...]]:
