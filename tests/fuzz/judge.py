@@ -68,7 +68,7 @@ def rehearsed(case: Case, folder: Path) -> Outcome:
             for finding in found.rehearsal.findings:
                 if finding.level != "warning" or finding.rule == "logged":
                     continue
-                if not warned(finding.rule, case.values):
+                if not warned(finding.rule, case.values, str(finding)):
                     yield f"rehearsal: {finding}"
 
     return _judged(case, folder, check)
@@ -136,7 +136,7 @@ def _check_asked(found: Review, values: Mapping[str, Any]) -> Iterator[str]:
         yield f"rehearsal: {finding}"
     if found.policies is not None:
         for violation in found.policies.violations:
-            if violation.level == "mandatory" and not said(violation.policy, values):
+            if violation.level == "mandatory" and not said(violation.policy, values, violation.message):
                 yield f"policy {violation.policy}: {violation.message}"
 
 

@@ -6,6 +6,7 @@ the planner has to decide otherwise.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -19,14 +20,18 @@ def promised(words: str, values: Values) -> bool:
     return not any(text in words and asks(values) for text, asks in UNLESS.items())
 
 
-def said(policy: str, values: Values) -> bool:
-    """Whether the settings ask for what a policy refuses."""
-    return policy in SAID and SAID[policy](values)
+def said(policy: str, values: Values, message: str | None = None) -> bool:
+    """Whether the settings ask for what a policy refuses in those words; None: in one of its messages."""
+    return policy in SAID and _means(policy, message) and SAID[policy](values)
 
 
-def warned(rule: str, values: Values) -> bool:
-    """Whether the settings ask for what the rehearsal warns of."""
-    return rule in WARNED and WARNED[rule](values)
+def warned(rule: str, values: Values, message: str | None = None) -> bool:
+    """Whether the settings ask for what the rehearsal warns of in those words; None: in one of the rule's messages."""
+    return rule in WARNED and _means(rule, message) and WARNED[rule](values)
+
+
+def _means(rule: str, message: str | None) -> bool:
+    return message is None or re.search(ONLY.get(rule, ""), message) is not None
 
 
 def at(values: Values, path: str) -> Iterator[Any]:
@@ -64,6 +69,11 @@ def counts_nothing(values: Values) -> bool:
     """Whether, on Google Cloud, neither the bill's account is named nor anything on the cluster watches."""
     unwatched = any(str(value).lower() == "false" for value in at(values, "monitoring.enabled"))
     return unwatched and "gcp" in at(values, "cloud") and not any(at(values, "gcp.billingAccount"))
+
+
+def on_google(test: Callable[[Values], bool]) -> Callable[[Values], bool]:
+    """Whether it holds, and the cloud is Google's."""
+    return lambda values: "gcp" in at(values, "cloud") and test(values)
 
 
 def administers(values: Values) -> bool:
@@ -119,8 +129,8 @@ SAID: Mapping[str, Callable[[Values], bool]] = {
     "record-can-be-changed": either(
         a_number("audit.trail.lockDays", lambda days: days < 30),
         # On Google Cloud the record is entries of a log, kept as long as the others where nothing else is said.
-        a_number("logRetentionDays", lambda days: days < 30),
-        a_number("audit.trail.retentionDays", lambda days: days < 30),
+        on_google(a_number("logRetentionDays", lambda days: days < 30)),
+        on_google(a_number("audit.trail.retentionDays", lambda days: days < 30)),
     ),
     "dns-open": either(
         is_one_of("aws.dnsFirewall", "alert", "off"),
@@ -137,11 +147,22 @@ SAID: Mapping[str, Callable[[Values], bool]] = {
 """Policy -> the settings that ask for what it is against."""
 
 WARNED: Mapping[str, Callable[[Values], bool]] = {
+    "gcp-filestore": any_at("gcp.sharedFilesGib"),
+    "kueue-configuration": a_number("scheduler.requeueLimit", lambda times: times == 0),
     "programs-squid": any_at("network.egress.allow"),
     "programs-prometheus-memory": any_at("monitoring.memory"),
     "programs-prometheus-disk": any_at("monitoring.retentionDays", "monitoring.storageGib"),
 }
 """Rule of the rehearsal's that warns, no more, of what a person chose in full -> the settings that chose it."""
+
+ONLY: Mapping[str, str] = {
+    "gcp-filestore": "Filestore's documentation has steps of",
+    "kueue-configuration": "backoffLimitCount is 0",
+    "programs-squid": r"lets \S+ by and not",
+    "record-can-be-changed": r"(entries are kept|files are locked) \d",
+    "unsupported-kubernetes-version": "releaseChannel.channel is EXTENDED",
+}
+"""Policy or rule -> the one of its messages that settings can ask for; of one that is not here, each."""
 
 UNLESS: Mapping[str, Callable[[Values], bool]] = {
     "development gives way": any_at("scheduler.priorities"),

@@ -203,6 +203,31 @@ def test_what_settings_may_ask_for_is_of_the_pack():
     assert not said("gpu-pool-never-scales-down", {"gpuPools": {"train": {"spot": {"minNodes": 0}}}})
 
 
+def test_what_is_asked_for_excuses_no_other_message_and_no_other_cloud():
+    """A short retention is one of Google Cloud's records; of AWS's files a lock holds."""
+    gcp, aws = ({"cloud": cloud, "logRetentionDays": 7} for cloud in ("gcp", "aws"))
+    short = "entries are kept 7 days; at least 30 are required"
+    assert said("record-can-be-changed", gcp, short)
+    assert not said("record-can-be-changed", gcp, "cmekSettings is not set: whoever may read the bucket reads it")
+    assert not said("record-can-be-changed", aws, "files are locked 7 days; at least 30 are required")
+    locked = {"cloud": "aws", "audit": {"trail": {"lockDays": 7}}}
+    assert said("record-can-be-changed", locked, "files are locked 7 days; at least 30 are required")
+    assert not said("record-can-be-changed", locked, "enableLogFileValidation is off: a changed file looks like any")
+    extended = {"cloud": "gcp", "gcp": {"releaseChannel": "EXTENDED"}}
+    assert said("unsupported-kubernetes-version", extended, "releaseChannel.channel is EXTENDED: old versions go on")
+    assert not said("unsupported-kubernetes-version", extended, "version 1.9 is not one of 1.33, 1.34")
+    names = {"network": {"egress": {"allow": ["github.com"]}}}
+    assert warned("programs-squid", names, "lets github.com by and not codeload.github.com, which the same")
+    assert not warned("programs-squid", names, "zph_mode is a directive of the past: Squid leaves it out")
+    once = {"scheduler": {"requeueLimit": 0}}
+    assert warned("kueue-configuration", once, "requeuingStrategy.backoffLimitCount is 0: a job whose pods were late")
+    assert not warned("kueue-configuration", once, "blockAdmission is true")
+    assert not warned("kueue-configuration", {"scheduler": {"requeueLimit": 1}})
+    size = {"gcp": {"sharedFilesGib": 1100}}
+    assert warned("gcp-filestore", size, "1100: Filestore's documentation has steps of 256 GiB, the provider's any")
+    assert not warned("gcp-filestore", size, "public: one network")
+
+
 def test_a_promise_is_lifted_by_who_decides_otherwise_only():
     own = {"gpuPools": {"train": {"owners": {"vision": 2}}}}
     words = "check_queues: over all capacities, a share is its exact part"

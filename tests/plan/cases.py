@@ -402,7 +402,7 @@ CASES = [
         "only a pool of jobs that take whole nodes has owners of nodes",
         "the teams' shares decide",
     ),
-    ({"scheduler": keys(requeue_limit=0)}, "scheduler.requeueLimit", "must be at least 1", ""),
+    ({"scheduler": keys(requeue_limit=-1)}, "scheduler.requeueLimit", "must be at least 0", ""),
     ({"scheduler": keys(priorities={"Top": 1})}, "scheduler.priorities.Top", "lower-case", ""),
     (
         {"smoke": keys(capacities=("reserved",))},
@@ -637,7 +637,7 @@ CASES = [
     (
         {"mlflow": keys(replicas=5, workers=20, memory="4Gi")},
         "aws.databaseInstanceClass",
-        "5 servers and the one that an upgrade starts before it stops another may hold 160 each, 963 with those",
+        "5 servers and the one that an upgrade starts before it stops another may hold 240 each, 1443 with those",
         "a larger database",
     ),
     (
@@ -650,6 +650,16 @@ CASES = [
         {"systemNodes": keys(instance_types=["m7i.large"], min_nodes=1, max_nodes=2)},
         "systemNodes.maxNodes",
         "finds no room beside the others while one of them is updated",
+        "more nodes",
+    ),
+    (
+        {
+            "systemNodes": keys(instance_types=["m7i.large"], min_nodes=1, max_nodes=2),
+            "mlflow": keys(enabled=False),
+            "monitoring": {"enabled": False},
+        },
+        "systemNodes.maxNodes",
+        "metrics-server finds no room beside the others while one of them is updated",
         "more nodes",
     ),
     (

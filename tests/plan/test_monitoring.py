@@ -73,6 +73,21 @@ def test_what_cannot_work_is_refused_by_its_key(settings, key):
     assert key in {problem.key for problem in refused.value.problems}
 
 
+def test_a_prometheus_that_no_node_takes_asks_for_no_more_nodes():
+    with pytest.raises(SettingsError) as refused:
+        monitoring(memory="60Gi")
+    assert {problem.key for problem in refused.value.problems} == {"monitoring.memory"}
+
+
+def test_one_node_that_holds_all_has_to_hold_the_update_of_the_queues_too():
+    """Kueue's third pod is there before one of its two goes."""
+    alone = {"mlflow": {"enabled": False}, "monitoring": {"enabled": True}}
+    nodes = {"instanceTypes": ["e2-standard-4"], "minNodes": 1}
+    with pytest.raises(SettingsError, match=r"systemNodes\.maxNodes: got 1; .* while one of them is updated"):
+        plan_of(**GOOGLE, **alone, systemNodes={**nodes, "maxNodes": 1})
+    plan_of(**GOOGLE, **alone, systemNodes={**nodes, "maxNodes": 2})
+
+
 @pytest.mark.parametrize(
     ("cloud", "machine", "drilled", "looked_at"),
     [

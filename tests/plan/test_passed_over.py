@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
+from tests.existing_network import existing
 from trainyard.plan.resolve import resolve, resolve_stack
 from trainyard.problems import SettingsError
 from trainyard.rehearsal.engine.project import read_stack, shared_keys
@@ -63,6 +64,65 @@ def test_the_same_in_the_client_s_own_file_is_refused(key: str) -> None:
     with pytest.raises(SettingsError) as refused:
         resolve(given, "initech-prod", shared=frozenset(OF_CLUSTERS) - {key})
     assert {problem.key.partition(".")[0] for problem in refused.value.problems} == {key}
+
+
+OFFICE, HOME = ["198.51.100.0/24"], ["203.0.113.0/24"]
+
+
+@pytest.mark.parametrize(
+    ("defaults", "key"),
+    [
+        ({"endpointAccess": OFFICE}, "apiAccess.cidrs"),
+        ({"adminPrincipals": ["arn:aws:iam::123456789012:role/admin"]}, "aws.adminPrincipals"),
+        ({"mlflow": {"database": {"instanceClass": "db.m7g.large"}}}, "aws.databaseInstanceClass"),
+        ({"budget": {"anomalyDetection": True}}, "aws.anomalyDetection"),
+        ({"aws": {"anomalyDetection": True}}, "aws.anomalyDetection"),
+    ],
+)
+def test_a_default_is_passed_over_at_its_old_place_too(defaults: dict[str, Any], key: str) -> None:
+    resolved = resolve(texts({**OWN["aws"], "teamSize": 3, **defaults}), "initech-prod", shared=frozenset(defaults))
+    assert [one.key for one in resolved.plan.core.decisions if one.value == "passed over"] == [key]
+    with pytest.raises(SettingsError) as refused:
+        resolve(texts({**OWN["aws"], "teamSize": 3, **defaults}), "initech-prod")
+    assert key in {problem.key for problem in refused.value.problems}
+
+
+@pytest.mark.parametrize(
+    ("own", "shared", "refused_key"),
+    [
+        ({"endpointAccess": HOME}, {"apiAccess": {"mode": "public"}}, "apiAccess.cidrs"),
+        ({"apiAccess": {"mode": "public"}}, {"endpointAccess": OFFICE}, "apiAccess.mode"),
+    ],
+)
+def test_what_the_client_s_own_file_says_at_another_place_is_refused_still(
+    own: dict[str, Any], shared: dict[str, Any], refused_key: str
+) -> None:
+    """Two keys of one block, of which a file says one at its old place: each is whose file says it."""
+    with pytest.raises(SettingsError) as refused:
+        resolve(texts({**OWN["aws"], "teamSize": 3, **own, **shared}), "initech-prod", shared=frozenset(shared))
+    assert {problem.key for problem in refused.value.problems} == {refused_key}
+
+
+@pytest.mark.parametrize(
+    ("cloud", "defaults", "more", "key"),
+    [
+        ("gcp", {"storage": {"dataAccess": "team"}}, {}, "storage.dataAccess"),
+        (
+            "aws",
+            {"aws": {"existingNetwork": existing(wayOut="none")}},
+            {"network": {"cidr": "10.20.0.0/22"}},
+            "aws.existingNetwork.wayOut",
+        ),
+    ],
+)
+def test_a_default_on_which_somebody_relies_is_refused_still(
+    cloud: str, defaults: dict[str, Any], more: dict[str, Any], key: str
+) -> None:
+    """That a team's data are its own, or that the network has no way out."""
+    given = texts({**OWN[cloud], "teamSize": 3, **defaults, **more})
+    with pytest.raises(SettingsError) as refused:
+        resolve(given, "initech-prod", shared=frozenset(defaults))
+    assert key in {problem.key for problem in refused.value.problems}
 
 
 def test_a_client_with_a_cluster_has_no_use_for_what_is_of_managed_training() -> None:

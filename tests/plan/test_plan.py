@@ -120,6 +120,10 @@ def test_gpu_alone_takes_the_cheapest_with_the_profile_s_count():
     assert (own.name, own.node.instance_type, own.purpose) == ("own", "g6.xlarge", "pool own")
 
 
+def test_a_job_that_was_late_once_may_be_left_out_for_good():
+    assert plan_of(scheduler=keys(requeue_limit=0)).clusters[0].scheduling.requeue_limit == 0
+
+
 def test_overrides_reach_the_plan():
     plan = plan_of(
         teamSize=15,
@@ -151,7 +155,7 @@ def test_overrides_reach_the_plan():
             artifact_transition_days=31,
         ),
         mlflow=keys(
-            replicas=5,
+            replicas=4,
             cpu="3",
             memory="5Gi",
             workers=6,
@@ -221,7 +225,7 @@ def test_overrides_reach_the_plan():
     assert (database.instance_class, database.storage_gib, database.max_storage_gib) == ("db.m7g.xlarge", 600, 1200)
     assert (database.multi_az, database.backup_retention_days) == (False, 35)
     mlflow = plan.core.mlflow
-    assert (mlflow.replicas, mlflow.cpu, mlflow.memory, mlflow.workers) == (5, "3", "5Gi", 6)
+    assert (mlflow.replicas, mlflow.cpu, mlflow.memory, mlflow.workers) == (4, "3", "5Gi", 6)
     assert [(p.name, p.value) for p in cluster.scheduling.priorities] == [
         ("urgent", 2000), ("production", 1000), ("standard", 400), ("development", -100),
     ]  # fmt: skip

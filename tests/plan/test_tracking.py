@@ -44,16 +44,25 @@ GOOGLE = {
 
 
 @pytest.mark.parametrize(
-    ("replicas", "workers", "fits"), [(2, 4, True), (3, 3, True), (5, 2, True), (6, 2, False), (5, 4, False)]
+    ("replicas", "workers", "fits"), [(1, 4, True), (3, 2, True), (7, 1, True), (8, 1, False), (2, 4, False)]
 )
 def test_servers_hold_no_more_connections_than_a_small_database_takes(replicas: int, workers: int, fits: bool) -> None:
-    """Eight a process, of one server more than there are; 100 with 3.75 GiB (Cloud SQL), of which 3 are kept."""
+    """Three pools of four a process, of one server more than there are; 100 with 3.75 GiB (Cloud SQL), of which 3 are
+    kept."""
     changes = {**GOOGLE, "mlflow": {"replicas": replicas, "workers": workers, "memory": "2Gi"}}
     if fits:
         plan_of(**changes)
         return
     with pytest.raises(SettingsError, match=r"gcp\.databaseTier: got db-custom-1-3840; takes 100 connections"):
         plan_of(**changes)
+
+
+def test_no_profile_s_servers_hold_more_connections_than_its_own_database_takes() -> None:
+    usual = {key: value for key, value in GOOGLE["gcp"].items() if key != "databaseTier"}
+    for size in (12, 40):
+        servers = plan_of(**{**GOOGLE, "teamSize": size, "gcp": usual}).core.mlflow
+        assert (servers.replicas, servers.workers) == ((2, 4) if size == 12 else (3, 8))
+        plan_of(teamSize=size)
 
 
 def test_nobody_counts_connections_where_no_server_runs() -> None:

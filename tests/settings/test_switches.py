@@ -82,6 +82,9 @@ def test_what_is_to_act_by_figures_is_refused_without_them(changed, keys):
         {"smoke": {"enabled": False, "advisory": ["spot"]}},  # what it would be without a word
         {"storage": {"lustre": {"capacityGib": 4800}}},
         {"monitoring": {"enabled": False, "checkpointDrill": False}},  # of one mind
+        {
+            "monitoring": {"enabled": False, "runbooks": "https://wiki.acme.example/ml"}
+        },  # alarms of the cloud's name them
         {"monitoring": {"enabled": False}, "teamBudgets": {"hold": False}, "idleJobs": {"evict": False}},
         {"gpuPools": {"dev": {"enabled": False}}},
     ],

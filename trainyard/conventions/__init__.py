@@ -326,10 +326,14 @@ MLFLOW_SERVICE: Final = "mlflow"
 MLFLOW_PORT: Final = 5000
 """Where the tracking server is on a cluster."""
 
-MLFLOW_POOL_SIZE: Final = 4
-MLFLOW_POOL_OVERFLOW: Final = 4
-"""Connections of a process of the tracking server to its database: those that it keeps, and those beside them at most.
-Tracking, registry and accounts have a pool each in every process: their sum is kept below what the database takes."""
+MLFLOW_POOL_SIZE: Final = 2
+MLFLOW_POOL_OVERFLOW: Final = 2
+"""Connections of a pool of the tracking server to its database: those that it keeps, and those beside them at most."""
+MLFLOW_POOLS: Final = 3
+"""Pools of each of its processes: tracking, registry and accounts make an engine each, also on one database (MLflow
+3.17.2). The sum of all is kept below what the database takes, of every profile."""
+MLFLOW_POOLS_WITHOUT_ACCOUNTS: Final = 2
+"""Those of a server that has no accounts of its own (`--app-name=basic-auth` is not there)."""
 MLFLOW_ADMIN: Final = "admin"
 """The account that MLflow's server has from the start."""
 MLFLOW_PERMISSIONS: Final = ("READ", "NO_PERMISSIONS")

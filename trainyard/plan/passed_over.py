@@ -6,7 +6,7 @@ own file says and nothing would read stays an error: whoever wrote it there mean
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from trainyard.plan.ledger import Ledger, spell
 from trainyard.plan.lock import Lock
@@ -15,43 +15,59 @@ from trainyard.plan.managed import given_settings
 from trainyard.plan.parts import Decision
 from trainyard.plan.people import size_and_profile
 from trainyard.settings.common import Settings
+from trainyard.settings.read import Reading
 from trainyard.settings.types import Model
 
+_OF_A_CLUSTER = "it is of a cluster, and the small profile has none"
 
-def without_passed_over(
-    settings: Settings, shared: Collection[str], lock: Lock
-) -> tuple[Settings, tuple[Decision, ...]]:
+_ON_AWS: Mapping[str, str] = {
+    "aws.anomalyDetection": "it monitors what has the environment's tag, and people start jobs that have none",
+}
+"""Besides what is of a cluster: a setting that managed training on AWS has no use for -> why.
+
+That teams' data are apart on Google Cloud, or that somebody's network has no way out, stays refused in the defaults
+too: nobody is to rely on what does not hold."""
+
+
+def without_passed_over(reading: Reading, shared: Collection[str], lock: Lock) -> tuple[Settings, tuple[Decision, ...]]:
     """The settings without those defaults of all stacks that nothing of this one would read, and each as a decision.
 
     Args:
-        settings: the stack's, defaults of Pulumi.yaml among them.
+        reading: of the stack's settings, defaults of Pulumi.yaml among them.
         shared: the keys, without namespace, that Pulumi.yaml gives and the stack's file does not.
         lock: what was decided for the stack before.
     """
+    settings = reading.settings
     _, figures, known = size_and_profile(settings, lock.profile, Ledger())
     if not known or not shared:
         return settings, ()
-    unread, why = _unread(settings, figures.name)
     noted = []
-    for path in unread:
-        if path.partition(".")[0] not in shared:
-            continue
+    for path, why in _unread(settings, figures.name).items():
         given = [(key, value) for key, value in given_settings(settings) if key == path or key.startswith(f"{path}.")]
-        if given:
-            noted += [
-                Decision(key, "passed over", f"Pulumi.yaml gives {_in_short(value)} to every stack; {why}")
-                for key, value in given
-            ]
-            settings = without(settings, path.split("."))
+        passed = [(key, value) for key, value in given if _said_at(key, reading).partition(".")[0] in shared]
+        noted += [
+            Decision(key, "passed over", f"Pulumi.yaml gives {_in_short(value)} to every stack; {why}")
+            for key, value in passed
+        ]
+        # A block has parts of both where one of them says a key at its old place, which is in another block.
+        gone = [path] if passed and passed == given else [key for key, _ in passed]
+        for key in gone:
+            settings = without(settings, key.split("."))
     return settings, tuple(noted)
 
 
-def _unread(settings: Settings, profile: str) -> tuple[list[str], str]:
-    """The settings that nothing of such a stack reads, and why."""
+def _said_at(key: str, reading: Reading) -> str:
+    """The place at which a file says a key: its own, or that where it was once."""
+    return next((old for new, old in reading.moved.items() if key == new or key.startswith(f"{new}.")), key)
+
+
+def _unread(settings: Settings, profile: str) -> dict[str, str]:
+    """The settings that nothing of such a stack reads, each with the reason."""
     if profile != "small":
-        beside = settings.managed.beside is True
-        return ([] if beside else ["managed"]), f"it is of managed training, and the {profile} profile has a cluster"
-    return sorted(unread_without_cluster(settings)), "it is of a cluster, and the small profile has none"
+        why = f"it is of managed training, and the {profile} profile has a cluster"
+        return {} if settings.managed.beside is True else {"managed": why}
+    more = _ON_AWS if settings.cloud == "aws" else {}
+    return {**dict.fromkeys(sorted(unread_without_cluster(settings)), _OF_A_CLUSTER), **more}
 
 
 def _in_short(value: object) -> str:

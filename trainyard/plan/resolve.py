@@ -45,7 +45,7 @@ def resolve(config: Mapping[str, str], stack: str, lock: Lock = NOTHING, shared:
     reading = read_settings(config)
     problems = list(reading.problems)
     plan = None
-    settings, noted = without_passed_over(reading.settings, shared, lock)
+    settings, noted = without_passed_over(reading, shared, lock)
     try:
         plan = make_plan(settings, stack, lock, noted)
     except SettingsError as error:

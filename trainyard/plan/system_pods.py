@@ -72,9 +72,6 @@ MONITORING: tuple[SystemPod, ...] = (
 )
 """What runs beside Prometheus (`components.k8s.monitoring_values`)."""
 
-SURGE = "egress-proxy"
-"""What of the platform starts a pod of the new kind before it ends one of the old kind, beside the MLflow servers."""
-
 _WHOLE = Room(Fraction(4), Fraction(16 * 1024))
 """What pods are compared by, as the rehearsal compares them: four cores weigh as much as 16 GiB."""
 
@@ -108,10 +105,11 @@ def check_room(
     if monitoring is not None:
         prometheus = _asked(monitoring.cpu, monitoring.memory)
         pods += MONITORING
-        if prometheus is not None:
-            _fits_alone(prometheus, each, type_, "monitoring", (monitoring.cpu, monitoring.memory), ledger)
+        asked = (monitoring.cpu, monitoring.memory)
+        # One that no node takes is told by itself: more nodes, which the sum would ask for, are no help.
+        if prometheus is not None and _fits_alone(prometheus, each, type_, "monitoring", asked, ledger):
             pods.append(SystemPod("prometheus", 1, prometheus))
-    if (missing := left_over(_updating(pods, SURGE), each, most)) is not None:
+    if (missing := left_over(_updating(pods), each, most)) is not None:
         allowed = _too_few(pods, missing, each, type_, most)
         ledger.problem("systemNodes.maxNodes", most, allowed, "give more nodes or larger systemNodes.instanceTypes")
         return
@@ -142,18 +140,26 @@ def _weight(size: Room) -> tuple[Fraction, Fraction]:
     return max(size.cores / _WHOLE.cores, size.mib / _WHOLE.mib), size.cores
 
 
-def _updating(pods: Sequence[SystemPod], name: str) -> list[SystemPod]:
-    """One replica more of that name."""
-    return [replace(pod, replicas=pod.replicas + 1) if pod.name == name else pod for pod in pods]
+def _updating(pods: Sequence[SystemPod]) -> list[SystemPod]:
+    """One replica more of the largest of the platform's.
+
+    A Deployment of two that says nothing of its strategy, as those of charts, starts a pod of the new kind before it
+    ends one of the old kind. JupyterHub's end first, and what else runs beside the platform is smaller.
+    """
+    largest = max(PLATFORM, key=lambda one: _weight(one.size))
+    return [replace(pod, replicas=pod.replicas + 1) if pod.name == largest.name else pod for pod in pods]
 
 
 def _check_servers(
     pods: Sequence[SystemPod], server: Room, each: Room, type_: str, most: int, mlflow: MlflowPlan, ledger: Ledger
 ) -> None:
-    """As many as there are, and the one that an update starts before it stops another."""
+    """As many as there are, and the one that an update starts before it stops another; or one of the platform's, whose
+    updates come at another time."""
 
     def fit(count: int) -> bool:
-        return left_over([*pods, SystemPod("mlflow", count, server)], each, most) is None
+        servers = SystemPod("mlflow", count, server)
+        others = [*_updating(pods), replace(servers, replicas=count - 1)]
+        return left_over([*pods, servers], each, most) is None and left_over(others, each, most) is None
 
     wanted = mlflow.replicas + 1
     if not fit(wanted):

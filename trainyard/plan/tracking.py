@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from urllib.parse import urlsplit
 
 from trainyard.catalog.database_connections import KEPT
-from trainyard.conventions import MLFLOW_ADMIN, MLFLOW_POOL_OVERFLOW, MLFLOW_POOL_SIZE
+from trainyard.conventions import MLFLOW_ADMIN, MLFLOW_POOL_OVERFLOW, MLFLOW_POOL_SIZE, MLFLOW_POOLS
 from trainyard.conventions.quantities import MEBIBYTE, quantity
 from trainyard.plan.context import Context
 from trainyard.plan.ledger import Ledger
@@ -101,7 +101,7 @@ def check_connections(mlflow: MlflowPlan, most: float | None, setting: str, size
         size: the database's.
         ledger: takes the problem.
     """
-    each = mlflow.workers * (MLFLOW_POOL_SIZE + MLFLOW_POOL_OVERFLOW)
+    each = mlflow.workers * MLFLOW_POOLS * (MLFLOW_POOL_SIZE + MLFLOW_POOL_OVERFLOW)
     wanted = (mlflow.replicas + 1) * each + KEPT
     if mlflow.enabled and most is not None and wanted > most:
         allowed = (

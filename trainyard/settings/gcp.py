@@ -108,7 +108,7 @@ class Gcp(Model):
         ge=1024,
         le=102_400,
         description=(
-            "size of the shared file system (Filestore), GiB in steps of 256, from 10,240 on of 2,560, which asks for "
+            "size of the shared file system (Filestore), GiB, from 10,240 on in steps of 2,560, which asks for "
             "one; it is paid for, used or not"
         ),
     )

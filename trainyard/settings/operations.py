@@ -70,9 +70,9 @@ class Scheduler(Model):
     )
     requeue_limit: int | None = Field(
         default=None,
-        ge=1,
+        ge=0,
         le=100,
-        description="how often a job whose pods were late is tried again; with none it would never come back",
+        description="how often a job whose pods were late is tried again; 0: a job that was late once never comes back",
     )
     scale_down_after_minutes: int | None = Field(
         default=None, ge=1, le=720, description="minutes without work after which a GPU node goes"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
 
@@ -48,6 +48,8 @@ class Reading:
     """Keys whose value was taken out because it is wrong."""
     warnings: tuple[str, ...]
     """What works and should be changed: keys at their old place, a line each."""
+    moved: Mapping[str, str] = field(default_factory=dict)
+    """Keys that were said at their old place -> that place."""
 
     def new(self, problems: Iterable[Problem]) -> list[Problem]:
         """Those of later problems that tell something: what was taken out as wrong is not missing as well."""
@@ -66,12 +68,17 @@ def read_settings(config: Mapping[str, str]) -> Reading:
     Every value is text, objects and arrays are JSON. An empty text is the default of Pulumi.yaml for "left out".
     """
     by_key = {key: decode(key, text) for key, text in config.items() if text != ""}
-    found, warnings = _move(by_key)
+    found, moved = _move(by_key)
+    warnings = [f"{old} has moved to {new}; the old place is still understood" for new, old in moved.items()]
     problems = list(found)
     settings, mistakes = _validate(by_key)
     problems += mistakes
     reading = Reading(
-        settings, tuple(problems), frozenset(problem.key for problem in problems), (*warnings, *advice(settings))
+        settings,
+        tuple(problems),
+        frozenset(problem.key for problem in problems),
+        (*warnings, *advice(settings)),
+        moved,
     )
     later = reading.new(cross_checks(settings))
     return replace(reading, problems=tuple(dict.fromkeys([*problems, *later])))
@@ -87,9 +94,9 @@ def decode(key: str, text: str) -> Any:
         return text
 
 
-def _move(by_key: dict[str, Any]) -> tuple[list[Problem], list[str]]:
-    """Takes keys from their old places to the new ones; a key that stands at both is a problem."""
-    problems, warnings = [], []
+def _move(by_key: dict[str, Any]) -> tuple[list[Problem], dict[str, str]]:
+    """Takes keys from their old places to the new ones, and says which; a key that stands at both is a problem."""
+    problems, moved = [], {}
     for old, new in MOVED.items():
         *above, last = old.split(".")
         node = _mapping_at(by_key, above)
@@ -104,8 +111,8 @@ def _move(by_key: dict[str, Any]) -> tuple[list[Problem], list[str]]:
             problems.append(Problem(old, shown(value), f"has moved to {new}, which is set too"))
             continue
         target[name] = value
-        warnings.append(f"{old} has moved to {new}; the old place is still understood")
-    return problems, warnings
+        moved[new] = old
+    return problems, moved
 
 
 def _mapping_at(by_key: dict[str, Any], path: list[str]) -> dict[str, Any] | None:

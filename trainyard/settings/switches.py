@@ -20,9 +20,9 @@ _BLOCKS: Final = {
 }
 """Switch -> the block that it stands in."""
 
-_READ_ALL_THE_SAME: Final = ("mlflow.image", "smoke.image", "smoke.level")
-"""The platform's own programs run in the first, drills and runtimes in the second; a smoke job that somebody starts by
-hand has the level."""
+_READ_ALL_THE_SAME: Final = ("mlflow.image", "monitoring.runbooks", "smoke.image", "smoke.level")
+"""The platform's own programs run in the first; alarms of the cloud's own, of the record and the backups, name the
+second; drills and runtimes run in the third; a smoke job that somebody starts by hand has the level."""
 _TOLD_ELSEWHERE: Final = ("mlflow.signOn.",)
 
 _BY_FIGURES: Final = {"teamBudgets": ("team_budgets", "hold"), "idleJobs": ("idle_jobs", "evict")}

@@ -50,7 +50,7 @@ _OF_MLFLOW: Final[Mapping[str, str]] = {
     "HOME": "/tmp",  # noqa: S108 - the user has no home in the image
     "PYTHONUNBUFFERED": "1",
     "PYTHONDONTWRITEBYTECODE": "1",
-    # A pool in every process: keep the sum of all instances below what the database takes.
+    # Pools in every process: keep the sum of all instances below what the database takes.
     "MLFLOW_SQLALCHEMYSTORE_POOL_SIZE": str(MLFLOW_POOL_SIZE),
     "MLFLOW_SQLALCHEMYSTORE_MAX_OVERFLOW": str(MLFLOW_POOL_OVERFLOW),
     "MLFLOW_SQLALCHEMYSTORE_POOL_RECYCLE": "1800",

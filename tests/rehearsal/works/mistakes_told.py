@@ -140,11 +140,11 @@ MISTAKES = [
     ),
     Mistake(
         "connections",
-        "twenty connections for two servers of four workers",
+        "a hundred connections for two servers of four workers, with three pools each",
         edit(
             PARAMETERS,
             "acme-demo-mlflow-parameters",
-            put("parameters[5]", {"name": "max_connections", "value": "20", "applyMethod": "pending-reboot"}),
+            put("parameters[5]", {"name": "max_connections", "value": "100", "applyMethod": "pending-reboot"}),
         ),
         "programs-connections",
     ),

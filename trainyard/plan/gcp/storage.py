@@ -73,10 +73,4 @@ def plan_shared_files(context: Context) -> FilestorePlan | None:
     sold = FILESTORE_TIERS[FILESTORE_TIER]
     if not sold.sells(capacity):
         ledger.problem(key, capacity, f"Filestore's regional tier is sold in {sold.words}")
-    elif capacity % sold.older_step:
-        allowed = (
-            f"must be in steps of {sold.older_step} GiB, which Filestore's documentation has for the regional tier"
-        )
-        down = capacity - capacity % sold.older_step
-        ledger.problem(key, capacity, allowed, f"nearest: {down} and {down + sold.older_step}")
     return FilestorePlan(capacity)

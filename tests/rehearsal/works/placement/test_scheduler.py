@@ -270,6 +270,23 @@ def test_a_rolling_update_that_finds_no_room_is_a_risk():
     assert told(CLUSTER, group(most=4), large) == []
 
 
+def test_a_chart_s_update_finds_room_too():
+    """Kueue's chart says nothing of a strategy: of two pods, a third is there for a while."""
+
+    def kueue(**more):
+        manager = {"replicas": 2, "manager": {"resources": {"requests": {"cpu": "1500m", "memory": "512Mi"}}}, **more}
+        return resource(HELM_RELEASE, "kueue", {"chart": "kueue", "values": {"controllerManager": manager}})
+
+    assert told(CLUSTER, group(most=2), kueue()) == [("warning", "placement-update-room")]
+    assert told(CLUSTER, group(most=3), kueue()) == []
+    assert told(CLUSTER, group(most=2), kueue(strategy={"type": "Recreate"})) == []
+    in_place = {"rollingUpdate": {"maxSurge": 0, "maxUnavailable": 1}}
+    assert told(CLUSTER, group(most=2), kueue(strategy=in_place)) == []
+    hub = {"hub": {"resources": {"requests": {"cpu": "1500m"}}}, "prePuller": {"hook": {"enabled": False}}}
+    of_hub = resource(HELM_RELEASE, "hub", {"chart": "jupyterhub", "values": hub})
+    assert told(CLUSTER, group(most=1), of_hub) == []
+
+
 def test_pods_that_need_company():
     near = {"labelSelector": {"matchLabels": {"app": "cache"}}, "topologyKey": "kubernetes.io/hostname"}
     affinity = {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [near]}}

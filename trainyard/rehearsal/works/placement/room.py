@@ -137,10 +137,13 @@ def _updating(pods: list[tuple[Verdict, int]]) -> list[tuple[Verdict, int]]:
 
 
 def _surge(verdict: Verdict, replicas: int) -> int:
-    """Pods more than there are replicas while a Deployment is updated: `maxSurge`, 25 % where it does not say."""
-    if verdict.workload.kind != "Deployment" or verdict.workload.origin != "object":
+    """Pods more than there are replicas while a Deployment is updated: `maxSurge`, 25 % where it does not say, as most
+    charts and add-ons do not."""
+    workload = verdict.workload
+    if workload.kind != "Deployment":
         return 0
-    strategy = bare(follow(verdict.workload.resource.inputs, "spec", "strategy"))
+    is_object = workload.origin == "object"
+    strategy = bare(follow(workload.resource.inputs, "spec", "strategy")) if is_object else workload.strategy
     if follow(strategy, "type") == "Recreate":
         return 0
     given = follow(strategy, "rollingUpdate", "maxSurge")

@@ -1,7 +1,8 @@
 """Connections that the processes of a tracking server hold together, against those that its database takes.
 
-Sources: SQLAlchemy documentation, "Connection Pooling" (a process holds at most `pool_size` and `max_overflow`)
-(2026-11); of databases, `catalog.database_connections`.
+Sources: SQLAlchemy documentation, "Connection Pooling" (an engine holds at most `pool_size` and `max_overflow`); MLflow
+3.17.2 (a process has an engine for tracking, one for the registry and one for accounts) (2026-11); of databases,
+`catalog.database_connections`.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from trainyard.catalog.database_connections import KEPT, of_cloud_sql, of_rds
+from trainyard.conventions import MLFLOW_POOLS, MLFLOW_POOLS_WITHOUT_ACCOUNTS
 from trainyard.recorded.read import as_number, known_texts
 from trainyard.recorded.types import CLOUD_SQL, DATABASE, DATABASE_PARAMETERS
 from trainyard.rehearsal.context import Stack, View, listed
@@ -93,7 +95,8 @@ def _asked(container: Container) -> tuple[str, float]:
         if isinstance(one, Mapping)
     }
     pool = sum(env.get(name) or default for name, default in _POOL.items())
-    return store["host"], (int(workers[1]) if workers else 4) * pool
+    pools = MLFLOW_POOLS if "--app-name" in said else MLFLOW_POOLS_WITHOUT_ACCOUNTS
+    return store["host"], (int(workers[1]) if workers else 4) * pools * pool
 
 
 def _at_once(pod: Pod) -> float:

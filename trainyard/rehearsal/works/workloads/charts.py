@@ -145,6 +145,7 @@ def _made(
             paths={key: (prefix + path if kind == "charts" else "configurationValues") for key, path in paths.items()},
             only_values=_only(entry, values),
             offers=tuple(entry.get("offers", ())),
+            strategy=_strategy(entry, values),
             driver=entry.get("driver", ""),
         )
 
@@ -168,6 +169,11 @@ def _replicas(entry: Mapping[str, Any], values: Any) -> int | None:
     given = _at(values, path)
     number = as_number(default if given is None else given)
     return None if number is None else int(number)
+
+
+def _strategy(entry: Mapping[str, Any], values: Any) -> Any:
+    path, default = entry.get("strategy", ("", {}))
+    return merged(default, _at(values, path))
 
 
 def _account(entry: Mapping[str, Any], values: Any, release: str) -> str:

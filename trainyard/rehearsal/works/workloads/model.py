@@ -36,6 +36,7 @@ class Workload:
     queue: str = ""  # LocalQueue of its namespace that admits it; empty where none is named
     is_template: bool = False  # nothing runs it as it is: a TrainJob fills it in
     offers: tuple[str, ...] = ()  # extended resources of a node that it runs on
+    strategy: Any = None  # of a chart's Deployment: how its pods are replaced, as far as its values say
     driver: str = ""  # CSI driver whose volumes are mounted where it runs
 
     @property

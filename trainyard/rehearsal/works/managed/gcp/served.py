@@ -3,7 +3,8 @@ it may take to start, what has to have run before it, and in which place its sec
 
 Source: Cloud Run documentation, "Restrict network ingress", "Configure container health checks" and "Execute jobs";
 Cloud SQL for PostgreSQL, "Configure database flags" (`max_connections` by memory); SQLAlchemy, "Connection pooling" (5
-connections and 10 more); MLflow 3.17.2 (`--workers`, 4); Secret Manager, "Regional secrets"; as generally known in
+connections and 10 more); MLflow 3.17.2 (`--workers`, 4; an engine for tracking, one for the registry and one for
+accounts); Secret Manager, "Regional secrets"; as generally known in
 2026-11.
 """
 
@@ -13,6 +14,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from trainyard.conventions import MLFLOW_POOLS, MLFLOW_POOLS_WITHOUT_ACCOUNTS
 from trainyard.problems import count
 from trainyard.recorded.read import as_number
 from trainyard.recorded.types import CLOUD_SQL, GCP_REGIONAL_SECRET, GCP_RUN_JOB, GCP_RUN_SERVICE, GCP_SECRET
@@ -113,7 +115,9 @@ def _connections(view: View, words: list[str], stack: Stack) -> None:
     if instance is None or pool is None or more is None or most is None or not workers.isdigit():
         return
     takes = _takes(instance)
-    asked = most * int(workers) * (pool + max(more, 0))
+    has_accounts = any(word.startswith("--app-name") for word in words)
+    pools = MLFLOW_POOLS if has_accounts else MLFLOW_POOLS_WITHOUT_ACCOUNTS
+    asked = most * int(workers) * pools * (pool + max(more, 0))
     if takes is not None and asked > takes:
         message = (
             f"{most:g} instances of {workers} workers may hold {asked:g} connections, and {instance.resource.name} "
