@@ -1,6 +1,7 @@
 """What the services of Google Cloud need of keys that things are encrypted with: each has an account of its own.
 
-Source: Cloud KMS, "Customer-managed encryption keys", and the services' pages on it, as generally known in 2026-11; the
+Source: Cloud KMS, "Customer-managed encryption keys", and the services' pages on it (of Backup for GKE it is the
+account of GKE that uses a plan's key: "About Backup for GKE CMEK encryption"), as generally known in 2026-11; the
 domains of the accounts as in IAM, "Service agents".
 """
 
@@ -50,7 +51,6 @@ AGENTS: Final[Mapping[str, str]] = {
     "storagetransfer": "storage-transfer-service",
     "bigquery": "bigquery-encryption",
     "redis": "cloud-redis",
-    "gkebackup": "gcp-sa-gkebackup",
     "alloydb": "gcp-sa-alloydb",
     "spanner": "gcp-sa-spanner",
     "notebooks": "gcp-sa-notebooks",
@@ -94,7 +94,7 @@ _ENCRYPTED: Final[tuple[tuple[str, str, str, str], ...]] = (
     ("gcp:redis/instance:Instance", "customerManagedKey", "redis", "make the cache"),
     ("gcp:alloydb/cluster:Cluster", "encryptionConfig.kmsKeyName", "alloydb", "make the database"),
     ("gcp:spanner/database:Database", "encryptionConfig.kmsKeyName", "spanner", "make the database"),
-    ("gcp:gkebackup/backupPlan:BackupPlan", "backupConfig.encryptionKey.gcpKmsEncryptionKey", "gkebackup",
+    ("gcp:gkebackup/backupPlan:BackupPlan", "backupConfig.encryptionKey.gcpKmsEncryptionKey", "container",
      "keep backups"),
     ("gcp:vertex/aiEndpoint:AiEndpoint", "encryptionSpec.kmsKeyName", "aiplatform", "serve models"),
     ("gcp:vertex/aiDataset:AiDataset", "encryptionSpec.kmsKeyName", "aiplatform", "keep the data set"),
