@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import pytest
+
+from tests.rehearsal.works import mistakes_gcp_eighth as eighth
 from tests.rehearsal.works import mistakes_gcp_seventh as seventh
-from tests.rehearsal.works.mistakes import Change, both, edit, put
+from tests.rehearsal.works.mistakes import DROP, Change, both, edit, put
 from tests.rehearsal.works.mistakes_gcp_fifth import made
 from tests.rehearsal.works.test_foreign_programs import foreign_program
 from tests.rehearsal.works.test_gcp_services import found
-from trainyard.recorded.model import Finding
+from trainyard.recorded.model import UNKNOWN, Finding
 
 
 def told(rule: str, *changes: Change) -> list[Finding]:
@@ -36,3 +39,23 @@ def test_backups_of_a_cluster_are_encrypted_by_gkes_own_account() -> None:
     assert not told("rights-key", encrypted, may_use("container-engine-robot"))
     assert told("rights-key", encrypted)
     assert told("rights-key", encrypted, may_use("gcp-sa-gkebackup"))
+
+
+ANYWHERE = edit("gcp:compute/firewall:Firewall", "health", put("sourceRanges", ["0.0.0.0/0"]))
+UNNAMED = edit(seventh.GROUP, "serve", put("namedPorts", DROP))
+
+
+@pytest.mark.parametrize("scheme", [DROP, "EXTERNAL", "INTERNAL", UNKNOWN])
+def test_only_a_proxy_asks_for_a_port_by_its_name(scheme: object) -> None:
+    of_scheme = edit(eighth.BACKEND, "serve", put("loadBalancingScheme", scheme), put("protocol", "TCP"))
+    assert not told("path-balancer", of_scheme, UNNAMED, ANYWHERE)
+
+
+@pytest.mark.parametrize("scheme", [{}, {"loadBalancingScheme": "EXTERNAL_MANAGED"}])
+def test_a_balancer_of_all_regions_is_a_proxy(scheme: dict[str, str]) -> None:
+    resources = foreign_program(seventh.FOREIGN).known.resources
+    group = next(one.outputs["instanceGroup"] for one in resources if one.type == seventh.GROUP)
+    kind = "gcp:compute/backendService:BackendService"
+    backend = made(kind, "all", protocol="HTTP", backends=[{"group": group}], **scheme)
+    assert not told("path-balancer", backend)
+    assert {"all", "serve"} == {each.name for each in told("path-balancer", UNNAMED, backend)}

@@ -34,9 +34,12 @@ _RANGES: Final = "35.191.0.0/16 and 130.211.0.0/22"
 _KINDS: Final = ("httpHealthCheck", "httpsHealthCheck", "http2HealthCheck", "tcpHealthCheck", "sslHealthCheck")
 _PORTS: Final = {"httpHealthCheck": 80, "httpsHealthCheck": 443, "http2HealthCheck": 443, "sslHealthCheck": 443}
 _BY_PORT_NAME: Final = ("HTTP", "HTTPS", "HTTP2", "TCP", "SSL", "H2C", "GRPC")
-_PASSED_THROUGH: Final = ("INTERNAL",)
-"""Schemes whose packets go to the machines as they come: a named port is of no use there."""
+_REGIONAL: Final = _BACKENDS[1]
+_SCHEMES: Final = dict(zip(_BACKENDS, ("EXTERNAL", "INTERNAL"), strict=True))
+"""By type, the scheme of a backend service that says none."""
 _PROXIED: Final = ("INTERNAL_MANAGED", "EXTERNAL_MANAGED")
+"""Schemes of a region's proxies. Of its others packets go to the machines as they come, and a named port is of no use;
+what is of all regions is a proxy by every scheme."""
 _OF_PROXIES: Final = ("REGIONAL_MANAGED_PROXY", "INTERNAL_HTTPS_LOAD_BALANCER")
 _BY_DEFAULT: Final = 1000
 
@@ -76,10 +79,17 @@ def _groups_of(backend: View) -> Iterator[View]:
                 yield group
 
 
+def _scheme(backend: View) -> str | None:
+    """The scheme of a backend service; None where it is not known."""
+    path = "loadBalancingScheme"
+    return _SCHEMES[backend.type] if backend.lacks(path) else backend.text(path)
+
+
 def _named_port(backend: View) -> None:
     protocol = backend.text("protocol") or ("HTTP" if backend.lacks("protocol") else "")
-    scheme = backend.text("loadBalancingScheme") or "EXTERNAL"
-    if protocol not in _BY_PORT_NAME or scheme in _PASSED_THROUGH or backend.is_unknown("portName"):
+    scheme = _scheme(backend)
+    is_proxy = scheme is not None and (backend.type != _REGIONAL or scheme in _PROXIED)
+    if protocol not in _BY_PORT_NAME or not is_proxy or backend.is_unknown("portName"):
         return
     name = backend.text("portName") or protocol.lower()
     for group in _groups_of(backend):
