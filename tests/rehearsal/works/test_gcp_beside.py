@@ -59,3 +59,28 @@ def test_a_balancer_of_all_regions_is_a_proxy(scheme: dict[str, str]) -> None:
     backend = made(kind, "all", protocol="HTTP", backends=[{"group": group}], **scheme)
     assert not told("path-balancer", backend)
     assert {"all", "serve"} == {each.name for each in told("path-balancer", UNNAMED, backend)}
+
+
+PASSED_ON = edit(eighth.BACKEND, "serve", put("loadBalancingScheme", "EXTERNAL"), put("protocol", "TCP"))
+
+
+def probed(*changes: Change) -> dict[str, str]:
+    """Whose probes do not come in, and from where they come."""
+    return {each.type: each.message for each in told("path-balancer", *changes)}
+
+
+def seen_from(*ranges: str) -> Change:
+    return edit("gcp:compute/firewall:Firewall", "health", put("sourceRanges", list(ranges)))
+
+
+def test_probes_of_packets_from_outside_come_from_other_addresses() -> None:
+    outside = ("35.191.0.0/16", "209.85.152.0/22", "209.85.204.0/22")
+    assert probed(PASSED_ON, seen_from(*outside, "130.211.0.0/22")) == {}
+    assert "209.85.152.0/22" in probed(PASSED_ON)[eighth.BACKEND]
+    # Who heals the machines looks from where it always does.
+    assert set(probed(PASSED_ON, seen_from(*outside))) == {seventh.GROUP}
+
+
+def test_nothing_is_said_of_probes_of_a_balancer_that_is_not_known() -> None:
+    unknown = edit(eighth.BACKEND, "serve", put("loadBalancingScheme", UNKNOWN))
+    assert set(probed(unknown, seen_from("10.0.0.0/8"))) == {seventh.GROUP}

@@ -1,6 +1,6 @@
 """Groups of machines behind a load balancer, or that a health check heals: who looks at them, and by which door.
 
-Sources: Cloud Load Balancing, "Health checks overview" (probes come from 35.191.0.0/16 and 130.211.0.0/22, and a rule
+Sources: Cloud Load Balancing, "Health checks overview" (ranges that probes come from, by kind of balancer; a rule
 has to let them in), "Named ports" (a backend service asks for its port by a name that the group has), "Proxy-only
 subnets"; Compute Engine, "Set up an application-based health check"; as generally known in 2026-11.
 """
@@ -28,9 +28,10 @@ _BACKENDS: Final = (
     "gcp:compute/regionBackendService:RegionBackendService",
 )
 _FRONT: Final = "gcp:compute/forwardingRule:ForwardingRule"
-_PROBES: Final = ("35.191.0.1", "130.211.0.1")
-"""An address of each range that probes come from."""
-_RANGES: Final = "35.191.0.0/16 and 130.211.0.0/22"
+_USUAL: Final = ("35.191.0.0/16", "130.211.0.0/22")
+"""Ranges that probes come from: of proxies, of balancers within a network, and of who heals machines."""
+_OF_PACKETS: Final = ("35.191.0.0/16", "209.85.152.0/22", "209.85.204.0/22")
+"""The same of a region's balancer that passes packets from the internet on as they come."""
 _KINDS: Final = ("httpHealthCheck", "httpsHealthCheck", "http2HealthCheck", "tcpHealthCheck", "sslHealthCheck")
 _PORTS: Final = {"httpHealthCheck": 80, "httpsHealthCheck": 443, "http2HealthCheck": 443, "sslHealthCheck": 443}
 _BY_PORT_NAME: Final = ("HTTP", "HTTPS", "HTTP2", "TCP", "SSL", "H2C", "GRPC")
@@ -127,20 +128,29 @@ def _seen(group: View) -> None:
     rules = [one for one in stack.of_type(GCP_FIREWALL) if one.referred("network", GCP_NETWORK) is machines.network]
     if not rules or any(_is_unread(rule) for rule in rules):
         return
-    probed = [(group, "autoHealingPolicies.healthCheck", _referred(group, "autoHealingPolicies.healthCheck", _CHECKS))]
+    probed = [(group, "autoHealingPolicies.healthCheck", _USUAL)]
     for type_ in _BACKENDS:
         for backend in stack.of_type(type_):
-            if group in _groups_of(backend):
-                probed.append((backend, "healthChecks", _referred(backend, "healthChecks", _CHECKS)))
-    for view, path, found in probed:
+            if (ranges := _ranges(backend)) and group in _groups_of(backend):
+                probed.append((backend, "healthChecks", ranges))
+    for view, path, ranges in probed:
+        found = _referred(view, path, _CHECKS)
         port = _port(found, group) if found is not None else None
-        if found is None or port is None:
+        if port is None:
             continue
-        shut = [address for address in _PROBES if not _comes_in(rules, machines, address, port)]
+        shut = [one for one in ranges if not _comes_in(rules, machines, str(ip_network(one)[1]), port)]
         if shut:
-            missing = ", ".join(text for text in _RANGES.split(" and ") if ip_address(shut[0]) in ip_network(text))
-            words = f"its probes come from {missing} to TCP {port} of {group.name}, and no firewall rule lets them in"
-            view.error(RULE, path, words, allowed=f"a rule for {_RANGES} to that port of its machines")
+            words = f"its probes come from {shut[0]} to TCP {port} of {group.name}, and no firewall rule lets them in"
+            allowed = f"a rule for {', '.join(ranges[:-1])} and {ranges[-1]} to that port of its machines"
+            view.error(RULE, path, words, allowed=allowed)
+
+
+def _ranges(backend: View) -> tuple[str, ...]:
+    """Where the probes of a backend service come from; empty where its scheme is not known."""
+    scheme = _scheme(backend)
+    if scheme is None:
+        return ()
+    return _OF_PACKETS if backend.type == _REGIONAL and scheme == "EXTERNAL" else _USUAL
 
 
 def _is_unread(rule: View) -> bool:
