@@ -84,3 +84,21 @@ def test_probes_of_packets_from_outside_come_from_other_addresses() -> None:
 def test_nothing_is_said_of_probes_of_a_balancer_that_is_not_known() -> None:
     unknown = edit(eighth.BACKEND, "serve", put("loadBalancingScheme", UNKNOWN))
     assert set(probed(unknown, seen_from("10.0.0.0/8"))) == {seventh.GROUP}
+
+
+@pytest.mark.parametrize(
+    "allows",
+    [
+        {"protocol": "tcp", "ports": UNKNOWN},
+        {"protocol": "tcp", "ports": ["80", UNKNOWN]},
+        {"protocol": "tcp", "ports": ["80-http"]},
+        {"protocol": UNKNOWN, "ports": ["8080"]},
+    ],
+)
+def test_a_rule_whose_ports_are_not_known_may_let_probes_in(allows: dict[str, object]) -> None:
+    assert not told("path-balancer", edit("gcp:compute/firewall:Firewall", "health", put("allows[0]", allows)))
+
+
+def test_a_rule_with_other_ports_keeps_probes_out() -> None:
+    others = edit("gcp:compute/firewall:Firewall", "health", put("allows[0].ports", ["80", "8000-8079"]))
+    assert told("path-balancer", others)

@@ -7,11 +7,13 @@ subnets"; Compute Engine, "Set up an application-based health check"; as general
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from ipaddress import ip_address, ip_network
 from typing import Any, Final
 
+from trainyard.recorded.model import UNKNOWN
 from trainyard.recorded.read import known_texts
 from trainyard.recorded.types import GCP_FIREWALL, GCP_FIREWALL_RULES, GCP_MACHINES, GCP_NETWORK, GCP_SUBNETWORK
 from trainyard.rehearsal.context import Stack, View, show
@@ -43,6 +45,7 @@ _PROXIED: Final = ("INTERNAL_MANAGED", "EXTERNAL_MANAGED")
 what is of all regions is a proxy by every scheme."""
 _OF_PROXIES: Final = ("REGIONAL_MANAGED_PROXY", "INTERNAL_HTTPS_LOAD_BALANCER")
 _BY_DEFAULT: Final = 1000
+_PORT: Final = re.compile(r"\d+(-\d+)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +158,17 @@ def _ranges(backend: View) -> tuple[str, ...]:
 
 def _is_unread(rule: View) -> bool:
     keys = ("sourceRanges", "targetTags", "targetServiceAccounts", "allows", "denies", "priority", "disabled")
-    return any(rule.is_unknown(key) or rule.blurred(key) for key in keys)
+    return any(rule.is_unknown(key) or rule.blurred(key) for key in keys) or any(
+        _is_unread_entry(entry) for key in ("allows", "denies") for _, entry in rule.items(key)
+    )
+
+
+def _is_unread_entry(entry: Mapping[str, Any]) -> bool:
+    """Whether it is not known which ports an entry is about, or they are written as the API does not read them."""
+    ports = entry.get("ports")
+    return UNKNOWN in (entry.get("protocol"), ports) or any(
+        port is UNKNOWN or not _PORT.fullmatch(str(port)) for port in ports or ()
+    )
 
 
 def _port(found: View, group: View) -> int | None:
@@ -202,7 +215,7 @@ def _about(entry: Mapping[str, Any], port: int) -> bool:
     ports = [str(text) for text in entry.get("ports") or ()]
     for text in ports:
         first, _, last = text.partition("-")
-        if first.isdigit() and int(first) <= port <= int(last or first):
+        if int(first) <= port <= int(last or first):
             return True
     return not ports
 
