@@ -8,6 +8,7 @@ from tests.rehearsal.works import mistakes_gcp_eighth as eighth
 from tests.rehearsal.works import mistakes_gcp_seventh as seventh
 from tests.rehearsal.works.mistakes import DROP, Change, both, edit, put
 from tests.rehearsal.works.mistakes_gcp_fifth import made
+from tests.rehearsal.works.mistakes_gcp_sixty import said
 from tests.rehearsal.works.test_foreign_programs import foreign_program
 from tests.rehearsal.works.test_gcp_services import found
 from trainyard.recorded.model import UNKNOWN, Finding
@@ -102,3 +103,20 @@ def test_a_rule_whose_ports_are_not_known_may_let_probes_in(allows: dict[str, ob
 def test_a_rule_with_other_ports_keeps_probes_out() -> None:
     others = edit("gcp:compute/firewall:Firewall", "health", put("allows[0].ports", ["80", "8000-8079"]))
     assert told("path-balancer", others)
+
+
+def test_identities_of_aws_are_mapped_without_a_word() -> None:
+    of_aws = edit(
+        seventh.WIF,
+        "github",
+        put("oidc", DROP),
+        put("attributeMapping", DROP),
+        put("attributeCondition", DROP),
+        put("aws", {"accountId": "123456789012"}),
+    )
+    role = "attribute.aws_role/arn:aws:sts::123456789012:assumed-role/ci"
+    by_role = said(seventh.ACTS, "github", "member", "attribute.repository/acme/models", role)
+    assert not told("rights-binding-no-account", of_aws, by_role)
+    assert told("rights-binding-no-account", of_aws)
+    by_its_own = edit(seventh.WIF, "github", put("attributeMapping", {"google.subject": "assertion.arn"}))
+    assert told("rights-binding-no-account", of_aws, by_its_own, by_role)

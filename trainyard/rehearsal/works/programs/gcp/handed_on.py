@@ -41,6 +41,8 @@ _ATTRIBUTE: Final = re.compile(
     r"principalSet://iam\.googleapis\.com/(?P<pool>projects/[^/]+/locations/global/workloadIdentityPools/[^/]+)"
     r"/attribute\.(?P<name>[^/]+)/.+"
 )
+_OF_AWS: Final = ("google.subject", "attribute.aws_role")
+"""What a provider of AWS's identities maps that is not told what to."""
 _READS: Final = re.compile(r"roles/pubsub\.(subscriber|editor|admin)|projects/.+|organizations/.+")
 _ON_TOPIC: Final = re.compile(r"gcp:pubsub/topicIAM(Member|Binding|Policy):\w+")
 _GRANT: Final = re.compile(r"gcp:\w+/\w+:\w*(IAM|Iam)(Member|Binding)")
@@ -157,7 +159,8 @@ def _attributes(stack: Stack) -> None:
         pool = (provider.text("workloadIdentityPoolId") or "").rpartition("/")[2]
         if provider.blurred("attributeMapping") or not pool:
             return
-        mapped.setdefault(pool, set()).update(map(str, provider.mapping("attributeMapping")))
+        by_default = _OF_AWS if provider.has("aws") and provider.lacks("attributeMapping") else ()
+        mapped.setdefault(pool, set()).update(map(str, provider.mapping("attributeMapping")), by_default)
     for view in stack.views:
         member = view.text("member") if _GRANT.fullmatch(view.type) else None
         found = _ATTRIBUTE.fullmatch(member or "")
