@@ -120,3 +120,29 @@ def test_identities_of_aws_are_mapped_without_a_word() -> None:
     assert told("rights-binding-no-account", of_aws)
     by_its_own = edit(seventh.WIF, "github", put("attributeMapping", {"google.subject": "assertion.arn"}))
     assert told("rights-binding-no-account", of_aws, by_its_own, by_role)
+
+
+def placed(*values: str, parent: str = "projects/acme-ml") -> Change:
+    """A policy of where things may be made."""
+    name = f"{parent}/policies/gcp.resourceLocations"
+    rules = [{"values": {"allowedValues": list(values)}}]
+    return made(seventh.ORG_POLICY, "places", name=name, parent=parent, spec={"rules": rules})
+
+
+def test_a_policy_is_about_its_own_project() -> None:
+    assert not told("programs-locations", placed("in:us-locations", parent="projects/acme-web"))
+    assert told("programs-locations", placed("in:us-locations"))
+    assert told("programs-locations", placed("in:us-locations", parent="organizations/123456789012"))
+
+
+@pytest.mark.parametrize("place", ["EUR4", "NAM4", "europe", "eur5"])
+def test_places_of_several_regions_have_names_of_their_own(place: str) -> None:
+    kept = made(seventh.BUCKET, "kept", location=place)
+    assert not told("programs-locations", placed("in:eu-locations"), kept)
+
+
+def test_places_by_their_value() -> None:
+    assert not told("programs-locations", placed("is:europe-west4"))
+    assert told("programs-locations", placed("is:us-east4"))
+    far = made(seventh.BUCKET, "far", location="US", project="acme-ml")
+    assert told("programs-locations", placed("is:europe-west4"), far)

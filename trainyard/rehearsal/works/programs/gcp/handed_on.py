@@ -80,6 +80,8 @@ _AREAS: Final[Mapping[str, tuple[str, ...]]] = {
 }  # fmt: skip
 """Groups of locations, with how the regions in them begin: the wider where one has exceptions."""
 _MULTI: Final = {"eu": "europe-", "us": "us-", "asia": "asia-"}
+_PLACE: Final = re.compile(r"[a-z]+-[a-z]+\d+(-[a-z])?")
+"""A region or a zone."""
 
 
 def check(stack: Stack) -> None:
@@ -285,15 +287,34 @@ def _locations(view: View) -> None:
     if not allowed or None in starts or any(rule.get("condition") for _, rule in view.items("spec.rules")):
         return
     known = tuple(one for one in starts if one)
+    parent = view.text("parent") or ""
     for made in view.stack.views:
-        place = next((text for key in ("location", "region", "zone") if (text := made.text(key))), None)
-        if place is None or not made.type.startswith("gcp:") or made.resource.read or place.lower() == "global":
+        place = (next((text for key in ("location", "region", "zone") if (text := made.text(key))), "")).lower()
+        if not made.type.startswith("gcp:") or made.resource.read or not _is_below(made, parent):
             continue
-        low = _MULTI.get(place.lower(), place.lower())
+        if place not in _MULTI and not _PLACE.fullmatch(place):
+            continue  # a group of regions, or a pair, by a name of the service's own
+        low = _MULTI.get(place, place)
         if not low.startswith(known):
             words = f"allows {', '.join(allowed)}, and {made.name} is made in {place}: it is refused"
             view.error("programs-locations", "spec.rules", words, allowed="the places of this stack among them")
             return
+
+
+def _is_below(made: View, parent: str) -> bool:
+    """Whether a policy's parent has a thing in it: all of them for a folder and an organization, and of a project what
+    says so, or says nothing where the stack names no other project."""
+    kind, _, name = parent.partition("/")
+    if kind != "projects":
+        return True
+    given = [made.text("project"), *(inputs.get("project") for inputs in made.stack.provider_inputs(made.resource))]
+    own = next((one for one in given if isinstance(one, str)), None)
+    return own == name if own is not None else made.stack.once(_projects) == {name}
+
+
+def _projects(stack: Stack) -> set[str]:
+    """The projects that a stack's things say that they are in."""
+    return {project for view in stack.views if view.type.startswith("gcp:") and (project := view.text("project"))}
 
 
 def _starts(allowed: list[str]) -> Iterator[str | None]:
@@ -301,7 +322,7 @@ def _starts(allowed: list[str]) -> Iterator[str | None]:
     for text in allowed:
         group, _, kind = text.removeprefix("in:").rpartition("-")
         if not text.startswith("in:"):
-            yield text.lower()
+            yield text.removeprefix("is:").lower()
         elif kind != "locations":
             yield None
         elif group in _AREAS:
