@@ -146,3 +146,23 @@ def test_places_by_their_value() -> None:
     assert told("programs-locations", placed("is:us-east4"))
     far = made(seventh.BUCKET, "far", location="US", project="acme-ml")
     assert told("programs-locations", placed("is:europe-west4"), far)
+
+
+def serving(**scheduling: object) -> Change:
+    """Machines of an old kind, as they are started."""
+    return edit(seventh.TEMPLATE, "serve", put("machineType", "n1-standard-8"), put("scheduling", scheduling))
+
+
+GPUS = edit(seventh.TEMPLATE, "serve", put("guestAccelerators", [{"type": "nvidia-tesla-t4", "count": 1}]))
+
+
+def test_machines_without_gpus_move() -> None:
+    none = edit(seventh.TEMPLATE, "serve", put("guestAccelerators", []))
+    assert not told("gcp-gpu-maintenance", serving(onHostMaintenance="MIGRATE"), none)
+    assert told("gcp-gpu-maintenance", serving(onHostMaintenance="MIGRATE"), GPUS)
+
+
+@pytest.mark.parametrize("kind", [{"preemptible": True}, {"provisioningModel": "SPOT"}])
+def test_machines_that_may_go_end_by_themselves(kind: dict[str, object]) -> None:
+    assert not told("gcp-gpu-maintenance", serving(automaticRestart=False, **kind), GPUS)
+    assert told("gcp-gpu-maintenance", serving(automaticRestart=True), GPUS)

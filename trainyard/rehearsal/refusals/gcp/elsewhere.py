@@ -82,14 +82,16 @@ def _size(value: Any) -> float | None:
 def machine(view: View) -> None:
     """Machines with GPUs end when their host is maintained, and those that may go at any time are not started anew."""
     kept, machine_type = view.text("scheduling.onHostMaintenance"), view.text("machineType") or ""
-    gpus = view.has("guestAccelerators") or _WITH_GPUS.match(machine_type.rpartition("/")[2])
+    added = any(one.get("count") != 0 for _, one in view.items("guestAccelerators"))
+    gpus = added or _WITH_GPUS.match(machine_type.rpartition("/")[2])
+    spot = view.text("scheduling.provisioningModel") == "SPOT" or view.flag("scheduling.preemptible") is True
+    ends = spot or view.is_unknown("scheduling.provisioningModel") or view.is_unknown("scheduling.preemptible")
     if gpus and kept == "MIGRATE":
         what = "a machine with GPUs is not moved to another host"
         view.error("gcp-gpu-maintenance", "scheduling.onHostMaintenance", what, allowed="TERMINATE")
-    elif view.entries("guestAccelerators") and view.lacks("scheduling.onHostMaintenance"):
+    elif added and not ends and view.lacks("scheduling.onHostMaintenance"):
         what = "is missing beside GPUs, and MIGRATE is what holds without it"
         view.error("gcp-gpu-maintenance", "scheduling.onHostMaintenance", what, allowed="TERMINATE")
-    spot = view.text("scheduling.provisioningModel") == "SPOT" or view.flag("scheduling.preemptible") is True
     if not spot:
         return
     if view.flag("scheduling.automaticRestart") is not False and not view.is_unknown("scheduling.automaticRestart"):
