@@ -166,3 +166,26 @@ def test_machines_without_gpus_move() -> None:
 def test_machines_that_may_go_end_by_themselves(kind: dict[str, object]) -> None:
     assert not told("gcp-gpu-maintenance", serving(automaticRestart=False, **kind), GPUS)
     assert told("gcp-gpu-maintenance", serving(automaticRestart=True), GPUS)
+
+
+GITHUB = "https://token.actions.githubusercontent.com"
+
+
+def issued_by(issuer: str, **mapping: str) -> Change:
+    keys = {"google.subject": "assertion.sub", **{f"attribute.{key}": text for key, text in mapping.items()}}
+    return edit(seventh.WIF, "github", put("oidc.issuerUri", issuer), put("attributeMapping", keys))
+
+
+def test_issuers_of_enterprises_and_gitlab_as_it_is_written() -> None:
+    assert not told("gcp-issuer", issued_by(f"{GITHUB}/ab"))
+    by_path = edit(seventh.WIF, "github", put("attributeCondition", "assertion.namespace_path == 'acme'"))
+    assert not told("gcp-issuer", issued_by("https://gitlab.com/", path="assertion.project_path"), by_path)
+    assert told("gcp-issuer", issued_by(f"{GITHUB}/"))
+    (one,) = told("gcp-issuer", issued_by("https://token.action.githubusercontent.com"))
+    assert one.allowed == GITHUB
+
+
+def test_a_claim_that_nobody_knows_yet_may_be_made() -> None:
+    assert not told("gcp-issuer", issued_by(GITHUB, repository="assertion.repo_property_team"))
+    assert told("gcp-issuer", issued_by(GITHUB, repository="assertion.repositry"))
+    assert told("gcp-issuer", issued_by(GITHUB, repository="assertion.repo"))

@@ -13,10 +13,11 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from trainyard.problems import nearest
+from trainyard.problems import nearest, nearest_word
 from trainyard.recorded.read import as_number
 from trainyard.recorded.types import GCP_BUCKET, GCP_IDENTITY_PROVIDER, GCP_MACHINES
 from trainyard.rehearsal.context import View, show
+from trainyard.rehearsal.near import nearest_of
 from trainyard.rehearsal.refusals.rules import EVERY_TYPE, Rules
 
 _BACKUPS: Final = "gcp:gkebackup/backupPlan:BackupPlan"
@@ -155,12 +156,12 @@ def provider(view: View) -> None:
     issuer = given.rstrip("/")
     known = SHARED.get(issuer)
     if known is None:
-        near = nearest(issuer, [_GITHUB], 0.95)
-        if near and not issuer.startswith(f"{near}/"):
+        near = nearest_word(issuer, [_GITHUB], 0.95)
+        if near and not issuer.startswith(f"{near}/"):  # an enterprise has a path of its own
             words = f"{show(given)} issues no tokens: nobody is let in"
-            view.error("gcp-issuer", "oidc.issuerUri", words, allowed=near, hint=near)
+            view.error("gcp-issuer", "oidc.issuerUri", words, allowed=near, hint=f"did you mean {near}?")
         return
-    if given != issuer:
+    if given != issuer and issuer == _GITHUB:  # GitLab's own documentation writes its issuer with the stroke
         words = f"{show(given)}: its tokens say {issuer}, and not one is taken"
         view.error("gcp-issuer", "oidc.issuerUri", words, allowed=issuer)
     condition = view.text("attributeCondition")
@@ -174,9 +175,15 @@ def provider(view: View) -> None:
     }
     for path, text in texts.items():
         for claim in dict.fromkeys(_CLAIM.findall(text)):
-            if claim not in known:
+            meant = "" if claim in known else _meant(claim, known)
+            if meant:
                 words = f"assertion.{claim} is no claim of {issuer}"
-                view.error("gcp-issuer", path, words, allowed=", ".join(known), hint=nearest(claim, known, 0.5))
+                view.error("gcp-issuer", path, words, allowed=", ".join(known), hint=f"did you mean {meant}?")
+
+
+def _meant(claim: str, known: tuple[str, ...]) -> str:
+    """The claim that another was probably meant for; empty where it may be one that came since, or somebody's own."""
+    return nearest_of(claim, known) or next((one for one in known if one.startswith(claim)), "")
 
 
 def mapped(view: View) -> None:
