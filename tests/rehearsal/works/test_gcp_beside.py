@@ -10,7 +10,7 @@ from tests.rehearsal.works.mistakes import DROP, Change, both, edit, put
 from tests.rehearsal.works.mistakes_gcp_fifth import made
 from tests.rehearsal.works.mistakes_gcp_sixty import said
 from tests.rehearsal.works.test_foreign_programs import foreign_program
-from tests.rehearsal.works.test_gcp_services import found
+from tests.rehearsal.works.test_gcp_services import alert, found
 from trainyard.recorded.model import UNKNOWN, Finding
 
 
@@ -189,3 +189,30 @@ def test_a_claim_that_nobody_knows_yet_may_be_made() -> None:
     assert not told("gcp-issuer", issued_by(GITHUB, repository="assertion.repo_property_team"))
     assert told("gcp-issuer", issued_by(GITHUB, repository="assertion.repositry"))
     assert told("gcp-issuer", issued_by(GITHUB, repository="assertion.repo"))
+
+
+def test_the_word_that_was_meant_stands_alone() -> None:
+    (slices,) = told("gcp-tpu", edit(eighth.TPU, "probe", put("acceleratorType", "v5litpod-8")))
+    assert slices.hint == "v5litepod-8"
+    (key,) = told("programs-metadata", edit(seventh.TEMPLATE, "serve", put("metadata", {"startup_script": "x"})))
+    assert key.allowed == "startup-script"
+    name = "run.googleapis.com/request_latencis"
+    sought = f'metric.type="{name}" AND resource.type="cloud_run_revision"'
+    (figure,) = told("programs-figure", alert(sought, 2000, {"perSeriesAligner": "ALIGN_PERCENTILE_99"}))
+    assert figure.allowed == "run.googleapis.com/request_latencies"
+    condition = {"title": "x", "expression": "resource.nam.startsWith('x')"}
+    (attribute,) = told("gcp-condition", edit(seventh.MEMBER, "serve-cloudsql.client", put("condition", condition)))
+    assert attribute.hint == "did you mean resource.name?"
+
+
+def test_keys_of_old_are_read() -> None:
+    assert not told("programs-metadata", edit(seventh.TEMPLATE, "serve", put("metadata", {"sshKeys": "ann:ssh-rsa x"})))
+
+
+def test_an_annotation_is_told_by_its_whole_key() -> None:
+    key = "cluster-autoscaler.kubernetes.io/{}"
+    wrong = put("spec.template.metadata.annotations", {key.format("safe-to-evct"): "false"})
+    rehearsal = foreign_program("gpu")
+    changed = edit("kubernetes:apps/v1:Deployment", "serve", wrong)(list(rehearsal.known.resources))
+    (one,) = [each for each in found(changed, rehearsal) if each.rule == "programs-annotation"]
+    assert one.allowed == key.format("safe-to-evict")

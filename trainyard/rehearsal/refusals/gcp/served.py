@@ -15,7 +15,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from trainyard.problems import nearest
+from trainyard.problems import nearest, nearest_word
 from trainyard.recorded.types import GCP_IDENTITY_PROVIDER
 from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.refusals.rules import Rules
@@ -159,7 +159,7 @@ def slices(view: View) -> None:
     if given is None or _CHIPS.fullmatch(given):
         return
     family, _, count = given.rpartition("-")
-    meant = _OTHERWISE.get(family) or nearest(family, _FAMILIES)
+    meant = _OTHERWISE.get(family) or nearest_word(family, _FAMILIES)
     hint = f"{meant}-{count}" if meant and count.isdigit() else ""
     view.error("gcp-tpu", "acceleratorType", show(given), allowed=f"{', '.join(_FAMILIES)}, with -NUMBER", hint=hint)
 

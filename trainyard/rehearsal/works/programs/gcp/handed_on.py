@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from trainyard.problems import nearest
+from trainyard.problems import nearest, nearest_word
 from trainyard.recorded.read import known_texts
 from trainyard.recorded.types import (
     CLOUD_SQL,
@@ -50,8 +50,8 @@ _KEYS: Final = (
     "block-project-ssh-keys", "disable-legacy-endpoints", "enable-guest-attributes", "enable-osconfig",
     "enable-oslogin", "enable-oslogin-2fa", "google-logging-enabled", "google-monitoring-enabled",
     "idle-timeout-seconds", "install-nvidia-driver", "serial-port-enable", "serial-port-logging-enable",
-    "shutdown-script", "shutdown-script-url", "ssh-keys", "startup-script", "startup-script-url", "user-data",
-    "windows-startup-script-ps1",
+    "shutdown-script", "shutdown-script-url", "ssh-keys", "sshKeys", "startup-script", "startup-script-url",
+    "user-data", "windows-startup-script-ps1",
 )  # fmt: skip
 """Keys of metadata that Google's images read."""
 _SAME_KEY: Final = 0.92
@@ -250,10 +250,10 @@ def _prefixes(stack: Stack) -> None:
 def _metadata(view: View) -> None:
     """Keys that are nearly those that the images read."""
     for key in view.mapping("metadata"):
-        near = nearest(str(key).lower().replace("_", "-"), _KEYS, _SAME_KEY)
+        near = nearest_word(str(key).lower().replace("_", "-"), _KEYS, _SAME_KEY)
         if near and key not in _KEYS:
             words = f"nothing reads the key {show(key)}"
-            view.warning("programs-metadata", f"metadata.{key}", words, allowed=near, hint=near)
+            view.warning("programs-metadata", f"metadata.{key}", words, allowed=near, hint=f"did you mean {near}?")
 
 
 def _scopes(view: View) -> None:

@@ -17,7 +17,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Final
 
-from trainyard.problems import nearest
+from trainyard.problems import nearest, nearest_word
 from trainyard.recorded.types import GCP_ALERT_POLICY, GCP_LOG_METRIC, GCP_LOG_SINK
 from trainyard.rehearsal.context import Stack, View, show
 from trainyard.rehearsal.works.programs.gcp.figures import NEVER_BELOW
@@ -152,11 +152,14 @@ def _condition(view: View, path: str, text: str) -> None:
     name, figure = names[0], figures().get(names[0])
     if figure is None:
         family, _, last = name.rpartition("/")
-        near = nearest(last, [one.rpartition("/")[2] for one in figures() if one.rpartition("/")[0] == family], _NEAR)
+        others = [one.rpartition("/")[2] for one in figures() if one.rpartition("/")[0] == family]
+        near = nearest_word(last, others, _NEAR)
         _family(view, f"{path}.filter", name, kinds)
         if near:
             words = f"no figure is called {show(name)}: nothing is seen"
-            view.warning("programs-figure", f"{path}.filter", words, allowed=f"{family}/{near}", hint=near)
+            view.warning(
+                "programs-figure", f"{path}.filter", words, allowed=f"{family}/{near}", hint=f"did you mean {near}?"
+            )
         return
     if figure.resources and kinds and kinds[0] not in figure.resources:
         words = f"{name} is of {' or '.join(figure.resources)}, not of {show(kinds[0])}: nothing is seen"
