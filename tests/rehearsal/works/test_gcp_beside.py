@@ -216,3 +216,15 @@ def test_an_annotation_is_told_by_its_whole_key() -> None:
     changed = edit("kubernetes:apps/v1:Deployment", "serve", wrong)(list(rehearsal.known.resources))
     (one,) = [each for each in found(changed, rehearsal) if each.rule == "programs-annotation"]
     assert one.allowed == key.format("safe-to-evict")
+
+
+@pytest.mark.parametrize(
+    "text", ['attributes.message = "x"', "attributes:my-data", "attributes:body", 'hasPrefix(attributes.data, "a")']
+)
+def test_attributes_may_be_called_as_what_is_sent(text: str) -> None:
+    assert not told("gcp-pubsub", edit(seventh.SUBSCRIPTION, "landed", put("filter", text)))
+
+
+@pytest.mark.parametrize("text", ['data = "x"', 'message.kind = "x"', 'attributes:kind AND body = "x"'])
+def test_a_filter_reads_attributes_alone(text: str) -> None:
+    assert told("gcp-pubsub", edit(seventh.SUBSCRIPTION, "landed", put("filter", text)))

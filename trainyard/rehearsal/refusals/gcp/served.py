@@ -60,6 +60,8 @@ _BRANCHES: Final = tuple(
     for of in ("repositoryEventConfig", "github")
     for which in ("push.branch", "push.tag", "pullRequest.branch")
 )
+_SENT: Final = re.compile(r"(?<![\w.:-])(data|message|body)\b(?!-)")
+"""What is sent, by its name; not an attribute's key of that name, or one with it."""
 _EVERYBODYS: Final = ("aud", "iss")
 """Claims that all tokens of an issuer have alike."""
 _READ_FROM_GB: Final = 5
@@ -176,7 +178,7 @@ def subscription(view: View) -> None:
         )
     elif "==" in bare or "&&" in bare or "||" in bare:
         view.error("gcp-pubsub", "filter", f"operators of another language in {show(text)}", allowed="=, !=, AND, OR")
-    elif re.search(r"\b(data|message|body)\b", bare):
+    elif _SENT.search(bare):
         view.error("gcp-pubsub", "filter", f"{show(text)}: a filter reads attributes alone", allowed="attributes.key")
 
 
