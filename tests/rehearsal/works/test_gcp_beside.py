@@ -228,3 +228,41 @@ def test_attributes_may_be_called_as_what_is_sent(text: str) -> None:
 @pytest.mark.parametrize("text", ['data = "x"', 'message.kind = "x"', 'attributes:kind AND body = "x"'])
 def test_a_filter_reads_attributes_alone(text: str) -> None:
     assert told("gcp-pubsub", edit(seventh.SUBSCRIPTION, "landed", put("filter", text)))
+
+
+MEMORY = 'metric.type="run.googleapis.com/container/memory/utilizations" AND resource.type="{}"'
+USED = 'metric.type="kubernetes.io/container/memory/used_bytes" AND resource.type="k8s_container"'
+PERCENT = 'metric.type="agent.googleapis.com/cpu/utilization" AND resource.type="{}"'
+UP = 'metric.type="kubernetes.io/container/uptime" AND resource.type="k8s_container"'
+CALLS = 'metric.type="serviceruntime.googleapis.com/api/request_count" AND resource.type="{}"'
+MEAN = {"perSeriesAligner": "ALIGN_MEAN"}
+
+
+def test_a_share_of_two_figures_has_no_unit() -> None:
+    beside = {"denominatorFilter": USED, "denominatorAggregations": [{"alignmentPeriod": "300s", **MEAN}]}
+    assert not told("programs-alert", alert(USED, 0.9, MEAN, **beside))
+    assert told("programs-alert", alert(USED, 0.9, MEAN))
+
+
+def test_many_percentages_together_are_more_than_a_hundred() -> None:
+    of = PERCENT.format("gce_instance")
+    assert not told("programs-alert", alert(of, 300, {**MEAN, "crossSeriesReducer": "REDUCE_SUM"}))
+    assert told("programs-alert", alert(of, 300, {**MEAN, "crossSeriesReducer": "REDUCE_MEAN"}))
+
+
+def test_a_program_may_be_up_for_half_a_year() -> None:
+    assert not told("programs-alert", alert(UP, 180 * 86_400, MEAN))
+
+
+@pytest.mark.parametrize(
+    ("sought", "kinds", "aligner"),
+    [
+        (CALLS, ("api", "produced_api", "consumed_api"), "ALIGN_RATE"),
+        (PERCENT, ("aws_ec2_instance", "gce_instance"), "ALIGN_MEAN"),
+        (MEMORY, ("cloud_run_worker_pool", "cloud_run_revision"), "ALIGN_PERCENTILE_99"),
+    ],
+)
+def test_what_several_kinds_of_resources_have(sought: str, kinds: tuple[str, ...], aligner: str) -> None:
+    for kind in kinds:
+        assert not told("programs-figure", alert(sought.format(kind), 0.9, {"perSeriesAligner": aligner}))
+    assert told("programs-figure", alert(sought.format("k8s_node"), 0.9, {"perSeriesAligner": aligner}))

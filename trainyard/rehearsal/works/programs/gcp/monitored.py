@@ -104,6 +104,8 @@ _DAYS_LEFT: Final = "d"
 """Unit of what counts down, below 0 too."""
 _QUARTER: Final = 90 * 86_400
 """Seconds above which a figure of seconds is taken for one of another unit."""
+_GROWS: Final = ("uptime", "uptime_total")
+"""Figures of seconds that grow for as long as something runs."""
 _ALL: Final = 100
 _NEAR: Final = 0.9
 
@@ -210,12 +212,14 @@ def _threshold(
     if below and not told_there and figure.unit != _DAYS_LEFT and limit <= (0 if comparison == "COMPARISON_LT" else -1):
         view.error("programs-alert", where, f"waits for less than {limit:g}, and there never is", allowed="above 0")
     counted = any("COUNT" in str(value) for _, one in aggregations for value in one.values())
-    if counted or "ALIGN_RATE" in aligners or figure.kind == "CUMULATIVE":
+    is_share = not view.lacks(f"{path}.denominatorFilter")  # of two figures, whatever the unit of each
+    if counted or is_share or "ALIGN_RATE" in aligners or figure.kind == "CUMULATIVE":
         return
-    if figure.unit == "s" and limit > _QUARTER and not below:
+    if figure.unit == "s" and limit > _QUARTER and not below and name.rpartition("/")[2] not in _GROWS:
         words = f"{limit:g} of {name}, which is in seconds: never so long"
         view.warning("programs-alert", where, words, allowed="so many seconds")
-    if figure.unit == "%" and limit >= _ALL and comparison == "COMPARISON_GT":
+    summed = "REDUCE_SUM" in {one.get("crossSeriesReducer") for _, one in aggregations}
+    if figure.unit == "%" and limit >= _ALL and comparison == "COMPARISON_GT" and not summed:
         words = f"waits for more than {limit:g} %, and there never is"
         view.error("programs-alert", where, words, allowed="below 100")
     least, words = _SMALL.get(figure.unit, (0.0, ""))
