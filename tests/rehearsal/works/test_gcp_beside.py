@@ -266,3 +266,24 @@ def test_what_several_kinds_of_resources_have(sought: str, kinds: tuple[str, ...
     for kind in kinds:
         assert not told("programs-figure", alert(sought.format(kind), 0.9, {"perSeriesAligner": aligner}))
     assert told("programs-figure", alert(sought.format("k8s_node"), 0.9, {"perSeriesAligner": aligner}))
+
+
+EMAIL = "acme-machines@rehearsal.iam.gserviceaccount.com"
+
+
+def test_a_disk_is_encrypted_by_the_account_that_it_names() -> None:
+    own = {"kmsKeySelfLink": KEY, "kmsKeyServiceAccount": EMAIL}
+    disk = made("gcp:compute/disk:Disk", "data", zone="europe-west4-a", diskEncryptionKey=own)
+    may = made(
+        "gcp:kms/cryptoKeyIAMMember:CryptoKeyIAMMember",
+        "machines",
+        cryptoKeyId=KEY,
+        role="roles/cloudkms.cryptoKeyEncrypterDecrypter",
+        member=f"serviceAccount:{EMAIL}",
+    )
+    assert not told("rights-key", disk, may)
+    assert told("rights-key", disk)
+    assert told("rights-key", disk, may_use("compute-system"))
+    for account in (UNKNOWN, "disks@another.iam.gserviceaccount.com"):
+        put_in = edit("gcp:compute/disk:Disk", "data", put("diskEncryptionKey.kmsKeyServiceAccount", account))
+        assert not told("rights-key", disk, put_in)

@@ -13,6 +13,7 @@ from typing import Final
 from trainyard.recorded.node_groups import GKE_NODE_POOL
 from trainyard.recorded.types import (
     CLOUD_SQL,
+    GCP_ACCOUNT,
     GCP_BACKUP_VAULT,
     GCP_BUCKET,
     GCP_CRYPTO_KEY,
@@ -104,6 +105,10 @@ _ENCRYPTED: Final[tuple[tuple[str, str, str, str], ...]] = (
 )  # fmt: skip
 """What is encrypted: its type, the input that names the key, the service that uses it, what fails."""
 
+_NAMED: Final[Mapping[str, tuple[str, ...]]] = {
+    "kmsKeySelfLink": ("kmsKeyServiceAccount", "diskEncryptionServiceAccount"),
+}
+"""Inputs that name a key, and those beside them that name the account to use it as."""
 _IDENTITY: Final = "gcp:projects/serviceIdentity:ServiceIdentity"
 _USES: Final = ("cloudkms.cryptoKeyVersions.useToEncrypt", "cloudkms.cryptoKeyVersions.useToDecrypt")
 ROLE: Final = "roles/cloudkms.cryptoKeyEncrypterDecrypter"
@@ -118,12 +123,26 @@ def needs(stack: Stack) -> Iterator[Need]:
                 continue
             for at, name in expand(view.inputs, path):
                 key = str(name).partition("/cryptoKeyVersions/")[0]
-                if key in keys:
-                    yield _need(stack, view, at, key, service, purpose)
+                who = _asks(stack, view, at, service) if key in keys else None
+                if who is not None:
+                    yield _need(view, at, key, who, purpose)
 
 
-def _need(stack: Stack, view: View, at: str, key: str, service: str, purpose: str) -> Need:
-    words, callers = agents(stack, service)
+def _asks(stack: Stack, view: View, at: str, service: str) -> tuple[str, tuple[Caller, ...]] | None:
+    """Who asks for a key: the account that a disk names beside it, else the service's own; None where that account is
+    not known, or none of the recording."""
+    above, _, last = at.rpartition(".")
+    own = next((path for name in _NAMED.get(last, ()) if not view.lacks(path := f"{above}.{name}".lstrip("."))), "")
+    if not own:
+        return agents(stack, service)
+    email = view.text(own)
+    if email not in {account.outputs.get("email") for account in stack.resources.of(GCP_ACCOUNT)}:
+        return None
+    return f"the account {email}", (Caller(f"account {email}", account=str(email)),)
+
+
+def _need(view: View, at: str, key: str, who: tuple[str, tuple[Caller, ...]], purpose: str) -> Need:
+    words, callers = who
     return Need(
         view,
         at,
