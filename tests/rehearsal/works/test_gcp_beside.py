@@ -287,3 +287,30 @@ def test_a_disk_is_encrypted_by_the_account_that_it_names() -> None:
     for account in (UNKNOWN, "disks@another.iam.gserviceaccount.com"):
         put_in = edit("gcp:compute/disk:Disk", "data", put("diskEncryptionKey.kmsKeyServiceAccount", account))
         assert not told("rights-key", disk, put_in)
+
+
+def test_messages_are_kept_by_the_account_that_a_subscription_names() -> None:
+    raw = next(one for one in foreign_program(seventh.FOREIGN).known.resources if one.type == seventh.BUCKET)
+    kept = edit(
+        seventh.SUBSCRIPTION, "errors", put("cloudStorageConfig", {"bucket": raw.outputs["name"], "maxDuration": "60s"})
+    )
+    account = "cloudStorageConfig.serviceAccountEmail"
+    assert told("rights-delivery", kept)
+    assert not told("rights-delivery", kept, edit(seventh.SUBSCRIPTION, "errors", put(account, UNKNOWN)))
+    by_name = edit(seventh.SUBSCRIPTION, "errors", put(account, "acme-push@rehearsal.iam.gserviceaccount.com"))
+    assert told("rights-delivery", kept, by_name)
+
+
+def test_a_call_may_have_a_token_in_its_header() -> None:
+    intake = next(
+        one.outputs["uri"]
+        for one in foreign_program(seventh.FOREIGN).known.resources
+        if one.type == seventh.RUN and one.name == "intake"
+    )
+    target = {"uri": f"{intake}/x", "httpMethod": "POST"}
+    call = made(seventh.SCHEDULE, "call", region="europe-west4", schedule="0 * * * *", httpTarget=target)
+    assert told("rights-delivery", call)
+    for headers in ({"authorization": "Bearer x"}, UNKNOWN):
+        assert not told("rights-delivery", call, edit(seventh.SCHEDULE, "call", put("httpTarget.headers", headers)))
+    other = edit(seventh.SCHEDULE, "call", put("httpTarget.headers", {"Content-Type": "text/plain"}))
+    assert told("rights-delivery", call, other)
