@@ -6,7 +6,7 @@ import pytest
 
 from tests.rehearsal.works import mistakes_gcp_eighth as eighth
 from tests.rehearsal.works import mistakes_gcp_seventh as seventh
-from tests.rehearsal.works.mistakes import DROP, Change, both, edit, put
+from tests.rehearsal.works.mistakes import DROP, Change, both, drop, edit, put
 from tests.rehearsal.works.mistakes_gcp_fifth import made
 from tests.rehearsal.works.mistakes_gcp_sixty import said
 from tests.rehearsal.works.test_foreign_programs import foreign_program
@@ -314,3 +314,52 @@ def test_a_call_may_have_a_token_in_its_header() -> None:
         assert not told("rights-delivery", call, edit(seventh.SCHEDULE, "call", put("httpTarget.headers", headers)))
     other = edit(seventh.SCHEDULE, "call", put("httpTarget.headers", {"Content-Type": "text/plain"}))
     assert told("rights-delivery", call, other)
+
+
+def test_a_key_in_the_address_is_enough() -> None:
+    for uri in (
+        "https://chat.googleapis.com/v1/spaces/AAA/messages?key=x&token=y",
+        "https://translation.googleapis.com/language/translate/v2?q=x&key=y",
+    ):
+        target = {"uri": uri, "httpMethod": "POST"}
+        assert not told(
+            "programs-token", made(seventh.SCHEDULE, "chat", schedule="0 * * * *", region="x", httpTarget=target)
+        )
+    bare = {"uri": "https://run.googleapis.com/v2/projects/acme-ml/locations/x/jobs/y:run", "httpMethod": "POST"}
+    assert told("programs-token", made(seventh.SCHEDULE, "bare", schedule="0 * * * *", region="x", httpTarget=bare))
+
+
+def test_a_build_reads_a_topic() -> None:
+    unread = drop(seventh.SUBSCRIPTION, "told")
+    topic = "projects/rehearsal/topics/told"
+    built = edit(seventh.BUILD, "images", put("repositoryEventConfig", DROP), put("pubsubConfig", {"topic": topic}))
+    assert told("programs-unread", unread)
+    assert not told("programs-unread", unread, built)
+
+
+def test_a_private_address_is_a_whole_one() -> None:
+    out = edit(seventh.RUN, "api", put("template.vpcAccess", DROP))
+    host = "template.containers[0].envs[0].value"
+    address = next(
+        one.outputs["privateIpAddress"]
+        for one in foreign_program(seventh.FOREIGN).known.resources
+        if one.type == seventh.SQL
+    )
+    assert told("programs-database", out, edit(seventh.RUN, "api", put(host, f"postgres://x@{address}:5432/runs")))
+    for other in (f"{address}5", f"1{address}", f"{address}.nip.io:80", f"{address}.5"):
+        assert bool(told("programs-database", out, edit(seventh.RUN, "api", put(host, other)))) is ("nip" in other)
+
+
+def test_roles_beside_narrow_scopes_may_be_for_others() -> None:
+    (narrow, *_) = told(
+        "rights-node-scopes", edit(seventh.TEMPLATE, "serve", put("serviceAccount.scopes", ["storage-ro"]))
+    )
+    assert narrow.level == "warning"
+    writes = made(
+        seventh.MEMBER, "writes", project="acme-ml", role="roles/bigquery.dataEditor", member=f"serviceAccount:{EMAIL}"
+    )
+    scopes = ["logging-write", "monitoring-write", "https://www.googleapis.com/auth/bigquery.insertdata"]
+    enough = edit(seventh.TEMPLATE, "serve", put("serviceAccount.scopes", scopes))
+    assert not told("rights-node-scopes", writes, enough)
+    fewer = edit(seventh.TEMPLATE, "serve", put("serviceAccount.scopes", scopes[:2]))
+    assert told("rights-node-scopes", writes, fewer)

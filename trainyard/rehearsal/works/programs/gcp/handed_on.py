@@ -36,6 +36,8 @@ _BACKUPS: Final = "gcp:gkebackup/backupPlan:BackupPlan"
 _TRANSFER: Final = "gcp:storage/transferJob:TransferJob"
 _POLICY: Final = "gcp:orgpolicy/policy:Policy"
 _OF_GOOGLE: Final = re.compile(r"https://[\w.-]+\.googleapis\.com(/|$)")
+_KEY: Final = re.compile(r"[?&]key=")
+"""A key in the address: of a webhook of Google Chat, or of an API that takes one."""
 _OF_RUN: Final = re.compile(r"https://[\w.-]+\.(run\.app|cloudfunctions\.net)(/|$)")
 _ATTRIBUTE: Final = re.compile(
     r"principalSet://iam\.googleapis\.com/(?P<pool>projects/[^/]+/locations/global/workloadIdentityPools/[^/]+)"
@@ -68,7 +70,7 @@ _SCOPES: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
                                                          "devstorage.full_control")),
     "roles/pubsub.publisher": ("publish", ("pubsub",)),
     "roles/pubsub.subscriber": ("take messages", ("pubsub",)),
-    "roles/bigquery.dataEditor": ("write tables", ("bigquery",)),
+    "roles/bigquery.dataEditor": ("write tables", ("bigquery", "bigquery.insertdata")),
     "roles/bigquery.jobUser": ("run queries", ("bigquery",)),
 }  # fmt: skip
 """By role, what an account does with it, and any of the scopes beside which a machine may."""
@@ -116,7 +118,7 @@ def _token(view: View) -> None:
     elif _OF_RUN.match(uri) and view.has(oauth):
         words = "a service of Cloud Run is called with a token of OAuth, and refuses it"
         view.error("programs-token", oauth, words, allowed="oidcToken")
-    elif _OF_GOOGLE.match(uri) and view.lacks(oauth) and not view.mapping("httpTarget.headers"):
+    elif _OF_GOOGLE.match(uri) and view.lacks(oauth) and view.lacks("httpTarget.headers") and not _KEY.search(uri):
         words = "is missing: an API of Google's is called by nobody in particular, and refuses it"
         view.error("programs-token", oauth, words, allowed="oauthToken with an account")
 
@@ -143,7 +145,7 @@ def _is_read(topic: View) -> bool:
             if _READS.fullmatch(view.text("role") or "projects/x") and view.text("topic") in names:
                 return True
         elif view.type != GCP_TOPIC and view.type.startswith(
-            ("gcp:pubsub/subscription:", "gcp:eventarc/", "gcp:cloudf")
+            ("gcp:pubsub/subscription:", "gcp:eventarc/", "gcp:cloudf", "gcp:cloudbuild/")
         ):
             given = [text for path, text in known_texts(view.inputs) if not path.startswith("deadLetterPolicy")]
             if names & set(given) or view.is_unknown("topic"):
@@ -227,11 +229,18 @@ def _private_addresses(stack: Stack) -> None:
             if view.has(f"{at}{way}") or view.has(f"{at}directVpcNetworkInterfaces") or view.is_unknown(at[:-1]):
                 continue
             for path, text in known_texts(view.inputs):
-                found = next((one for key, one in private.items() if key not in ("", "None") and key in text), None)
+                found = next((one for address, one in private.items() if _is_told(address, text)), None)
                 if found is not None:
                     words = f"names the private address of {found.name}, and there is no way into its network"
                     view.error("programs-database", path, words, allowed=f"{at}{way}")
                     break
+
+
+def _is_told(address: str, text: str) -> bool:
+    """Whether a text names an address: not as a part of a longer one."""
+    return address not in ("", "None") and bool(
+        address in text and re.search(rf"(?<![\w.]){re.escape(address)}(?!\d|\.\d)", text)
+    )
 
 
 def _prefixes(stack: Stack) -> None:
@@ -257,7 +266,7 @@ def _metadata(view: View) -> None:
 
 
 def _scopes(view: View) -> None:
-    """A role that the machine's scopes take away again."""
+    """A role that the machine's scopes take away again; it may be meant for others who run as the same account."""
     path = "serviceAccount.scopes"
     held = {scope.rpartition("/auth/")[2] for scope in view.texts(path)}
     email = view.text("serviceAccount.email")
@@ -269,7 +278,7 @@ def _scopes(view: View) -> None:
         what, scopes = _SCOPES.get(grant.text("role") or "", ("", ()))
         if scopes and not held & set(scopes):
             words = f"with these scopes it cannot {what}, which {grant.name} gives its account"
-            view.error("rights-node-scopes", path, words, allowed="cloud-platform")
+            view.warning("rights-node-scopes", path, words, allowed="cloud-platform")
 
 
 def _locations(view: View) -> None:
