@@ -363,3 +363,26 @@ def test_roles_beside_narrow_scopes_may_be_for_others() -> None:
     assert not told("rights-node-scopes", writes, enough)
     fewer = edit(seventh.TEMPLATE, "serve", put("serviceAccount.scopes", scopes[:2]))
     assert told("rights-node-scopes", writes, fewer)
+
+
+@pytest.mark.parametrize("text", [r"^(?i)main$", r"^main\z", r"^\pL+$", r"^(?U)x", r"^v[0-9]+$", r"\Q(\E"])
+def test_branches_by_re2(text: str) -> None:
+    assert not told("gcp-build-branch", edit(seventh.BUILD, "images", put("repositoryEventConfig.push.branch", text)))
+
+
+@pytest.mark.parametrize("text", ["*", "^(main$", "main)", "[a-z"])
+def test_branches_that_nothing_reads(text: str) -> None:
+    assert told("gcp-build-branch", edit(seventh.BUILD, "images", put("repositoryEventConfig.push.branch", text)))
+
+
+@pytest.mark.parametrize("text", ["null", "3", '{"fields": null}', '[{"name": "at", "type": "TIMESTAMP"}, null]'])
+def test_a_schema_may_be_nothing(text: str) -> None:
+    plain = edit(eighth.TABLE, "events", put("schema", text), put("clusterings", DROP))
+    assert not told("gcp-table", plain)
+
+
+def test_a_family_of_tpus_that_nobody_knows_yet() -> None:
+    for given in ("v8i-16", "tpu8t-4", "v7e-8", "v6p-4"):
+        assert not told("gcp-tpu", edit(eighth.TPU, "probe", put("acceleratorType", given)))
+    for given in ("v5e-8", "v5p", "V6E-8", "v6e-eight", "v5litpod-8"):
+        assert told("gcp-tpu", edit(eighth.TPU, "probe", put("acceleratorType", given)))
