@@ -8,13 +8,12 @@ subnets"; Compute Engine, "Set up an application-based health check"; as general
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from ipaddress import ip_address, ip_network
 from typing import Any, Final
 
 from trainyard.recorded.model import UNKNOWN
-from trainyard.recorded.read import known_texts
 from trainyard.recorded.types import GCP_FIREWALL, GCP_FIREWALL_RULES, GCP_MACHINES, GCP_NETWORK, GCP_SUBNETWORK
 from trainyard.rehearsal.context import Stack, View, show
 
@@ -59,9 +58,8 @@ class Machines:
 
 def check(stack: Stack) -> None:
     """Every group of machines of the recording, and every regional proxy."""
-    for type_ in _BACKENDS:
-        for backend in stack.of_type(type_):
-            _named_port(backend)
+    for backend, groups in stack.once(_backends):
+        _named_port(backend, groups)
     for type_ in _GROUPS:
         for group in stack.of_type(type_):
             _seen(group)
@@ -74,13 +72,19 @@ def _referred(view: View, path: str, types: tuple[str, ...]) -> View | None:
     return found[0] if len(found) == 1 else None
 
 
-def _groups_of(backend: View) -> Iterator[View]:
-    """The recorded groups that a backend service sends to."""
-    named = {text for path, text in known_texts(backend.inputs) if path.endswith(".group")}
-    for type_ in _GROUPS:
-        for group in backend.stack.of_type(type_):
-            if named & {str(group.resource.outputs.get("instanceGroup")), str(group.resource.id)}:
-                yield group
+def _backends(stack: Stack) -> list[tuple[View, list[View]]]:
+    """Every backend service, with the recorded groups that it sends to."""
+    groups = [
+        (group, {str(group.resource.outputs.get("instanceGroup")), str(group.resource.id)})
+        for type_ in _GROUPS
+        for group in stack.of_type(type_)
+    ]
+    found = []
+    for type_ in _BACKENDS:
+        for backend in stack.of_type(type_):
+            named = {text for path, text in backend.known_texts if path.endswith(".group")}
+            found.append((backend, [group for group, names in groups if named & names]))
+    return found
 
 
 def _scheme(backend: View) -> str | None:
@@ -89,14 +93,14 @@ def _scheme(backend: View) -> str | None:
     return _SCHEMES[backend.type] if backend.lacks(path) else backend.text(path)
 
 
-def _named_port(backend: View) -> None:
+def _named_port(backend: View, groups: list[View]) -> None:
     protocol = backend.text("protocol") or ("HTTP" if backend.lacks("protocol") else "")
     scheme = _scheme(backend)
     is_proxy = scheme is not None and (backend.type != _REGIONAL or scheme in _PROXIED)
     if protocol not in _BY_PORT_NAME or not is_proxy or backend.is_unknown("portName"):
         return
     name = backend.text("portName") or protocol.lower()
-    for group in _groups_of(backend):
+    for group in groups:
         names = [str(port.get("name")) for _, port in group.items("namedPorts")]
         if name not in names and not group.blurred("namedPorts"):
             has = ", ".join(names) or "none"
@@ -132,10 +136,9 @@ def _seen(group: View) -> None:
     if not rules or any(_is_unread(rule) for rule in rules):
         return
     probed = [(group, "autoHealingPolicies.healthCheck", _USUAL)]
-    for type_ in _BACKENDS:
-        for backend in stack.of_type(type_):
-            if (ranges := _ranges(backend)) and group in _groups_of(backend):
-                probed.append((backend, "healthChecks", ranges))
+    for backend, groups in stack.once(_backends):
+        if (ranges := _ranges(backend)) and group in groups:
+            probed.append((backend, "healthChecks", ranges))
     for view, path, ranges in probed:
         found = _referred(view, path, _CHECKS)
         port = _port(found, group) if found is not None else None

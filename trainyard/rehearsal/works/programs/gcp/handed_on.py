@@ -16,7 +16,6 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from trainyard.problems import nearest, nearest_word
-from trainyard.recorded.read import known_texts
 from trainyard.recorded.types import (
     CLOUD_SQL,
     GCP_DATABASE_USER,
@@ -147,7 +146,7 @@ def _is_read(topic: View) -> bool:
         elif view.type != GCP_TOPIC and view.type.startswith(
             ("gcp:pubsub/subscription:", "gcp:eventarc/", "gcp:cloudf", "gcp:cloudbuild/")
         ):
-            given = [text for path, text in known_texts(view.inputs) if not path.startswith("deadLetterPolicy")]
+            given = [text for path, text in view.known_texts if not path.startswith("deadLetterPolicy")]
             if names & set(given) or view.is_unknown("topic"):
                 return True
     return False
@@ -228,7 +227,7 @@ def _private_addresses(stack: Stack) -> None:
         for view in stack.of_type(type_):
             if view.has(f"{at}{way}") or view.has(f"{at}directVpcNetworkInterfaces") or view.is_unknown(at[:-1]):
                 continue
-            for path, text in known_texts(view.inputs):
+            for path, text in view.known_texts:
                 found = next((one for address, one in private.items() if _is_told(address, text)), None)
                 if found is not None:
                     words = f"names the private address of {found.name}, and there is no way into its network"
@@ -272,13 +271,21 @@ def _scopes(view: View) -> None:
     email = view.text("serviceAccount.email")
     if not held or "cloud-platform" in held or view.blurred(path) or email is None:
         return
-    for grant in view.stack.views:
-        if not _GRANT.fullmatch(grant.type) or grant.text("member") != f"serviceAccount:{email}":
-            continue
+    for grant in view.stack.once(_by_member).get(f"serviceAccount:{email}", ()):
         what, scopes = _SCOPES.get(grant.text("role") or "", ("", ()))
         if scopes and not held & set(scopes):
             words = f"with these scopes it cannot {what}, which {grant.name} gives its account"
             view.warning("rights-node-scopes", path, words, allowed="cloud-platform")
+
+
+def _by_member(stack: Stack) -> dict[str, list[View]]:
+    """Grants to one, by who has it."""
+    found: dict[str, list[View]] = {}
+    for view in stack.views:
+        member = view.text("member") if _GRANT.fullmatch(view.type) else None
+        if member is not None:
+            found.setdefault(member, []).append(view)
+    return found
 
 
 def _locations(view: View) -> None:

@@ -54,7 +54,6 @@ AGENTS: Final[Mapping[str, str]] = {
     "redis": "cloud-redis",
     "alloydb": "gcp-sa-alloydb",
     "spanner": "gcp-sa-spanner",
-    "notebooks": "gcp-sa-notebooks",
     "eventarc": "gcp-sa-eventarc",
 }
 """Domains of the accounts of services, before `.iam.gserviceaccount.com`, by the service."""
