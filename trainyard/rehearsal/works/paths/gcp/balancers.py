@@ -135,7 +135,7 @@ def _seen(group: View) -> None:
     rules = [one for one in stack.of_type(GCP_FIREWALL) if one.referred("network", GCP_NETWORK) is machines.network]
     if not rules or any(_is_unread(rule) for rule in rules):
         return
-    probed = [(group, "autoHealingPolicies.healthCheck", _USUAL)]
+    probed: list[tuple[View, str, tuple[str, ...]]] = [(group, "autoHealingPolicies.healthCheck", _USUAL)]
     for backend, groups in stack.once(_backends):
         if (ranges := _ranges(backend)) and group in groups:
             probed.append((backend, "healthChecks", ranges))
