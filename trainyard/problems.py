@@ -75,8 +75,13 @@ def in_one_line(error: BaseException) -> str:
 
 def nearest(word: str, known: Iterable[str], cutoff: float = 0.6) -> str:
     """`did you mean x?` for a near miss, else an empty text; `cutoff` (0 to 1) says how near."""
-    found = difflib.get_close_matches(word, list(known), n=1, cutoff=cutoff)
-    return f"did you mean {found[0]}?" if found else ""
+    found = nearest_word(word, known, cutoff)
+    return f"did you mean {found}?" if found else ""
+
+
+def nearest_word(word: str, known: Iterable[str], cutoff: float = 0.6) -> str:
+    """The word itself that `nearest` asks about, where it goes into another text."""
+    return next(iter(difflib.get_close_matches(word, list(known), n=1, cutoff=cutoff)), "")
 
 
 def kind_of(value: Any) -> str:

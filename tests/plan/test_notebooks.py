@@ -123,6 +123,14 @@ GCP = {
 }
 
 
+def test_a_notebook_on_google_cloud_has_what_kernel_and_agents_leave() -> None:
+    """Of 32 GiB a node has 27.6 by the kubelet's sum: the kernel and what measures the node take one of them."""
+    pools = {"cpuPool": {"instanceTypes": ["e2-standard-8"]}}
+    assert plan_of(**GCP, **pools, **hub(memory="26Gi")).clusters[0].notebooks.profiles[0].memory_gib == 26
+    with pytest.raises(SettingsError, match=r"notebooks\.memory: got 27Gi; must be at most the 26\.\d+ GiB"):
+        plan_of(**GCP, **pools, **hub(memory="27Gi"))
+
+
 @pytest.mark.parametrize(("most", "nodes"), [(1, 2), (4, 2), (5, 1), (8, 1)])
 def test_a_smoke_job_takes_no_node_of_which_notebooks_have_gpus(most: int, nodes: int) -> None:
     """Three nodes of four GPUs: a job on two would wait for ever where notebooks have more than one node's."""

@@ -22,7 +22,10 @@ _MOST: Final = 5000
 _OF_MEMORY: Final = ((120, 1000), (60, 800), (30, 600), (15, 500), (7.5, 400), (6, 200), (3.75, 100), (0, 50))
 """GiB from which Cloud SQL takes so many connections."""
 _SHARED_CORE: Final = {"db-f1-micro": 25.0, "db-g1-small": 50.0}
-_TIER: Final = re.compile(r"db-(?:custom|perf-optimized-N)-\d+-(\d+)")
+_CUSTOM: Final = re.compile(r"db-custom-\d+-(\d+)")
+_OPTIMIZED: Final = re.compile(r"db-perf-optimized-N-(\d+)")
+_GIB_OF_A_CORE: Final = 8
+"""Memory of each core of a tier of Enterprise Plus, which says cores alone."""
 
 
 def of_rds(class_: str) -> float | None:
@@ -33,10 +36,14 @@ def of_rds(class_: str) -> float | None:
 
 def of_cloud_sql(tier: str) -> float | None:
     """Those of PostgreSQL on Cloud SQL by tier, such as `db-custom-2-7680`; None for a tier that is not known."""
-    found = _TIER.fullmatch(tier)
-    if found is None:
+    custom, optimized = _CUSTOM.fullmatch(tier), _OPTIMIZED.fullmatch(tier)
+    if custom is not None:
+        memory = int(custom[1]) / 1024
+    elif optimized is not None:
+        memory = float(int(optimized[1]) * _GIB_OF_A_CORE)
+    else:
         return _SHARED_CORE.get(tier)
-    return next(float(most) for least, most in _OF_MEMORY if int(found[1]) / 1024 >= least)
+    return next(float(most) for least, most in _OF_MEMORY if memory >= least)
 
 
 def _gib(name: str) -> float | None:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from difflib import SequenceMatcher
 
-from trainyard.problems import LONGEST_VALUE, Problem, kind_of, nearest
+from trainyard.problems import LONGEST_VALUE, Problem, kind_of, nearest_word
 from trainyard.settings.common import Settings
 from trainyard.settings.mistakes import fields_of
 from trainyard.settings.read import MOVED, NAMESPACE
@@ -36,7 +36,7 @@ def misplaced_keys(configuration: Mapping[str, str]) -> Iterator[Problem]:
         if not namespace.strip() or _is_meant(namespace) or _OURS_AS_PART.match(name):
             meant = _OURS_AS_PART.sub("", name)
             known = [*fields_of(Settings), *MOVED]
-            close = meant if meant in known else nearest(meant, known).removeprefix("did you mean ").removesuffix("?")
+            close = meant if meant in known else nearest_word(meant, known)
             hint = f"did you mean {NAMESPACE}:{close}?" if close else f"did you mean the namespace {NAMESPACE}?"
             shown = key if len(key) <= LONGEST_VALUE else f"{key[: LONGEST_VALUE - 1]}…"
             allowed = f"nothing reads this namespace; a setting's key is {NAMESPACE}: and its name"

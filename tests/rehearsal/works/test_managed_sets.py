@@ -323,3 +323,12 @@ def test_a_script_that_fails_is_told(stacks: Any, line: str) -> None:
     changed = rewritten(f"#!/bin/bash\n{line}\n")(list(rehearsal.known.resources))
     told = [one.message for one in check_works(changed, context_of(rehearsal)) if one.rule == "managed-script-broken"]
     assert len(told) == 1 and BROKEN[line] in told[0]
+
+
+@pytest.mark.parametrize(("tier", "told"), [("db-perf-optimized-N-2", True), ("db-perf-optimized-N-16", False)])
+def test_a_database_of_enterprise_plus_takes_connections_by_its_cores(stacks: Any, tier: str, told: bool) -> None:
+    rehearsal, before = stacks(TRACKED)
+    sized = edit(mistakes_managed_run.SQL, mistakes_managed_run.DATABASE, put("settings.tier", tier))
+    servers = mistakes_managed_run.run("template.scaling.maxInstanceCount", 40)
+    changed = servers(sized(list(rehearsal.known.resources)))
+    assert ("run-connections" in {one[0] for one in _told(rehearsal, changed) - before}) is told

@@ -32,7 +32,7 @@ def room(type_: str) -> tuple[Fraction, Fraction]:
 
 
 def system_room(type_: str) -> Room:
-    """What a system node has for pods that do not run on every node, less what its kernel usually takes."""
+    """What a node without GPUs has for pods that do not run on every node, less what its kernel usually takes."""
     cores, mib = room(type_)
     lost = Fraction(str(catalog.cpu_instance(type_).memory_gib)) * 1024 * gke_nodes.USUAL_LOST_SHARE
     return Room(cores, mib - lost).without(DAEMONS)
@@ -43,13 +43,14 @@ def cpu_room(pool: CpuNodesPlan | None) -> CpuRoom | None:
     if pool is None or not pool.instance_types:
         return None
     cores, mib = room(pool.instance_types[0])
+    node = system_room(pool.instance_types[0])  # a pod that is larger than what one has for sure waits for ever
     most = pool.max_nodes
     return CpuRoom(
         math.floor(cores * most),
         math.floor(mib * most / 1024),
         most * gke_nodes.MAX_PODS,
-        node_cores=float(cores),
-        node_memory_gib=float(mib / 1024),
+        node_cores=float(node.cores),
+        node_memory_gib=float(node.mib / 1024),
     )
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from trainyard.problems import nearest
-from trainyard.rehearsal.context import View, show
+from trainyard.rehearsal.context import View, listed, show
 from trainyard.rehearsal.refusals.rules import Rules
 
 NETWORK: Final = "gcp:compute/network:Network"
@@ -135,7 +135,7 @@ def firewall(view: View) -> None:
         if isinstance(protocol, str) and protocol.lower() not in _PROTOCOLS and not number:
             allowed, hint = f"{', '.join(_PROTOCOLS)}, or a protocol's number", nearest(protocol, _PROTOCOLS)
             view.error("gcp-firewall-protocol", f"{path}.protocol", show(protocol), allowed=allowed, hint=hint)
-        for index, port in enumerate(entry.get("ports") or []):
+        for index, port in enumerate(listed(entry.get("ports"))):
             if isinstance(port, str) and not _is_ports(port):
                 view.error("gcp-firewall-port", f"{path}.ports[{index}]", show(port), allowed="a port, or FIRST-LAST")
 

@@ -13,10 +13,11 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from trainyard.problems import nearest
+from trainyard.problems import nearest, nearest_word
 from trainyard.recorded.read import as_number
 from trainyard.recorded.types import GCP_BUCKET, GCP_IDENTITY_PROVIDER, GCP_MACHINES
 from trainyard.rehearsal.context import View, show
+from trainyard.rehearsal.near import nearest_of
 from trainyard.rehearsal.refusals.rules import EVERY_TYPE, Rules
 
 _BACKUPS: Final = "gcp:gkebackup/backupPlan:BackupPlan"
@@ -82,14 +83,16 @@ def _size(value: Any) -> float | None:
 def machine(view: View) -> None:
     """Machines with GPUs end when their host is maintained, and those that may go at any time are not started anew."""
     kept, machine_type = view.text("scheduling.onHostMaintenance"), view.text("machineType") or ""
-    gpus = view.has("guestAccelerators") or _WITH_GPUS.match(machine_type.rpartition("/")[2])
+    added = any(one.get("count") != 0 for _, one in view.items("guestAccelerators"))
+    gpus = added or _WITH_GPUS.match(machine_type.rpartition("/")[2])
+    spot = view.text("scheduling.provisioningModel") == "SPOT" or view.flag("scheduling.preemptible") is True
+    ends = spot or view.is_unknown("scheduling.provisioningModel") or view.is_unknown("scheduling.preemptible")
     if gpus and kept == "MIGRATE":
         what = "a machine with GPUs is not moved to another host"
         view.error("gcp-gpu-maintenance", "scheduling.onHostMaintenance", what, allowed="TERMINATE")
-    elif view.entries("guestAccelerators") and view.lacks("scheduling.onHostMaintenance"):
+    elif added and not ends and view.lacks("scheduling.onHostMaintenance"):
         what = "is missing beside GPUs, and MIGRATE is what holds without it"
         view.error("gcp-gpu-maintenance", "scheduling.onHostMaintenance", what, allowed="TERMINATE")
-    spot = view.text("scheduling.provisioningModel") == "SPOT" or view.flag("scheduling.preemptible") is True
     if not spot:
         return
     if view.flag("scheduling.automaticRestart") is not False and not view.is_unknown("scheduling.automaticRestart"):
@@ -153,12 +156,12 @@ def provider(view: View) -> None:
     issuer = given.rstrip("/")
     known = SHARED.get(issuer)
     if known is None:
-        near = nearest(issuer, [_GITHUB], 0.95)
-        if near and not issuer.startswith(f"{near}/"):
+        near = nearest_word(issuer, [_GITHUB], 0.95)
+        if near and not issuer.startswith(f"{near}/"):  # an enterprise has a path of its own
             words = f"{show(given)} issues no tokens: nobody is let in"
-            view.error("gcp-issuer", "oidc.issuerUri", words, allowed=near, hint=near)
+            view.error("gcp-issuer", "oidc.issuerUri", words, allowed=near, hint=f"did you mean {near}?")
         return
-    if given != issuer:
+    if given != issuer and issuer == _GITHUB:  # GitLab's own documentation writes its issuer with the stroke
         words = f"{show(given)}: its tokens say {issuer}, and not one is taken"
         view.error("gcp-issuer", "oidc.issuerUri", words, allowed=issuer)
     condition = view.text("attributeCondition")
@@ -172,9 +175,15 @@ def provider(view: View) -> None:
     }
     for path, text in texts.items():
         for claim in dict.fromkeys(_CLAIM.findall(text)):
-            if claim not in known:
+            meant = "" if claim in known else _meant(claim, known)
+            if meant:
                 words = f"assertion.{claim} is no claim of {issuer}"
-                view.error("gcp-issuer", path, words, allowed=", ".join(known), hint=nearest(claim, known, 0.5))
+                view.error("gcp-issuer", path, words, allowed=", ".join(known), hint=f"did you mean {meant}?")
+
+
+def _meant(claim: str, known: tuple[str, ...]) -> str:
+    """The claim that another was probably meant for; empty where it may be one that came since, or somebody's own."""
+    return nearest_of(claim, known) or next((one for one in known if one.startswith(claim)), "")
 
 
 def mapped(view: View) -> None:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from trainyard.problems import nearest
+from trainyard.problems import nearest, nearest_word
 from trainyard.recorded.types import GCP_IDENTITY_PROVIDER, GCP_SUBNETWORK
 from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.refusals.rules import EVERY_TYPE, Rules
@@ -46,10 +46,10 @@ def grant(view: View) -> None:
     _tell(view, "condition.expression", text)
     for root, attribute in _NAMES.findall(_bare(text)):
         if root == "resource" and attribute and attribute not in _RESOURCE:
-            hint = nearest(attribute, _RESOURCE, 0.6)
-            if hint:
+            meant = nearest_word(attribute, _RESOURCE, 0.6)
+            if meant:
                 words = f"resource.{attribute} is no attribute"
-                view.error("gcp-condition", "condition.expression", words, hint=f"resource.{hint}")
+                view.error("gcp-condition", "condition.expression", words, hint=f"did you mean resource.{meant}?")
                 return
         near = nearest(root, _ROOTS, 0.8) if attribute and root not in _ROOTS else ""
         if near:

@@ -17,7 +17,8 @@ from typing import Final
 
 from trainyard.problems import nearest
 from trainyard.recorded.types import GCP_IDENTITY_PROVIDER
-from trainyard.rehearsal.context import View, show
+from trainyard.rehearsal.context import View, listed, show
+from trainyard.rehearsal.near import nearest_of
 from trainyard.rehearsal.refusals.rules import Rules
 
 DATASET: Final = "gcp:bigquery/dataset:Dataset"
@@ -60,6 +61,10 @@ _BRANCHES: Final = tuple(
     for of in ("repositoryEventConfig", "github")
     for which in ("push.branch", "push.tag", "pullRequest.branch")
 )
+_SENT: Final = re.compile(r"(?<![\w.:-])(data|message|body)\b(?!-)")
+"""What is sent, by its name; not an attribute's key of that name, or one with it."""
+_WRONG_IN_BOTH: Final = ("nothing to repeat", "missing )", "unbalanced parenthesis", "unterminated character set")
+"""What Python's expressions and those of RE2 refuse alike."""
 _EVERYBODYS: Final = ("aud", "iss")
 """Claims that all tokens of an issuer have alike."""
 _READ_FROM_GB: Final = 5
@@ -98,7 +103,7 @@ def _columns(text: str | None) -> dict[str, str]:
         fields = json.loads(text) if text else []
     except ValueError:
         return {}
-    fields = fields.get("fields", []) if isinstance(fields, dict) else fields
+    fields = listed(fields.get("fields") if isinstance(fields, dict) else fields)
     return {str(one.get("name")).lower(): str(one.get("type")).upper() for one in fields if isinstance(one, Mapping)}
 
 
@@ -158,9 +163,12 @@ def slices(view: View) -> None:
     given = view.text("acceleratorType")
     if given is None or _CHIPS.fullmatch(given):
         return
-    family, _, count = given.rpartition("-")
-    meant = _OTHERWISE.get(family) or nearest(family, _FAMILIES)
-    hint = f"{meant}-{count}" if meant and count.isdigit() else ""
+    family, _, count = given.partition("-")
+    alike = family.lower() if family.lower() in _FAMILIES else nearest_of(family, _FAMILIES)
+    meant = _OTHERWISE.get(family) or alike
+    if not meant:
+        return  # a family that came since
+    hint = f"{meant}-{count}" if count.isdigit() else ""
     view.error("gcp-tpu", "acceleratorType", show(given), allowed=f"{', '.join(_FAMILIES)}, with -NUMBER", hint=hint)
 
 
@@ -176,7 +184,7 @@ def subscription(view: View) -> None:
         )
     elif "==" in bare or "&&" in bare or "||" in bare:
         view.error("gcp-pubsub", "filter", f"operators of another language in {show(text)}", allowed="=, !=, AND, OR")
-    elif re.search(r"\b(data|message|body)\b", bare):
+    elif _SENT.search(bare):
         view.error("gcp-pubsub", "filter", f"{show(text)}: a filter reads attributes alone", allowed="attributes.key")
 
 
@@ -216,6 +224,8 @@ def branches(view: View) -> None:
         try:
             re.compile(text)
         except re.error as wrong:
+            if not wrong.msg.startswith(_WRONG_IN_BOTH):
+                continue  # RE2 has flags, classes and ends of its own
             view.error("gcp-build-branch", path, f"{show(text)} is no regular expression: {wrong}", allowed="^main$")
 
 

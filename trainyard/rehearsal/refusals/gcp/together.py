@@ -17,7 +17,7 @@ from trainyard.conventions.gcp import DRANET_LABEL, RDMA_DEVICE_CLASS, ROCE_NETW
 from trainyard.problems import nearest
 from trainyard.recorded.read import as_number, follow
 from trainyard.recorded.types import RESOURCE_CLAIM_TEMPLATE
-from trainyard.rehearsal.context import View, show
+from trainyard.rehearsal.context import View, listed, show
 from trainyard.rehearsal.refusals.gcp.compute import FIREWALL, GLOBAL_ADDRESS, NAT, NETWORK, SUBNETWORK
 from trainyard.rehearsal.refusals.gcp.container import CLUSTER, NODE_POOL
 from trainyard.rehearsal.refusals.gcp.storage import BUCKET
@@ -160,7 +160,7 @@ def _webhooks(view: View) -> None:
         sources = [_network(text) for text in rule.texts("sourceRanges")]
         if rule.blurred("sourceRanges") or any(source is None or block.subnet_of(source) for source in sources):
             return
-        ports = {str(port) for _, entry in rule.items("allows") for port in entry.get("ports") or ()}
+        ports = {str(port) for _, entry in rule.items("allows") for port in listed(entry.get("ports"))}
         same = rule.referred("network", NETWORK) is network
         if same and ports & set(_WEBHOOK_PORTS) and [source.prefixlen for source in sources if source] == [28]:
             meant.append(rule)

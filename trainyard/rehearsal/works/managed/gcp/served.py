@@ -2,10 +2,9 @@
 it may take to start, what has to have run before it, and in which place its secrets are.
 
 Source: Cloud Run documentation, "Restrict network ingress", "Configure container health checks" and "Execute jobs";
-Cloud SQL for PostgreSQL, "Configure database flags" (`max_connections` by memory); SQLAlchemy, "Connection pooling" (5
-connections and 10 more); MLflow 3.17.2 (`--workers`, 4; an engine for tracking, one for the registry and one for
-accounts); Secret Manager, "Regional secrets"; as generally known in
-2026-11.
+SQLAlchemy, "Connection pooling" (5 connections and 10 more); MLflow 3.17.2 (`--workers`, 4; an engine for tracking, one
+for the registry and one for accounts); Secret Manager, "Regional secrets"; as generally known in 2026-11; of databases,
+`catalog.database_connections`.
 """
 
 from __future__ import annotations
@@ -14,6 +13,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from trainyard.catalog.database_connections import of_cloud_sql
 from trainyard.conventions import MLFLOW_POOLS, MLFLOW_POOLS_WITHOUT_ACCOUNTS
 from trainyard.problems import count
 from trainyard.recorded.read import as_number
@@ -32,10 +32,6 @@ _WORKERS: Final = "--workers="
 _USUAL_WORKERS: Final = 4
 _POOL, _MORE = "MLFLOW_SQLALCHEMYSTORE_POOL_SIZE", "MLFLOW_SQLALCHEMYSTORE_MAX_OVERFLOW"
 _USUAL_POOL: Final = {_POOL: 5, _MORE: 10}
-_TIER: Final = re.compile(r"db-(?:custom|perf-optimized-N)-\d+(?:-(?P<mb>\d+))?")
-_CONNECTIONS: Final = ((120, 1000), (60, 800), (30, 600), (15, 500), (7.5, 400), (6, 200), (3.75, 100), (1.7, 50))
-"""From so many GB of memory on, connections that PostgreSQL takes by default."""
-_LEAST_CONNECTIONS: Final = 25
 _LEAST_START_SECONDS: Final = 20
 """MLflow imports itself, opens its database and forks its workers: on one processor ten seconds and more."""
 _ADDRESS: Final = re.compile(r"postgres(?:ql)?(?:\+\w+)?://[^\s\"']*@(?P<host>[\w.-]+)")
@@ -134,11 +130,7 @@ def _takes(instance: View) -> float | None:
     for _, each in instance.items("settings.databaseFlags"):
         if each.get("name") == "max_connections":
             return as_number(each.get("value"))
-    tier = _TIER.fullmatch(instance.text("settings.tier") or "")
-    if tier is None or tier["mb"] is None:
-        return None
-    memory = int(tier["mb"]) / 1024
-    return next((float(most) for least, most in _CONNECTIONS if memory >= least), float(_LEAST_CONNECTIONS))
+    return of_cloud_sql(instance.text("settings.tier") or "")
 
 
 def _database(words: list[str], stack: Stack) -> View | None:

@@ -1,18 +1,19 @@
 """Groups of machines behind a load balancer, or that a health check heals: who looks at them, and by which door.
 
-Sources: Cloud Load Balancing, "Health checks overview" (probes come from 35.191.0.0/16 and 130.211.0.0/22, and a rule
+Sources: Cloud Load Balancing, "Health checks overview" (ranges that probes come from, by kind of balancer; a rule
 has to let them in), "Named ports" (a backend service asks for its port by a name that the group has), "Proxy-only
 subnets"; Compute Engine, "Set up an application-based health check"; as generally known in 2026-11.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from ipaddress import ip_address, ip_network
 from typing import Any, Final
 
-from trainyard.recorded.read import known_texts
+from trainyard.recorded.model import UNKNOWN
 from trainyard.recorded.types import GCP_FIREWALL, GCP_FIREWALL_RULES, GCP_MACHINES, GCP_NETWORK, GCP_SUBNETWORK
 from trainyard.rehearsal.context import Stack, View, show
 
@@ -28,17 +29,22 @@ _BACKENDS: Final = (
     "gcp:compute/regionBackendService:RegionBackendService",
 )
 _FRONT: Final = "gcp:compute/forwardingRule:ForwardingRule"
-_PROBES: Final = ("35.191.0.1", "130.211.0.1")
-"""An address of each range that probes come from."""
-_RANGES: Final = "35.191.0.0/16 and 130.211.0.0/22"
+_USUAL: Final = ("35.191.0.0/16", "130.211.0.0/22")
+"""Ranges that probes come from: of proxies, of balancers within a network, and of who heals machines."""
+_OF_PACKETS: Final = ("35.191.0.0/16", "209.85.152.0/22", "209.85.204.0/22")
+"""The same of a region's balancer that passes packets from the internet on as they come."""
 _KINDS: Final = ("httpHealthCheck", "httpsHealthCheck", "http2HealthCheck", "tcpHealthCheck", "sslHealthCheck")
 _PORTS: Final = {"httpHealthCheck": 80, "httpsHealthCheck": 443, "http2HealthCheck": 443, "sslHealthCheck": 443}
 _BY_PORT_NAME: Final = ("HTTP", "HTTPS", "HTTP2", "TCP", "SSL", "H2C", "GRPC")
-_PASSED_THROUGH: Final = ("INTERNAL",)
-"""Schemes whose packets go to the machines as they come: a named port is of no use there."""
+_REGIONAL: Final = _BACKENDS[1]
+_SCHEMES: Final = dict(zip(_BACKENDS, ("EXTERNAL", "INTERNAL"), strict=True))
+"""By type, the scheme of a backend service that says none."""
 _PROXIED: Final = ("INTERNAL_MANAGED", "EXTERNAL_MANAGED")
+"""Schemes of a region's proxies. Of its others packets go to the machines as they come, and a named port is of no use;
+what is of all regions is a proxy by every scheme."""
 _OF_PROXIES: Final = ("REGIONAL_MANAGED_PROXY", "INTERNAL_HTTPS_LOAD_BALANCER")
 _BY_DEFAULT: Final = 1000
+_PORT: Final = re.compile(r"\d+(-\d+)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +58,8 @@ class Machines:
 
 def check(stack: Stack) -> None:
     """Every group of machines of the recording, and every regional proxy."""
-    for type_ in _BACKENDS:
-        for backend in stack.of_type(type_):
-            _named_port(backend)
+    for backend, groups in stack.once(_backends):
+        _named_port(backend, groups)
     for type_ in _GROUPS:
         for group in stack.of_type(type_):
             _seen(group)
@@ -67,22 +72,35 @@ def _referred(view: View, path: str, types: tuple[str, ...]) -> View | None:
     return found[0] if len(found) == 1 else None
 
 
-def _groups_of(backend: View) -> Iterator[View]:
-    """The recorded groups that a backend service sends to."""
-    named = {text for path, text in known_texts(backend.inputs) if path.endswith(".group")}
-    for type_ in _GROUPS:
-        for group in backend.stack.of_type(type_):
-            if named & {str(group.resource.outputs.get("instanceGroup")), str(group.resource.id)}:
-                yield group
+def _backends(stack: Stack) -> list[tuple[View, list[View]]]:
+    """Every backend service, with the recorded groups that it sends to."""
+    groups = [
+        (group, {str(group.resource.outputs.get("instanceGroup")), str(group.resource.id)})
+        for type_ in _GROUPS
+        for group in stack.of_type(type_)
+    ]
+    found = []
+    for type_ in _BACKENDS:
+        for backend in stack.of_type(type_):
+            named = {text for path, text in backend.known_texts if path.endswith(".group")}
+            found.append((backend, [group for group, names in groups if named & names]))
+    return found
 
 
-def _named_port(backend: View) -> None:
+def _scheme(backend: View) -> str | None:
+    """The scheme of a backend service; None where it is not known."""
+    path = "loadBalancingScheme"
+    return _SCHEMES[backend.type] if backend.lacks(path) else backend.text(path)
+
+
+def _named_port(backend: View, groups: list[View]) -> None:
     protocol = backend.text("protocol") or ("HTTP" if backend.lacks("protocol") else "")
-    scheme = backend.text("loadBalancingScheme") or "EXTERNAL"
-    if protocol not in _BY_PORT_NAME or scheme in _PASSED_THROUGH or backend.is_unknown("portName"):
+    scheme = _scheme(backend)
+    is_proxy = scheme is not None and (backend.type != _REGIONAL or scheme in _PROXIED)
+    if protocol not in _BY_PORT_NAME or not is_proxy or backend.is_unknown("portName"):
         return
     name = backend.text("portName") or protocol.lower()
-    for group in _groups_of(backend):
+    for group in groups:
         names = [str(port.get("name")) for _, port in group.items("namedPorts")]
         if name not in names and not group.blurred("namedPorts"):
             has = ", ".join(names) or "none"
@@ -117,25 +135,43 @@ def _seen(group: View) -> None:
     rules = [one for one in stack.of_type(GCP_FIREWALL) if one.referred("network", GCP_NETWORK) is machines.network]
     if not rules or any(_is_unread(rule) for rule in rules):
         return
-    probed = [(group, "autoHealingPolicies.healthCheck", _referred(group, "autoHealingPolicies.healthCheck", _CHECKS))]
-    for type_ in _BACKENDS:
-        for backend in stack.of_type(type_):
-            if group in _groups_of(backend):
-                probed.append((backend, "healthChecks", _referred(backend, "healthChecks", _CHECKS)))
-    for view, path, found in probed:
+    probed: list[tuple[View, str, tuple[str, ...]]] = [(group, "autoHealingPolicies.healthCheck", _USUAL)]
+    for backend, groups in stack.once(_backends):
+        if (ranges := _ranges(backend)) and group in groups:
+            probed.append((backend, "healthChecks", ranges))
+    for view, path, ranges in probed:
+        found = _referred(view, path, _CHECKS)
         port = _port(found, group) if found is not None else None
-        if found is None or port is None:
+        if port is None:
             continue
-        shut = [address for address in _PROBES if not _comes_in(rules, machines, address, port)]
+        shut = [one for one in ranges if not _comes_in(rules, machines, str(ip_network(one)[1]), port)]
         if shut:
-            missing = ", ".join(text for text in _RANGES.split(" and ") if ip_address(shut[0]) in ip_network(text))
-            words = f"its probes come from {missing} to TCP {port} of {group.name}, and no firewall rule lets them in"
-            view.error(RULE, path, words, allowed=f"a rule for {_RANGES} to that port of its machines")
+            words = f"its probes come from {shut[0]} to TCP {port} of {group.name}, and no firewall rule lets them in"
+            allowed = f"a rule for {', '.join(ranges[:-1])} and {ranges[-1]} to that port of its machines"
+            view.error(RULE, path, words, allowed=allowed)
+
+
+def _ranges(backend: View) -> tuple[str, ...]:
+    """Where the probes of a backend service come from; empty where its scheme is not known."""
+    scheme = _scheme(backend)
+    if scheme is None:
+        return ()
+    return _OF_PACKETS if backend.type == _REGIONAL and scheme == "EXTERNAL" else _USUAL
 
 
 def _is_unread(rule: View) -> bool:
     keys = ("sourceRanges", "targetTags", "targetServiceAccounts", "allows", "denies", "priority", "disabled")
-    return any(rule.is_unknown(key) or rule.blurred(key) for key in keys)
+    return any(rule.is_unknown(key) or rule.blurred(key) for key in keys) or any(
+        _is_unread_entry(entry) for key in ("allows", "denies") for _, entry in rule.items(key)
+    )
+
+
+def _is_unread_entry(entry: Mapping[str, Any]) -> bool:
+    """Whether it is not known which ports an entry is about, or they are written as the API does not read them."""
+    ports = entry.get("ports")
+    return UNKNOWN in (entry.get("protocol"), ports) or any(
+        port is UNKNOWN or not _PORT.fullmatch(str(port)) for port in ports or ()
+    )
 
 
 def _port(found: View, group: View) -> int | None:
@@ -182,7 +218,7 @@ def _about(entry: Mapping[str, Any], port: int) -> bool:
     ports = [str(text) for text in entry.get("ports") or ()]
     for text in ports:
         first, _, last = text.partition("-")
-        if first.isdigit() and int(first) <= port <= int(last or first):
+        if int(first) <= port <= int(last or first):
             return True
     return not ports
 

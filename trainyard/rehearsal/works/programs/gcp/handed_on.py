@@ -15,8 +15,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from trainyard.problems import nearest
-from trainyard.recorded.read import known_texts
+from trainyard.problems import nearest, nearest_word
 from trainyard.recorded.types import (
     CLOUD_SQL,
     GCP_DATABASE_USER,
@@ -36,11 +35,15 @@ _BACKUPS: Final = "gcp:gkebackup/backupPlan:BackupPlan"
 _TRANSFER: Final = "gcp:storage/transferJob:TransferJob"
 _POLICY: Final = "gcp:orgpolicy/policy:Policy"
 _OF_GOOGLE: Final = re.compile(r"https://[\w.-]+\.googleapis\.com(/|$)")
+_KEY: Final = re.compile(r"[?&]key=")
+"""A key in the address: of a webhook of Google Chat, or of an API that takes one."""
 _OF_RUN: Final = re.compile(r"https://[\w.-]+\.(run\.app|cloudfunctions\.net)(/|$)")
 _ATTRIBUTE: Final = re.compile(
     r"principalSet://iam\.googleapis\.com/(?P<pool>projects/[^/]+/locations/global/workloadIdentityPools/[^/]+)"
     r"/attribute\.(?P<name>[^/]+)/.+"
 )
+_OF_AWS: Final = ("google.subject", "attribute.aws_role")
+"""What a provider of AWS's identities maps that is not told what to."""
 _READS: Final = re.compile(r"roles/pubsub\.(subscriber|editor|admin)|projects/.+|organizations/.+")
 _ON_TOPIC: Final = re.compile(r"gcp:pubsub/topicIAM(Member|Binding|Policy):\w+")
 _GRANT: Final = re.compile(r"gcp:\w+/\w+:\w*(IAM|Iam)(Member|Binding)")
@@ -48,8 +51,8 @@ _KEYS: Final = (
     "block-project-ssh-keys", "disable-legacy-endpoints", "enable-guest-attributes", "enable-osconfig",
     "enable-oslogin", "enable-oslogin-2fa", "google-logging-enabled", "google-monitoring-enabled",
     "idle-timeout-seconds", "install-nvidia-driver", "serial-port-enable", "serial-port-logging-enable",
-    "shutdown-script", "shutdown-script-url", "ssh-keys", "startup-script", "startup-script-url", "user-data",
-    "windows-startup-script-ps1",
+    "shutdown-script", "shutdown-script-url", "ssh-keys", "sshKeys", "startup-script", "startup-script-url",
+    "user-data", "windows-startup-script-ps1",
 )  # fmt: skip
 """Keys of metadata that Google's images read."""
 _SAME_KEY: Final = 0.92
@@ -66,7 +69,7 @@ _SCOPES: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
                                                          "devstorage.full_control")),
     "roles/pubsub.publisher": ("publish", ("pubsub",)),
     "roles/pubsub.subscriber": ("take messages", ("pubsub",)),
-    "roles/bigquery.dataEditor": ("write tables", ("bigquery",)),
+    "roles/bigquery.dataEditor": ("write tables", ("bigquery", "bigquery.insertdata")),
     "roles/bigquery.jobUser": ("run queries", ("bigquery",)),
 }  # fmt: skip
 """By role, what an account does with it, and any of the scopes beside which a machine may."""
@@ -78,6 +81,8 @@ _AREAS: Final[Mapping[str, tuple[str, ...]]] = {
 }  # fmt: skip
 """Groups of locations, with how the regions in them begin: the wider where one has exceptions."""
 _MULTI: Final = {"eu": "europe-", "us": "us-", "asia": "asia-"}
+_PLACE: Final = re.compile(r"[a-z]+-[a-z]+\d+(-[a-z])?")
+"""A region or a zone."""
 
 
 def check(stack: Stack) -> None:
@@ -112,7 +117,7 @@ def _token(view: View) -> None:
     elif _OF_RUN.match(uri) and view.has(oauth):
         words = "a service of Cloud Run is called with a token of OAuth, and refuses it"
         view.error("programs-token", oauth, words, allowed="oidcToken")
-    elif _OF_GOOGLE.match(uri) and view.lacks(oauth) and not view.mapping("httpTarget.headers"):
+    elif _OF_GOOGLE.match(uri) and view.lacks(oauth) and view.lacks("httpTarget.headers") and not _KEY.search(uri):
         words = "is missing: an API of Google's is called by nobody in particular, and refuses it"
         view.error("programs-token", oauth, words, allowed="oauthToken with an account")
 
@@ -139,9 +144,9 @@ def _is_read(topic: View) -> bool:
             if _READS.fullmatch(view.text("role") or "projects/x") and view.text("topic") in names:
                 return True
         elif view.type != GCP_TOPIC and view.type.startswith(
-            ("gcp:pubsub/subscription:", "gcp:eventarc/", "gcp:cloudf")
+            ("gcp:pubsub/subscription:", "gcp:eventarc/", "gcp:cloudf", "gcp:cloudbuild/")
         ):
-            given = [text for path, text in known_texts(view.inputs) if not path.startswith("deadLetterPolicy")]
+            given = [text for path, text in view.known_texts if not path.startswith("deadLetterPolicy")]
             if names & set(given) or view.is_unknown("topic"):
                 return True
     return False
@@ -157,7 +162,8 @@ def _attributes(stack: Stack) -> None:
         pool = (provider.text("workloadIdentityPoolId") or "").rpartition("/")[2]
         if provider.blurred("attributeMapping") or not pool:
             return
-        mapped.setdefault(pool, set()).update(map(str, provider.mapping("attributeMapping")))
+        by_default = _OF_AWS if provider.has("aws") and provider.lacks("attributeMapping") else ()
+        mapped.setdefault(pool, set()).update(map(str, provider.mapping("attributeMapping")), by_default)
     for view in stack.views:
         member = view.text("member") if _GRANT.fullmatch(view.type) else None
         found = _ATTRIBUTE.fullmatch(member or "")
@@ -221,12 +227,19 @@ def _private_addresses(stack: Stack) -> None:
         for view in stack.of_type(type_):
             if view.has(f"{at}{way}") or view.has(f"{at}directVpcNetworkInterfaces") or view.is_unknown(at[:-1]):
                 continue
-            for path, text in known_texts(view.inputs):
-                found = next((one for key, one in private.items() if key not in ("", "None") and key in text), None)
+            for path, text in view.known_texts:
+                found = next((one for address, one in private.items() if _is_told(address, text)), None)
                 if found is not None:
                     words = f"names the private address of {found.name}, and there is no way into its network"
                     view.error("programs-database", path, words, allowed=f"{at}{way}")
                     break
+
+
+def _is_told(address: str, text: str) -> bool:
+    """Whether a text names an address: not as a part of a longer one."""
+    return address not in ("", "None") and bool(
+        address in text and re.search(rf"(?<![\w.]){re.escape(address)}(?!\d|\.\d)", text)
+    )
 
 
 def _prefixes(stack: Stack) -> None:
@@ -245,26 +258,34 @@ def _prefixes(stack: Stack) -> None:
 def _metadata(view: View) -> None:
     """Keys that are nearly those that the images read."""
     for key in view.mapping("metadata"):
-        near = nearest(str(key).lower().replace("_", "-"), _KEYS, _SAME_KEY)
+        near = nearest_word(str(key).lower().replace("_", "-"), _KEYS, _SAME_KEY)
         if near and key not in _KEYS:
             words = f"nothing reads the key {show(key)}"
-            view.warning("programs-metadata", f"metadata.{key}", words, allowed=near, hint=near)
+            view.warning("programs-metadata", f"metadata.{key}", words, allowed=near, hint=f"did you mean {near}?")
 
 
 def _scopes(view: View) -> None:
-    """A role that the machine's scopes take away again."""
+    """A role that the machine's scopes take away again; it may be meant for others who run as the same account."""
     path = "serviceAccount.scopes"
     held = {scope.rpartition("/auth/")[2] for scope in view.texts(path)}
     email = view.text("serviceAccount.email")
     if not held or "cloud-platform" in held or view.blurred(path) or email is None:
         return
-    for grant in view.stack.views:
-        if not _GRANT.fullmatch(grant.type) or grant.text("member") != f"serviceAccount:{email}":
-            continue
+    for grant in view.stack.once(_by_member).get(f"serviceAccount:{email}", ()):
         what, scopes = _SCOPES.get(grant.text("role") or "", ("", ()))
         if scopes and not held & set(scopes):
             words = f"with these scopes it cannot {what}, which {grant.name} gives its account"
-            view.error("rights-node-scopes", path, words, allowed="cloud-platform")
+            view.warning("rights-node-scopes", path, words, allowed="cloud-platform")
+
+
+def _by_member(stack: Stack) -> dict[str, list[View]]:
+    """Grants to one, by who has it."""
+    found: dict[str, list[View]] = {}
+    for view in stack.views:
+        member = view.text("member") if _GRANT.fullmatch(view.type) else None
+        if member is not None:
+            found.setdefault(member, []).append(view)
+    return found
 
 
 def _locations(view: View) -> None:
@@ -282,15 +303,34 @@ def _locations(view: View) -> None:
     if not allowed or None in starts or any(rule.get("condition") for _, rule in view.items("spec.rules")):
         return
     known = tuple(one for one in starts if one)
+    parent = view.text("parent") or ""
     for made in view.stack.views:
-        place = next((text for key in ("location", "region", "zone") if (text := made.text(key))), None)
-        if place is None or not made.type.startswith("gcp:") or made.resource.read or place.lower() == "global":
+        place = (next((text for key in ("location", "region", "zone") if (text := made.text(key))), "")).lower()
+        if not made.type.startswith("gcp:") or made.resource.read or not _is_below(made, parent):
             continue
-        low = _MULTI.get(place.lower(), place.lower())
+        if place not in _MULTI and not _PLACE.fullmatch(place):
+            continue  # a group of regions, or a pair, by a name of the service's own
+        low = _MULTI.get(place, place)
         if not low.startswith(known):
             words = f"allows {', '.join(allowed)}, and {made.name} is made in {place}: it is refused"
             view.error("programs-locations", "spec.rules", words, allowed="the places of this stack among them")
             return
+
+
+def _is_below(made: View, parent: str) -> bool:
+    """Whether a policy's parent has a thing in it: all of them for a folder and an organization, and of a project what
+    says so, or says nothing where the stack names no other project."""
+    kind, _, name = parent.partition("/")
+    if kind != "projects":
+        return True
+    given = [made.text("project"), *(inputs.get("project") for inputs in made.stack.provider_inputs(made.resource))]
+    own = next((one for one in given if isinstance(one, str)), None)
+    return own == name if own is not None else made.stack.once(_projects) == {name}
+
+
+def _projects(stack: Stack) -> set[str]:
+    """The projects that a stack's things say that they are in."""
+    return {project for view in stack.views if view.type.startswith("gcp:") and (project := view.text("project"))}
 
 
 def _starts(allowed: list[str]) -> Iterator[str | None]:
@@ -298,7 +338,7 @@ def _starts(allowed: list[str]) -> Iterator[str | None]:
     for text in allowed:
         group, _, kind = text.removeprefix("in:").rpartition("-")
         if not text.startswith("in:"):
-            yield text.lower()
+            yield text.removeprefix("is:").lower()
         elif kind != "locations":
             yield None
         elif group in _AREAS:

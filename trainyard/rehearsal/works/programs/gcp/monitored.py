@@ -17,7 +17,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Final
 
-from trainyard.problems import nearest
+from trainyard.problems import nearest, nearest_word
 from trainyard.recorded.types import GCP_ALERT_POLICY, GCP_LOG_METRIC, GCP_LOG_SINK
 from trainyard.rehearsal.context import Stack, View, show
 from trainyard.rehearsal.works.programs.gcp.figures import NEVER_BELOW
@@ -104,6 +104,8 @@ _DAYS_LEFT: Final = "d"
 """Unit of what counts down, below 0 too."""
 _QUARTER: Final = 90 * 86_400
 """Seconds above which a figure of seconds is taken for one of another unit."""
+_GROWS: Final = ("uptime", "uptime_total")
+"""Figures of seconds that grow for as long as something runs."""
 _ALL: Final = 100
 _NEAR: Final = 0.9
 
@@ -152,11 +154,14 @@ def _condition(view: View, path: str, text: str) -> None:
     name, figure = names[0], figures().get(names[0])
     if figure is None:
         family, _, last = name.rpartition("/")
-        near = nearest(last, [one.rpartition("/")[2] for one in figures() if one.rpartition("/")[0] == family], _NEAR)
+        others = [one.rpartition("/")[2] for one in figures() if one.rpartition("/")[0] == family]
+        near = nearest_word(last, others, _NEAR)
         _family(view, f"{path}.filter", name, kinds)
         if near:
             words = f"no figure is called {show(name)}: nothing is seen"
-            view.warning("programs-figure", f"{path}.filter", words, allowed=f"{family}/{near}", hint=near)
+            view.warning(
+                "programs-figure", f"{path}.filter", words, allowed=f"{family}/{near}", hint=f"did you mean {near}?"
+            )
         return
     if figure.resources and kinds and kinds[0] not in figure.resources:
         words = f"{name} is of {' or '.join(figure.resources)}, not of {show(kinds[0])}: nothing is seen"
@@ -207,12 +212,14 @@ def _threshold(
     if below and not told_there and figure.unit != _DAYS_LEFT and limit <= (0 if comparison == "COMPARISON_LT" else -1):
         view.error("programs-alert", where, f"waits for less than {limit:g}, and there never is", allowed="above 0")
     counted = any("COUNT" in str(value) for _, one in aggregations for value in one.values())
-    if counted or "ALIGN_RATE" in aligners or figure.kind == "CUMULATIVE":
+    is_share = not view.lacks(f"{path}.denominatorFilter")  # of two figures, whatever the unit of each
+    if counted or is_share or "ALIGN_RATE" in aligners or figure.kind == "CUMULATIVE":
         return
-    if figure.unit == "s" and limit > _QUARTER and not below:
+    if figure.unit == "s" and limit > _QUARTER and not below and name.rpartition("/")[2] not in _GROWS:
         words = f"{limit:g} of {name}, which is in seconds: never so long"
         view.warning("programs-alert", where, words, allowed="so many seconds")
-    if figure.unit == "%" and limit >= _ALL and comparison == "COMPARISON_GT":
+    summed = "REDUCE_SUM" in {one.get("crossSeriesReducer") for _, one in aggregations}
+    if figure.unit == "%" and limit >= _ALL and comparison == "COMPARISON_GT" and not summed:
         words = f"waits for more than {limit:g} %, and there never is"
         view.error("programs-alert", where, words, allowed="below 100")
     least, words = _SMALL.get(figure.unit, (0.0, ""))

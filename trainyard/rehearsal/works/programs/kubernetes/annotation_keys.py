@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from trainyard.problems import nearest
+from trainyard.problems import nearest_word
 from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
 
@@ -136,7 +136,7 @@ def _one(view: View, path: str, key: str, value: str) -> None:
             and name not in names
             and not name.startswith(("conditions.", "actions.", "transforms."))
         ):
-            hint = nearest(name, names, cutoff=_NEAR)
+            hint = nearest_word(name, names, cutoff=_NEAR)
             if hint:
                 view.error(
                     "programs-annotation",

@@ -113,10 +113,12 @@ def _subscriptions(stack: Stack, project: Project) -> Iterator[Need]:
                 if dataset.inputs.get("datasetId") == table.replace(":", ".").split(".")[-2:][0]:
                     yield _rows(stack, view, "bigqueryConfig.table", who, "write messages into the table", dataset)
         bucket = project.bucket(view.text("cloudStorageConfig.bucket") or "")
-        if bucket is not None and view.text("cloudStorageConfig.serviceAccountEmail") is None:
+        own = view.text("cloudStorageConfig.serviceAccountEmail")
+        who = (words, callers) if own is None else _as(project, own)
+        if bucket is not None and who is not None and not view.is_unknown("cloudStorageConfig.serviceAccountEmail"):
             deeds = (Deed("storage.objects.create", object_name(bucket, "messages")),)
             hint = "a BucketIAMMember of the bucket that gives it roles/storage.objectCreator"
-            yield Need(view, "cloudStorageConfig.bucket", RULE, callers, words, "write messages", deeds, hint)
+            yield Need(view, "cloudStorageConfig.bucket", RULE, who[1], who[0], "write messages", deeds, hint)
         uri = view.text("pushConfig.pushEndpoint") or ""
         token = view.text("pushConfig.oidcToken.serviceAccountEmail")
         yield from _called(stack, project, view, "pushConfig", uri, token)
@@ -145,6 +147,9 @@ def _called(stack: Stack, project: Project, view: View, at: str, uri: str, token
     """A service of Cloud Run that is called by its address."""
     if view.is_unknown(at) or view.is_unknown(f"{at}.oidcToken") or view.text(f"{at}.oauthToken.serviceAccountEmail"):
         return
+    headers = f"{at}.headers"
+    if view.is_unknown(headers) or "authorization" in {str(name).lower() for name in view.mapping(headers)}:
+        return  # a token of its own
     for service in stack.of_type(GCP_RUN_SERVICE):
         known = service.resource.outputs.get("uri")
         if not isinstance(known, str) or not (uri == known or uri.startswith(f"{known}/")):

@@ -1,6 +1,7 @@
 """What the services of Google Cloud need of keys that things are encrypted with: each has an account of its own.
 
-Source: Cloud KMS, "Customer-managed encryption keys", and the services' pages on it, as generally known in 2026-11; the
+Source: Cloud KMS, "Customer-managed encryption keys", and the services' pages on it (of Backup for GKE it is the
+account of GKE that uses a plan's key: "About Backup for GKE CMEK encryption"), as generally known in 2026-11; the
 domains of the accounts as in IAM, "Service agents".
 """
 
@@ -12,6 +13,7 @@ from typing import Final
 from trainyard.recorded.node_groups import GKE_NODE_POOL
 from trainyard.recorded.types import (
     CLOUD_SQL,
+    GCP_ACCOUNT,
     GCP_BACKUP_VAULT,
     GCP_BUCKET,
     GCP_CRYPTO_KEY,
@@ -50,10 +52,8 @@ AGENTS: Final[Mapping[str, str]] = {
     "storagetransfer": "storage-transfer-service",
     "bigquery": "bigquery-encryption",
     "redis": "cloud-redis",
-    "gkebackup": "gcp-sa-gkebackup",
     "alloydb": "gcp-sa-alloydb",
     "spanner": "gcp-sa-spanner",
-    "notebooks": "gcp-sa-notebooks",
     "eventarc": "gcp-sa-eventarc",
 }
 """Domains of the accounts of services, before `.iam.gserviceaccount.com`, by the service."""
@@ -94,7 +94,7 @@ _ENCRYPTED: Final[tuple[tuple[str, str, str, str], ...]] = (
     ("gcp:redis/instance:Instance", "customerManagedKey", "redis", "make the cache"),
     ("gcp:alloydb/cluster:Cluster", "encryptionConfig.kmsKeyName", "alloydb", "make the database"),
     ("gcp:spanner/database:Database", "encryptionConfig.kmsKeyName", "spanner", "make the database"),
-    ("gcp:gkebackup/backupPlan:BackupPlan", "backupConfig.encryptionKey.gcpKmsEncryptionKey", "gkebackup",
+    ("gcp:gkebackup/backupPlan:BackupPlan", "backupConfig.encryptionKey.gcpKmsEncryptionKey", "container",
      "keep backups"),
     ("gcp:vertex/aiEndpoint:AiEndpoint", "encryptionSpec.kmsKeyName", "aiplatform", "serve models"),
     ("gcp:vertex/aiDataset:AiDataset", "encryptionSpec.kmsKeyName", "aiplatform", "keep the data set"),
@@ -104,6 +104,10 @@ _ENCRYPTED: Final[tuple[tuple[str, str, str, str], ...]] = (
 )  # fmt: skip
 """What is encrypted: its type, the input that names the key, the service that uses it, what fails."""
 
+_NAMED: Final[Mapping[str, tuple[str, ...]]] = {
+    "kmsKeySelfLink": ("kmsKeyServiceAccount", "diskEncryptionServiceAccount"),
+}
+"""Inputs that name a key, and those beside them that name the account to use it as."""
 _IDENTITY: Final = "gcp:projects/serviceIdentity:ServiceIdentity"
 _USES: Final = ("cloudkms.cryptoKeyVersions.useToEncrypt", "cloudkms.cryptoKeyVersions.useToDecrypt")
 ROLE: Final = "roles/cloudkms.cryptoKeyEncrypterDecrypter"
@@ -118,12 +122,26 @@ def needs(stack: Stack) -> Iterator[Need]:
                 continue
             for at, name in expand(view.inputs, path):
                 key = str(name).partition("/cryptoKeyVersions/")[0]
-                if key in keys:
-                    yield _need(stack, view, at, key, service, purpose)
+                who = _asks(stack, view, at, service) if key in keys else None
+                if who is not None:
+                    yield _need(view, at, key, who, purpose)
 
 
-def _need(stack: Stack, view: View, at: str, key: str, service: str, purpose: str) -> Need:
-    words, callers = agents(stack, service)
+def _asks(stack: Stack, view: View, at: str, service: str) -> tuple[str, tuple[Caller, ...]] | None:
+    """Who asks for a key: the account that a disk names beside it, else the service's own; None where that account is
+    not known, or none of the recording."""
+    above, _, last = at.rpartition(".")
+    own = next((path for name in _NAMED.get(last, ()) if not view.lacks(path := f"{above}.{name}".lstrip("."))), "")
+    if not own:
+        return agents(stack, service)
+    email = view.text(own)
+    if email not in {account.outputs.get("email") for account in stack.resources.of(GCP_ACCOUNT)}:
+        return None
+    return f"the account {email}", (Caller(f"account {email}", account=str(email)),)
+
+
+def _need(view: View, at: str, key: str, who: tuple[str, tuple[Caller, ...]], purpose: str) -> Need:
+    words, callers = who
     return Need(
         view,
         at,
