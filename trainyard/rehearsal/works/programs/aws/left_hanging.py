@@ -26,6 +26,7 @@ _LAYER: Final = "aws:lambda/layerVersion:LayerVersion"
 _LOG_POLICY: Final = "aws:cloudwatch/logResourcePolicy:LogResourcePolicy"
 _REST: Final = "aws:apigateway/restApi:RestApi"
 _RESOURCE: Final = "aws:apigateway/resource:Resource"
+_REST_STAGE: Final = "aws:apigateway/stage:Stage"
 _STAGE: Final = "aws:apigatewayv2/stage:Stage"
 _INTEGRATION: Final = "aws:apigatewayv2/integration:Integration"
 _CERTIFICATE: Final = "aws:acm/certificate:Certificate"
@@ -130,6 +131,11 @@ def _let_in(stack: Stack, method: View) -> None:
     source = rest.resource.outputs.get("executionArn") if rest is not None else None
     if rest is None or path is None or verb is None or not isinstance(source, str):
         return
+    staged = [
+        str(stage.resource.outputs.get("executionArn"))
+        for stage in stack.of_type(_REST_STAGE)
+        if stage.text("restApi") in (None, rest.resource.id)
+    ]
     for integration in stack.of_type(INTEGRATION):
         if (
             integration.text("resourceId") != method.text("resourceId")
@@ -148,8 +154,8 @@ def _let_in(stack: Stack, method: View) -> None:
                 or function.resource.urn in view.resource.property_dependencies.get("function", ())
                 or view.text("function") in (function.text("name"), arn)
             ]
-            asked = f"{source}/stage/{verb if verb != 'ANY' else 'GET'}{path}"
-            if not any(_admits(view, asked) for view in let):
+            asked = f"/{verb if verb != 'ANY' else 'GET'}{path}"
+            if not any(_admits(view, asked, source, staged) for view in let):
                 integration.error(
                     "rights-delivery",
                     "uri",
@@ -159,13 +165,20 @@ def _let_in(stack: Stack, method: View) -> None:
                 )
 
 
-def _admits(view: View, asked: str) -> bool:
+def _admits(view: View, asked: str, source: str, staged: list[str]) -> bool:
+    """Whether a permission lets in what is asked of an interface, on any of its stages."""
     wanted = view.text("sourceArn")
     if view.is_unknown("sourceArn") or view.is_unknown("function") or view.is_unknown("principal"):
         return True
-    return view.text("principal") in ("apigateway.amazonaws.com", "*") and (
-        wanted is None or fnmatchcase(asked, wanted)
-    )
+    if view.text("principal") not in ("apigateway.amazonaws.com", "*"):
+        return False
+    if wanted is None or fnmatchcase(f"{source}/stage{asked}", wanted):
+        return True
+    for stage in staged:  # a stage's own ARN is the interface's and the name of the stage
+        if wanted.startswith(f"{stage}/"):
+            return fnmatchcase(asked, wanted.removeprefix(stage))
+    _, mark, rest = wanted.removeprefix(f"{source}/").partition("/")
+    return wanted.startswith(f"{source}/") and bool(mark) and fnmatchcase(asked, f"/{rest}")
 
 
 def _path(resource: View) -> str | None:
