@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 
 from tests.rehearsal.works.aws_changes import output, reworded
-from tests.rehearsal.works.mistakes import edit, put
+from tests.rehearsal.works.mistakes import edit, in_json, put
 from tests.rehearsal.works.test_aws_services import added
 
 P, S, W = "pipeline", "serving", "workshop"
 PERMISSION = "aws:lambda/permission:Permission"
+MACHINE = "aws:sfn/stateMachine:StateMachine"
 
 
 def on_the_stage(path):
@@ -22,11 +23,20 @@ def on_the_stage(path):
     return change
 
 
+def calls(name):
+    """The state machine calls this function, in JSONata."""
+    refresh = {"Type": "Task", "Resource": "arn:aws:states:::lambda:invoke", "QueryLanguage": "JSONata",
+               "Arguments": {"FunctionName": name}, "Next": "Done"}  # fmt: skip
+    return edit(MACHINE, "train", in_json("definition", lambda flow: flow["States"].update(Refresh=refresh)))
+
+
 PAIRS = {
     "a permission on one stage": (
         W, edit(PERMISSION, "desk", reworded("sourceArn", "/*/GET/jobs", "/live/GET/jobs")),
         edit(PERMISSION, "desk", reworded("sourceArn", "/*/GET/jobs", "/live/POST/jobs")), "rights-delivery"),
     "a permission by the stage's ARN": (W, on_the_stage("/GET/*"), on_the_stage("/GET/job"), "rights-delivery"),
+    "a function that is computed": (
+        P, calls("{% $states.input.function %}"), calls("another-function"), "rights-role-lacks"),
 }  # fmt: skip
 """The stack, what is right in it, what is wrong beside that, and the rule that says so."""
 

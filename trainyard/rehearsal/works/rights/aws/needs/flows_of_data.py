@@ -124,7 +124,8 @@ def _deeds(places: Places, resource: str, given: Mapping[str, Any]) -> Iterator[
         return
     service, action, way = call.groups()
     sync = (way or "").startswith(".sync")
-    name = {key: value for key, value in given.items() if isinstance(value, str)}
+    # What JSONata computes is known when it runs.
+    name = {key: value for key, value in given.items() if isinstance(value, str) and not value.startswith("{%")}
     if service == "lambda" and action == "invoke" and "FunctionName" in name:
         called = name["FunctionName"]
         yield Deed(
