@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from tests.rehearsal.works import aws_changes as aws
 from tests.rehearsal.works.aws_changes import output, reworded
-from tests.rehearsal.works.mistakes import edit, in_json, put
+from tests.rehearsal.works.mistakes import both, edit, in_json, put
 from tests.rehearsal.works.test_aws_services import added
 
 P, S, W = "pipeline", "serving", "workshop"
@@ -30,6 +31,19 @@ def calls(name):
     return edit(MACHINE, "train", in_json("definition", lambda flow: flow["States"].update(Refresh=refresh)))
 
 
+PUBLIC = ("subnet-01be65896a9b4bce8", "subnet-2acc4f94d8eb3d226")
+
+
+def let_out(block):
+    """The cache is in subnets that its callers are not in, and they are let out to some addresses alone."""
+    rules = [{"protocol": "tcp", "fromPort": 443, "toPort": 443, "cidrBlocks": ["0.0.0.0/0"]},
+             {"protocol": "tcp", "fromPort": 6379, "toPort": 6379, "cidrBlocks": [block]}]  # fmt: skip
+    return both(
+        edit(aws.GROUP, "web", put("egress", rules)),
+        edit("aws:elasticache/subnetGroup:SubnetGroup", "answers", put("subnetIds", list(PUBLIC))),
+    )
+
+
 PAIRS = {
     "a permission on one stage": (
         W, edit(PERMISSION, "desk", reworded("sourceArn", "/*/GET/jobs", "/live/GET/jobs")),
@@ -37,6 +51,8 @@ PAIRS = {
     "a permission by the stage's ARN": (W, on_the_stage("/GET/*"), on_the_stage("/GET/job"), "rights-delivery"),
     "a function that is computed": (
         P, calls("{% $states.input.function %}"), calls("another-function"), "rights-role-lacks"),
+    "a store in other subnets than who calls it": (
+        S, let_out("10.80.0.0/23"), let_out("10.80.64.0/18"), "paths-call-closed"),
 }  # fmt: skip
 """The stack, what is right in it, what is wrong beside that, and the rule that says so."""
 
