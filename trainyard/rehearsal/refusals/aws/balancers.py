@@ -23,6 +23,8 @@ _BOUND: Final = "aws:wafv2/webAclAssociation:WebAclAssociation"
 _RECORD: Final = "aws:route53/record:Record"
 _ZONE: Final = "aws:route53/zone:Zone"
 _OF_APPLICATION, _OF_NETWORK = ("HTTP", "HTTPS"), ("TCP", "UDP", "TLS", "TCP_UDP", "QUIC", "TCP_QUIC")
+_INTERVALS: Final = {"lambda": 35}
+"""Seconds between two checks where nobody says, which are 30 of other targets."""
 
 
 def balancer(view: View) -> None:
@@ -50,18 +52,20 @@ def group(view: View) -> None:
         if kind != "lambda" and view.lacks(name):
             view.error("lb-target-group", name, f"is missing for targets by {kind}", allowed=name)
         if kind == "lambda" and view.has(name):
-            view.error("lb-target-group", name, "is given for a function", allowed="none")
-    timeout, interval = view.number("healthCheck.timeout"), view.number("healthCheck.interval")
-    if timeout is not None and timeout >= (30 if interval is None else interval):
+            view.warning("lb-target-group", name, "is given for a function: nobody reads it", allowed="none")
+    timeout = view.number("healthCheck.timeout")
+    interval = _INTERVALS.get(kind, 30) if view.lacks("healthCheck.interval") else view.number("healthCheck.interval")
+    may_equal = protocol in _OF_NETWORK or view.is_unknown("protocol")
+    if timeout is not None and interval is not None and (timeout > interval or (timeout == interval and not may_equal)):
         view.error(
             "lb-health-check",
             "healthCheck.timeout",
-            f"{timeout:g} s are not below the interval of {interval or 30:g} s",
-            allowed="below it",
+            f"{timeout:g} s are {'above' if may_equal else 'not below'} the interval of {interval:g} s",
+            allowed="at most it" if may_equal else "below it",
         )
-    checked = view.text("healthCheck.protocol") or ("HTTP" if protocol in (None, "HTTP", "HTTPS") else "TCP")
+    checked = view.text("healthCheck.protocol") or ""  # the provider's default is HTTP, whatever the group's is
     for name in ("matcher", "path"):
-        if checked.upper() == "TCP" and view.text(f"healthCheck.{name}") and not view.is_unknown("protocol"):
+        if checked.upper() == "TCP" and view.text(f"healthCheck.{name}"):
             view.error("lb-health-check", f"healthCheck.{name}", "is given for a check by TCP", allowed="HTTP or HTTPS")
     if view.text("healthCheck.path") is not None and not str(view.text("healthCheck.path")).startswith("/"):
         view.error(

@@ -1,0 +1,51 @@
+"""What rules of AWS refused that AWS takes, each beside what it refuses: inputs alone."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.rehearsal.refusals.builders import findings, resource
+from trainyard.recorded.model import UNKNOWN
+
+GROUP = "aws:lb/targetGroup:TargetGroup"
+NLB = {"targetType": "ip", "port": 443, "protocol": "TCP", "vpcId": "vpc-0123456789abcdef0"}
+ALB = {**NLB, "protocol": "HTTP"}
+
+
+def said(type_, inputs, rule):
+    return [finding.level for finding in findings([resource(type_, "one", inputs)]) if finding.rule == rule]
+
+
+PAIRS = {
+    "a path, and a check by the default protocol": (
+        GROUP, {**NLB, "healthCheck": {"path": "/up"}}, {**NLB, "healthCheck": {"path": "/up", "protocol": "TCP"}},
+        "lb-health-check"),
+    "a path, and a protocol that is not known": (
+        GROUP, {**NLB, "healthCheck": {"path": "/up", "protocol": UNKNOWN}},
+        {**NLB, "healthCheck": {"matcher": "200", "protocol": "TCP"}}, "lb-health-check"),
+    "a network's check that waits as long as its interval": (
+        GROUP, {**NLB, "healthCheck": {"timeout": 10, "interval": 10}},
+        {**NLB, "healthCheck": {"timeout": 11, "interval": 10}}, "lb-health-check"),
+    "an application's check that waits as long as its interval": (
+        GROUP, {**ALB, "healthCheck": {"timeout": 9, "interval": 10}},
+        {**ALB, "healthCheck": {"timeout": 10, "interval": 10}}, "lb-health-check"),
+    "an interval that is not known": (
+        GROUP, {**ALB, "healthCheck": {"timeout": 60, "interval": UNKNOWN}}, {**ALB, "healthCheck": {"timeout": 60}},
+        "lb-health-check"),
+    "the interval of a function's checks": (
+        GROUP, {"targetType": "lambda", "healthCheck": {"timeout": 30}},
+        {"targetType": "lambda", "healthCheck": {"timeout": 35}}, "lb-health-check"),
+}  # fmt: skip
+"""The type, inputs that AWS takes, inputs that it refuses, and the rule that says so."""
+
+
+@pytest.mark.parametrize("what", PAIRS)
+def test_what_aws_takes_is_not_told_and_what_it_refuses_is(what):
+    type_, right, wrong, rule = PAIRS[what]
+    assert said(type_, right, rule) == []
+    assert "error" in said(type_, wrong, rule)
+
+
+def test_what_nobody_reads_of_a_group_for_a_function_is_a_warning():
+    assert said(GROUP, {"targetType": "lambda", "port": 80, "protocol": "HTTP"}, "lb-target-group") == ["warning"] * 2
+    assert said(GROUP, {"targetType": "ip", "port": 80, "protocol": "HTTP"}, "lb-target-group") == ["error"]
