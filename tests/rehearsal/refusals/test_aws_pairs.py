@@ -10,6 +10,12 @@ from trainyard.recorded.model import UNKNOWN
 GROUP = "aws:lb/targetGroup:TargetGroup"
 NLB = {"targetType": "ip", "port": 443, "protocol": "TCP", "vpcId": "vpc-0123456789abcdef0"}
 ALB = {**NLB, "protocol": "HTTP"}
+SEARCH = "aws:opensearch/domain:Domain"
+ENCRYPTED = {
+    "advancedSecurityOptions": {"enabled": True},
+    "encryptAtRest": {"enabled": True},
+    "nodeToNodeEncryption": {"enabled": True},
+}
 
 
 def said(type_, inputs, rule):
@@ -35,6 +41,15 @@ PAIRS = {
     "the interval of a function's checks": (
         GROUP, {"targetType": "lambda", "healthCheck": {"timeout": 30}},
         {"targetType": "lambda", "healthCheck": {"timeout": 35}}, "lb-health-check"),
+    "TLS by default": (
+        SEARCH, {**ENCRYPTED, "domainEndpointOptions": {"tlsSecurityPolicy": "Policy-Min-TLS-1-2-2019-07"}}, ENCRYPTED,
+        "search-security"),
+    "TLS where it is said": (
+        SEARCH, {**ENCRYPTED, "domainEndpointOptions": {"enforceHttps": True}},
+        {**ENCRYPTED, "domainEndpointOptions": {"enforceHttps": False}}, "search-security"),
+    "a machine with a disk of its own": (
+        SEARCH, {"clusterConfig": {"instanceType": "r7gd.large.search"}},
+        {"clusterConfig": {"instanceType": "r7g.large.search"}}, "search-storage"),
 }  # fmt: skip
 """The type, inputs that AWS takes, inputs that it refuses, and the rule that says so."""
 
