@@ -16,6 +16,8 @@ ENCRYPTED = {
     "encryptAtRest": {"enabled": True},
     "nodeToNodeEncryption": {"enabled": True},
 }
+CACHE = "aws:elasticache/replicationGroup:ReplicationGroup"
+TAKEN_OVER = {"automaticFailoverEnabled": True}
 
 
 def said(type_, inputs, rule):
@@ -50,6 +52,11 @@ PAIRS = {
     "a machine with a disk of its own": (
         SEARCH, {"clusterConfig": {"instanceType": "r7gd.large.search"}},
         {"clusterConfig": {"instanceType": "r7g.large.search"}}, "search-storage"),
+    "replicas that take over": (
+        CACHE, {**TAKEN_OVER, "replicasPerNodeGroup": 1}, TAKEN_OVER, "cache-failover"),
+    "nodes as many as another region has": (
+        CACHE, {**TAKEN_OVER, "globalReplicationGroupId": "ldgnf-cache"}, {**TAKEN_OVER, "numCacheClusters": 1},
+        "cache-failover"),
 }  # fmt: skip
 """The type, inputs that AWS takes, inputs that it refuses, and the rule that says so."""
 

@@ -21,19 +21,20 @@ _ROUTE: Final = "aws:apigatewayv2/route:Route"
 _INTEGRATION: Final = "aws:apigatewayv2/integration:Integration"
 _SCHEDULED: Final = "aws:autoscaling/schedule:Schedule"
 _VARIANTS: Final = "aws:sagemaker/endpointConfiguration:EndpointConfiguration"
+_NODES_OF_A_CACHE: Final = (
+    "numCacheClusters",
+    "numNodeGroups",
+    "replicasPerNodeGroup",
+    "nodeGroupConfigurations",
+    "globalReplicationGroupId",
+)
+"""What says how many nodes a cache has; the last, that they are as many as another's in another region."""
 
 
 def cache(view: View) -> None:
     """Who takes over needs somebody beside it, and parameters are of the engine's version."""
-    nodes, groups = view.number("numCacheClusters"), view.number("numNodeGroups")
-    replicas = view.number("replicasPerNodeGroup")
-    single = (nodes == 1) or (
-        nodes is None
-        and groups is None
-        and view.lacks("numCacheClusters")
-        and view.lacks("numNodeGroups")
-        and view.lacks("nodeGroupConfigurations")
-    )
+    nodes, replicas = view.number("numCacheClusters"), view.number("replicasPerNodeGroup")
+    single = nodes == 1 or all(view.lacks(name) for name in _NODES_OF_A_CACHE)
     if view.flag("automaticFailoverEnabled") and single:
         view.error(
             "cache-failover",
