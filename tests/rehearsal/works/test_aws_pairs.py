@@ -6,7 +6,7 @@ import pytest
 
 from tests.rehearsal.works import aws_changes as aws
 from tests.rehearsal.works.aws_changes import output, reworded
-from tests.rehearsal.works.mistakes import both, edit, in_json, put
+from tests.rehearsal.works.mistakes import DROP, both, edit, in_json, put
 from tests.rehearsal.works.test_aws_services import added
 
 P, S, W = "pipeline", "serving", "workshop"
@@ -44,6 +44,19 @@ def let_out(block):
     )
 
 
+ORDERS = "arn:aws:sqs:eu-west-1:123456789012:orders.fifo"
+STARTED = "arn:aws:states:eu-west-1:123456789012:stateMachine:sort"
+
+
+def piped(action, **how):
+    """The pipe starts a state machine, and its role may do this."""
+    return both(
+        edit("aws:pipes/pipe:Pipe", "clicks", put("target", STARTED),
+             put("targetParameters", {"stepFunctionStateMachineParameters": how} if how else DROP)),
+        edit(aws.POLICY, "piper", reworded("policy", "sqs:SendMessage", action), reworded("policy", ORDERS, STARTED)),
+    )  # fmt: skip
+
+
 PAIRS = {
     "a permission on one stage": (
         W, edit(PERMISSION, "desk", reworded("sourceArn", "/*/GET/jobs", "/live/GET/jobs")),
@@ -53,6 +66,11 @@ PAIRS = {
         P, calls("{% $states.input.function %}"), calls("another-function"), "rights-role-lacks"),
     "a store in other subnets than who calls it": (
         S, let_out("10.80.0.0/23"), let_out("10.80.64.0/18"), "paths-call-closed"),
+    "a state machine that a pipe waits for": (
+        W, piped("states:StartSyncExecution"), piped("states:StartExecution"), "rights-role-lacks"),
+    "a state machine that a pipe does not wait for": (
+        W, piped("states:StartExecution", invocationType="FIRE_AND_FORGET"),
+        piped("states:StartSyncExecution", invocationType="FIRE_AND_FORGET"), "rights-role-lacks"),
 }  # fmt: skip
 """The stack, what is right in it, what is wrong beside that, and the rule that says so."""
 

@@ -1,8 +1,8 @@
 """What pipes, pipelines of code and movers of files do with their roles.
 
-Sources: Amazon EventBridge User Guide, "Permissions of Amazon EventBridge Pipes"; AWS CodePipeline User Guide, "Add
-permissions to the CodePipeline service role"; AWS DataSync User Guide, "Configuring DataSync transfers with Amazon S3"
-(2026-11).
+Sources: Amazon EventBridge User Guide, "Permissions of Amazon EventBridge Pipes" and "Pipes targets" (how a state
+machine is started); AWS CodePipeline User Guide, "Add permissions to the CodePipeline service role"; AWS DataSync User
+Guide, "Configuring DataSync transfers with Amazon S3" (2026-11).
 """
 
 from __future__ import annotations
@@ -29,9 +29,10 @@ _SENT: Final = {
     "sns": "Publish",
     "kinesis": "PutRecord",
     "lambda": "InvokeFunction",
-    "states": "StartExecution",
     "events": "PutEvents",
 }
+_STARTED: Final = {"REQUEST_RESPONSE": "StartSyncExecution", "FIRE_AND_FORGET": "StartExecution"}
+"""How a pipe starts a state machine; the first where it does not say."""
 
 
 def needs(places: Places) -> Iterator[Need]:
@@ -65,6 +66,9 @@ def _piped(places: Places, pipe: View) -> Iterator[Need]:
     read = [Deed(f"{_service(source)}:{action}", source) for action in _READ.get(_service(source), ())]
     yield from need(places, pipe, "source", role, "read its source", read)
     action = _SENT.get(_service(target))
+    if _service(target) == "states":
+        way = "targetParameters.stepFunctionStateMachineParameters.invocationType"
+        action = _STARTED.get("REQUEST_RESPONSE" if pipe.lacks(way) else pipe.text(way) or "")
     if action is not None:
         sent = Deed(f"{_service(target)}:{action}", target)
         if _service(target) == "kinesis":
