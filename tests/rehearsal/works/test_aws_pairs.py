@@ -57,6 +57,16 @@ def piped(action, **how):
     )  # fmt: skip
 
 
+MAPPING, TASK = "aws:lambda/eventSourceMapping:EventSourceMapping", "aws:ecs/taskDefinition:TaskDefinition"
+STREAM = "arn:aws:kinesis:eu-west-1:123456789012:stream/clicks"
+STARTER = "arn:aws:iam::123456789012:role/central-starter"
+LESS = edit(aws.ATTACHMENT, "puller", put("policyArn", "arn:aws:iam::aws:policy/AmazonEC2ContainerRegistryReadOnly"))
+ON_MACHINES = both(
+    edit(TASK, "api", put("requiresCompatibilities", ["EC2"])),
+    edit("aws:ecs/service:Service", "api", put("launchType", "EC2")),
+)
+
+
 PAIRS = {
     "a permission on one stage": (
         W, edit(PERMISSION, "desk", reworded("sourceArn", "/*/GET/jobs", "/live/GET/jobs")),
@@ -71,6 +81,13 @@ PAIRS = {
     "a state machine that a pipe does not wait for": (
         W, piped("states:StartExecution", invocationType="FIRE_AND_FORGET"),
         piped("states:StartSyncExecution", invocationType="FIRE_AND_FORGET"), "rights-role-lacks"),
+    "a consumer of a stream": (
+        P, edit(MAPPING, "follow", put("eventSourceArn", f"{STREAM}/consumer/follow:1700000000")),
+        edit(MAPPING, "follow", put("eventSourceArn", STREAM)), "rights-role-lacks"),
+    "a log that the machine's role writes": (S, both(LESS, ON_MACHINES), LESS, "rights-role-lacks"),
+    "a role of the rule": (
+        P, both(edit(aws.TARGET, "arrived", put("roleArn", DROP)), edit(aws.RULE, "arrived", put("roleArn", STARTER))),
+        edit(aws.TARGET, "arrived", put("roleArn", DROP)), "rights-role-missing"),
 }  # fmt: skip
 """The stack, what is right in it, what is wrong beside that, and the rule that says so."""
 

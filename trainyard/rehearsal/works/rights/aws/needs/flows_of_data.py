@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from trainyard.recorded.types import BATCH_DEFINITION, BATCH_QUEUE, EVENT_TARGET, FUNCTION, QUEUE, SNS_TOPIC
+from trainyard.recorded.types import BATCH_DEFINITION, BATCH_QUEUE, EVENT_RULE, EVENT_TARGET, FUNCTION, QUEUE, SNS_TOPIC
 from trainyard.rehearsal.context import View, listed
 from trainyard.rehearsal.refusals.aws.containers import containers
 from trainyard.rehearsal.refusals.aws.state_machines import STATE_MACHINE, tasks
@@ -77,12 +77,14 @@ def needs(places: Places) -> Iterator[Need]:
         yield from _told(places, hook)
     for target in places.stack.of_type(EVENT_TARGET):
         arn = target.text("arn") or ""
-        if _TARGETS_WITH_ROLES.match(arn) and target.lacks("roleArn"):
+        rule = target.referred("rule", EVENT_RULE)
+        has_role = target.has("roleArn") or (rule is not None and rule.has("roleArn"))
+        if _TARGETS_WITH_ROLES.match(arn) and not has_role:
             target.error(
                 "rights-role-missing",
                 "roleArn",
                 "is missing: EventBridge calls such a target with a role alone",
-                allowed="a role that EventBridge may take",
+                allowed="a role that EventBridge may take, here or of its rule",
             )
 
 
@@ -175,7 +177,7 @@ def _followed(places: Places, mapping: View) -> Iterator[Need]:
     """A function reads its stream itself, and hands on what it cannot do."""
     function, source = mapping.referred("functionName", FUNCTION), mapping.text("eventSourceArn") or ""
     service = source.split(":")[2] if source.count(":") >= 5 else ""
-    if function is None:
+    if function is None or "/consumer/" in source:  # a consumer is subscribed to, and its stream not read
         return
     wanted = {
         "dynamodb": ("GetRecords", "GetShardIterator", "DescribeStream"),
@@ -219,8 +221,9 @@ def _handed_on(places: Places, view: View, function: View | None, *paths: str) -
 
 
 def _started(places: Places, task: View) -> Iterator[Need]:
-    """Who starts a task fetches its image and its secrets, and opens its log."""
+    """Who starts a task fetches its image and its secrets, and opens its log; on machines, their own role does that."""
     role = task.text("executionRoleArn")
+    on_fargate = task.entries("requiresCompatibilities") == ["FARGATE"]
     for index, one in enumerate(containers(task)):
         at = f"containerDefinitions[{index}]"
         for secret in listed(one.get("secrets")):
@@ -237,7 +240,7 @@ def _started(places: Places, task: View) -> Iterator[Need]:
                 yield from need(places, task, at, role, f"read {secret.get('name')}", [Deed("ssm:GetParameters", arn)])
         logs = one.get("logConfiguration")
         options = logs.get("options") if isinstance(logs, dict) and logs.get("logDriver") == "awslogs" else None
-        if isinstance(options, dict) and isinstance(options.get("awslogs-group"), str):
+        if on_fargate and isinstance(options, dict) and isinstance(options.get("awslogs-group"), str):
             group = arn_in(places, "logs", f"log-group:{options['awslogs-group']}")
             deeds = [
                 Deed(f"logs:{action}", f"{group}:log-stream:x", spellings=(group,))
