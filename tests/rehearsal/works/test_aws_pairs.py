@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from tests.rehearsal.works import aws_changes as aws
@@ -67,6 +69,25 @@ ON_MACHINES = both(
 )
 
 
+PIPELINE, CONNECTED = "aws:codepipeline/pipeline:Pipeline", "codestar-connections:UseConnection"
+ALLOWS = json.dumps({"Version": "2012-10-17",
+                     "Statement": {"Effect": "Allow", "Action": "%s:UseConnection", "Resource": "*"}})  # fmt: skip
+IN_BATCHES = edit(PIPELINE, "train", put("stages[1].actions[0].configuration.BatchEnabled", "true"))
+BATCHES = edit(aws.POLICY, "conveyor", reworded("policy", "codebuild:StartBuild", "codebuild:StartBuildBatch"),
+               reworded("policy", "codebuild:BatchGetBuilds", "codebuild:BatchGetBuildBatches"))  # fmt: skip
+ELSEWHERE = edit(PIPELINE, "train", put("stages[1].actions[0].region", "eu-central-1"))
+IN_THAT_REGION = edit(aws.POLICY, "conveyor",
+                     reworded("policy", "arn:aws:codebuild:eu-west-1", "arn:aws:codebuild:eu-central-1"))  # fmt: skip
+
+
+def connected(service):
+    """The pipeline's role has its right to a connection in itself, by one of the names of the service."""
+    return both(
+        edit(aws.POLICY, "conveyor", reworded("policy", CONNECTED, "codebuild:ListProjects")),
+        edit(aws.ROLE, "conveyor", put("inlinePolicies", [{"name": "connect", "policy": ALLOWS % service}])),
+    )
+
+
 PAIRS = {
     "a permission on one stage": (
         W, edit(PERMISSION, "desk", reworded("sourceArn", "/*/GET/jobs", "/live/GET/jobs")),
@@ -88,6 +109,10 @@ PAIRS = {
     "a role of the rule": (
         P, both(edit(aws.TARGET, "arrived", put("roleArn", DROP)), edit(aws.RULE, "arrived", put("roleArn", STARTER))),
         edit(aws.TARGET, "arrived", put("roleArn", DROP)), "rights-role-missing"),
+    "builds in batches": (W, both(IN_BATCHES, BATCHES), IN_BATCHES, "rights-role-lacks"),
+    "an action in another region": (W, both(ELSEWHERE, IN_THAT_REGION), ELSEWHERE, "rights-role-lacks"),
+    "a connection by its newer name, in the role itself": (
+        W, connected("codeconnections"), connected("codedeploy"), "rights-role-lacks"),
 }  # fmt: skip
 """The stack, what is right in it, what is wrong beside that, and the rule that says so."""
 

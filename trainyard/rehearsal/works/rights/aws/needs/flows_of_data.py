@@ -99,9 +99,9 @@ def need(
         yield Need(view, path, RULE, (caller,), by, purpose, tuple(deeds))
 
 
-def arn_in(places: Places, service: str, part: str) -> str:
-    """The ARN of something in the account and region of the stack."""
-    return f"arn:{places.partition}:{service}:{places.region}:{places.account.id}:{part}"
+def arn_in(places: Places, service: str, part: str, region: str = "") -> str:
+    """The ARN of something in the account of the stack, and in its region unless another is named."""
+    return f"arn:{places.partition}:{service}:{region or places.region}:{places.account.id}:{part}"
 
 
 def _conducted(places: Places, machine: View) -> Iterator[Need]:
