@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from tests.rehearsal.refusals.builders import findings, resource
@@ -18,6 +20,13 @@ ENCRYPTED = {
 }
 CACHE = "aws:elasticache/replicationGroup:ReplicationGroup"
 TAKEN_OVER = {"automaticFailoverEnabled": True}
+MACHINE = "aws:sfn/stateMachine:StateMachine"
+
+
+def doing(**task):
+    """A state machine of one task."""
+    state = {"Type": "Task", "Resource": "arn:aws:states:::glue:startJobRun.sync", "End": True, **task}
+    return {"definition": json.dumps({"StartAt": "Run", "States": {"Run": state}})}
 
 
 def said(type_, inputs, rule):
@@ -57,6 +66,7 @@ PAIRS = {
     "nodes as many as another region has": (
         CACHE, {**TAKEN_OVER, "globalReplicationGroupId": "ldgnf-cache"}, {**TAKEN_OVER, "numCacheClusters": 1},
         "cache-failover"),
+    "a call that is given the state's input": (MACHINE, doing(), doing(Parameters={}), "aws-json"),
 }  # fmt: skip
 """The type, inputs that AWS takes, inputs that it refuses, and the rule that says so."""
 

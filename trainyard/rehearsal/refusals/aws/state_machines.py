@@ -72,11 +72,14 @@ def flows(held: Any, at: str = "") -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 def tasks(of: View) -> Iterator[tuple[str, str, Mapping[str, Any] | None]]:
-    """Each task of a state machine: where it stands, its resource, and what it is given; None where it is computed."""
+    """Each task of a state machine: where it stands, its resource, and what it is given.
+
+    None where that is computed, or is the input of the state since nothing else is said.
+    """
     for at, flow in flows(definition(of)):
         for name, state in flow["States"].items():
             if isinstance(state, dict) and state.get("Type") == "Task" and isinstance(state.get("Resource"), str):
-                given = state.get("Parameters", state.get("Arguments", {}))
+                given = state.get("Parameters", state.get("Arguments"))
                 yield f"{at}States.{name}", state["Resource"], given if isinstance(given, dict) else None
 
 
