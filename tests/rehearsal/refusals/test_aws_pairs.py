@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -27,6 +28,9 @@ def doing(**task):
     """A state machine of one task."""
     state = {"Type": "Task", "Resource": "arn:aws:states:::glue:startJobRun.sync", "End": True, **task}
     return {"definition": json.dumps({"StartAt": "Run", "States": {"Run": state}})}
+
+
+RECIPE = "aws:imagebuilder/imageRecipe:ImageRecipe"
 
 
 def said(type_, inputs, rule):
@@ -67,6 +71,9 @@ PAIRS = {
         CACHE, {**TAKEN_OVER, "globalReplicationGroupId": "ldgnf-cache"}, {**TAKEN_OVER, "numCacheClusters": 1},
         "cache-failover"),
     "a call that is given the state's input": (MACHINE, doing(), doing(Parameters={}), "aws-json"),
+    "a version that is counted on": (RECIPE, {"version": "1.0.x"}, {"version": "1.0.y"}, "image-version"),
+    "a component's version": (
+        "aws:imagebuilder/component:Component", {"version": "1.0.0"}, {"version": "1.0.x"}, "image-version"),
 }  # fmt: skip
 """The type, inputs that AWS takes, inputs that it refuses, and the rule that says so."""
 
@@ -81,3 +88,38 @@ def test_what_aws_takes_is_not_told_and_what_it_refuses_is(what):
 def test_what_nobody_reads_of_a_group_for_a_function_is_a_warning():
     assert said(GROUP, {"targetType": "lambda", "port": 80, "protocol": "HTTP"}, "lb-target-group") == ["warning"] * 2
     assert said(GROUP, {"targetType": "ip", "port": 80, "protocol": "HTTP"}, "lb-target-group") == ["error"]
+
+
+SUBNET, BALANCER = "aws:ec2/subnet:Subnet", "aws:lb/loadBalancer:LoadBalancer"
+OUTPOST = "arn:aws:outposts:us-east-1:123456789012:outpost/op-0123456789abcdef0"
+
+
+@pytest.mark.parametrize(
+    ("where", "told"),
+    [
+        ({"availabilityZone": "us-east-1a"}, True),
+        ({"availabilityZone": "us-east-1-bos-1a"}, False),
+        ({"availabilityZone": "us-east-1a", "outpostArn": OUTPOST}, False),
+        ({}, True),
+    ],
+)
+def test_a_load_balancer_has_one_subnet_outside_of_a_region_alone(where, told):
+    subnet = resource(SUBNET, "one", {"cidrBlock": "10.0.0.0/24", **where})
+    for given in ({"subnets": [subnet.id]}, {"subnetMappings": [{"subnetId": subnet.id}]}):
+        found = findings([subnet, resource(BALANCER, "lb", given)])
+        assert ("lb-zones" in {finding.rule for finding in found}) == told
+
+
+@pytest.mark.parametrize(
+    ("arn", "told"),
+    [
+        ("arn:aws:amplify:us-east-1:123456789012:apps/d1", False),
+        ("arn:aws:elasticloadbalancing:us-east-1:123456789012:loadbalancer/app/one/1", True),
+    ],
+)
+def test_a_firewall_of_cloudfront_is_bound_to_amplify_alone(arn, told):
+    acl = resource("aws:wafv2/webAcl:WebAcl", "wall", {"scope": "CLOUDFRONT"}, id_="wall", arn="arn:aws:wafv2:wall")
+    bound = resource("aws:wafv2/webAclAssociation:WebAclAssociation", "bound",
+                     {"webAclArn": "arn:aws:wafv2:wall", "resourceArn": arn})  # fmt: skip
+    bound = replace(bound, property_dependencies={"webAclArn": (acl.urn,)})
+    assert ("waf-scope" in {finding.rule for finding in findings([acl, bound])}) == told

@@ -8,7 +8,8 @@ import pytest
 
 from tests.rehearsal.works import aws_changes as aws
 from tests.rehearsal.works.aws_changes import output, reworded
-from tests.rehearsal.works.mistakes import DROP, both, edit, in_json, put
+from tests.rehearsal.works.mistakes import DROP, both, drop, edit, in_json, put
+from tests.rehearsal.works.mistakes_breadth import beside
 from tests.rehearsal.works.test_aws_services import added
 
 P, S, W = "pipeline", "serving", "workshop"
@@ -88,6 +89,20 @@ def connected(service):
     )
 
 
+def deployed_by(service):
+    """A group of deployments, whose role this service may take."""
+    trust = {"Effect": "Allow", "Principal": {"Service": service}, "Action": "sts:AssumeRole"}
+    return both(
+        edit(aws.ROLE, "builder", put("assumeRolePolicy", json.dumps({"Version": "2012-10-17", "Statement": trust}))),
+        drop("aws:codebuild/project:Project", "tests"),
+        beside("aws:codedeploy/deploymentGroup:DeploymentGroup", "own", aws.ROLE,
+               {"appName": "own", "deploymentGroupName": "own", "serviceRoleArn": BUILDER}),
+    )  # fmt: skip
+
+
+BUILDER = "arn:aws:iam::123456789012:role/workshop-builder"
+
+
 PAIRS = {
     "a permission on one stage": (
         W, edit(PERMISSION, "desk", reworded("sourceArn", "/*/GET/jobs", "/live/GET/jobs")),
@@ -113,6 +128,9 @@ PAIRS = {
     "an action in another region": (W, both(ELSEWHERE, IN_THAT_REGION), ELSEWHERE, "rights-role-lacks"),
     "a connection by its newer name, in the role itself": (
         W, connected("codeconnections"), connected("codedeploy"), "rights-role-lacks"),
+    "a service by its name in a region": (
+        W, deployed_by("codedeploy.eu-west-1.amazonaws.com"), deployed_by("codedeploy.eu-north-1.amazonaws.com"),
+        "rights-role-untrusted"),
 }  # fmt: skip
 """The stack, what is right in it, what is wrong beside that, and the rule that says so."""
 
