@@ -31,6 +31,11 @@ def doing(**task):
 
 
 RECIPE = "aws:imagebuilder/imageRecipe:ImageRecipe"
+TABLE, PIPELINE = "aws:dynamodb/table:Table", "aws:codepipeline/pipeline:Pipeline"
+KEYED = {"hashKey": "id", "attributes": [{"name": "id", "type": "S"}, {"name": "by", "type": "S"}]}
+TASK = "aws:ecs/taskDefinition:TaskDefinition"
+TASKS = {"family": "a", "requiresCompatibilities": ["FARGATE"], "networkMode": "awsvpc", "cpu": "1024",
+         "containerDefinitions": json.dumps([{"name": "a", "image": "a"}])}  # fmt: skip
 
 
 def said(type_, inputs, rule):
@@ -74,6 +79,21 @@ PAIRS = {
     "a version that is counted on": (RECIPE, {"version": "1.0.x"}, {"version": "1.0.y"}, "image-version"),
     "a component's version": (
         "aws:imagebuilder/component:Component", {"version": "1.0.0"}, {"version": "1.0.x"}, "image-version"),
+    "an index by a key that is not known": (
+        TABLE, {**KEYED, "globalSecondaryIndexes": [{"name": "i", "hashKey": UNKNOWN}]},
+        {**KEYED, "globalSecondaryIndexes": [{"name": "i", "hashKey": "id"}]}, "dynamodb-attribute"),
+    "an index by keys that are not known": (
+        TABLE, {**KEYED, "globalSecondaryIndexes": [{"name": "i", "keySchemas": UNKNOWN}]},
+        {**KEYED, "globalSecondaryIndexes": [{"name": "i", "keySchemas": [{"attributeName": "id"}]}]},
+        "dynamodb-attribute"),
+    "stages whose names are not known": (
+        PIPELINE, {"stages": [{"name": UNKNOWN}, {"name": UNKNOWN}]}, {"stages": [{"name": "a"}, {"name": "a"}]},
+        "pipeline-stages"),
+    "a size of a task": (TASK, {**TASKS, "memory": "2 GB"}, {**TASKS, "memory": "1..5 GB"}, "ecs-fargate"),
+    "a state that leads on": (MACHINE, doing(Parameters={"JobName": "a"}), doing(Next=["Run"]), "states-definition"),
+    "a flow that starts": (
+        MACHINE, doing(), {"definition": json.dumps({"StartAt": ["Run"], "States": {"Run": {"Type": "Succeed"}}})},
+        "states-definition"),
 }  # fmt: skip
 """The type, inputs that AWS takes, inputs that it refuses, and the rule that says so."""
 

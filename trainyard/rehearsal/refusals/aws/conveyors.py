@@ -33,8 +33,8 @@ _VERSIONED: Final = (
 def pipeline(view: View) -> None:
     """Stages are called apart, the first has sources alone, and what an action takes another made before."""
     stages = list(view.items("stages"))
-    names = [stage.get("name") for _, stage in stages]
-    if len({str(name) for name in names}) < len(names) and None not in names:
+    names = [name for _, stage in stages if isinstance(name := stage.get("name"), str)]
+    if len(set(names)) < len(names):
         view.error("pipeline-stages", "stages", "have a name twice", allowed="each once")
     if len(stages) == 1 and not view.blurred("stages"):
         view.error("pipeline-stages", "stages", "is one stage", allowed="a stage of sources, and another")

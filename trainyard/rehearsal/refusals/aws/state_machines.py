@@ -127,10 +127,14 @@ def _next(state: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
                 yield f"{kind}[{index}].Next", one["Next"]
 
 
+def _is_state(name: Any, states: Mapping[str, Any]) -> bool:
+    return isinstance(name, str) and name in states
+
+
 def _flow(view: View, at: str, flow: Mapping[str, Any]) -> None:
     states = flow["States"]
     start = flow.get("StartAt")
-    if start not in states:
+    if not _is_state(start, states):
         view.error(
             RULE,
             f"definition.{at}StartAt",
@@ -138,7 +142,7 @@ def _flow(view: View, at: str, flow: Mapping[str, Any]) -> None:
             allowed=", ".join(states),
             hint=nearest(str(start), list(states)),
         )
-    reached = {start}
+    reached = {str(start)}
     for name, state in states.items():
         here = f"definition.{at}States.{name}"
         if not isinstance(state, dict):
@@ -151,7 +155,7 @@ def _flow(view: View, at: str, flow: Mapping[str, Any]) -> None:
             )
             continue
         for key, target in _next(state):
-            if target not in states:
+            if not _is_state(target, states):
                 view.error(
                     RULE,
                     f"{here}.{key}",
@@ -160,7 +164,7 @@ def _flow(view: View, at: str, flow: Mapping[str, Any]) -> None:
                     hint=nearest(str(target), list(states)),
                 )
             if target != name:
-                reached.add(target)
+                reached.add(str(target))
         if kind in ("Succeed", "Fail", "Choice"):
             if "Next" in state or "End" in state:
                 view.error(
