@@ -103,6 +103,14 @@ def deployed_by(service):
 BUILDER = "arn:aws:iam::123456789012:role/workshop-builder"
 
 
+def with_an_external_id(role, service):
+    """A role that a service may take where it says the account as an external id."""
+    trust = {"Effect": "Allow", "Principal": {"Service": service}, "Action": "sts:AssumeRole",
+             "Condition": {"StringEquals": {"sts:ExternalId": "111122223333"}}}  # fmt: skip
+    document = json.dumps({"Version": "2012-10-17", "Statement": trust})
+    return edit(aws.ROLE, role, put("assumeRolePolicy", document))
+
+
 PAIRS = {
     "a permission on one stage": (
         W, edit(PERMISSION, "desk", reworded("sourceArn", "/*/GET/jobs", "/live/GET/jobs")),
@@ -131,6 +139,9 @@ PAIRS = {
     "a service by its name in a region": (
         W, deployed_by("codedeploy.eu-west-1.amazonaws.com"), deployed_by("codedeploy.eu-north-1.amazonaws.com"),
         "rights-role-untrusted"),
+    "a delivery's external id": (
+        P, with_an_external_id("deliverer", "firehose.amazonaws.com"),
+        with_an_external_id("conductor", "states.amazonaws.com"), "rights-role-untrusted"),
 }  # fmt: skip
 """The stack, what is right in it, what is wrong beside that, and the rule that says so."""
 
