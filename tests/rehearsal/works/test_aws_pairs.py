@@ -111,6 +111,10 @@ def with_an_external_id(role, service):
     return edit(aws.ROLE, role, put("assumeRolePolicy", document))
 
 
+CHECKED = edit("aws:lb/targetGroup:TargetGroup", "api", put("healthCheck.port", "8081"))
+LET_IN = edit(aws.GROUP, "web", lambda inputs: inputs["ingress"][0].update(toPort=8081))
+
+
 PAIRS = {
     "a permission on one stage": (
         W, edit(PERMISSION, "desk", reworded("sourceArn", "/*/GET/jobs", "/live/GET/jobs")),
@@ -142,6 +146,7 @@ PAIRS = {
     "a delivery's external id": (
         P, with_an_external_id("deliverer", "firehose.amazonaws.com"),
         with_an_external_id("conductor", "states.amazonaws.com"), "rights-role-untrusted"),
+    "a check on a port that no container maps": (S, both(CHECKED, LET_IN), CHECKED, "paths-health-check"),
 }  # fmt: skip
 """The stack, what is right in it, what is wrong beside that, and the rule that says so."""
 

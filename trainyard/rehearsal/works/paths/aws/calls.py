@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from trainyard.recorded.read import as_number
 from trainyard.recorded.types import (
@@ -154,6 +154,23 @@ def _balanced(network: Network, groups: Groups, service: View, inner: Place) -> 
                     Port(int(port)),
                     "its targets are never healthy",
                 )
+                _let_in_to_check(groups, service, arn, outer, inner)
+
+
+def _let_in_to_check(groups: Groups, service: View, arn: Any, outer: Place, inner: Place) -> None:
+    """A health check on a port of its own is let in there, whether a container maps that port or not."""
+    for group in service.stack.of_type(TARGET_GROUP):
+        asked = group.number("healthCheck.port")
+        if asked is None or group.resource.outputs.get("arn") != arn:
+            continue
+        shut = groups.closed("ingress", inner.security_groups, outer, Port(int(asked)))
+        if shut:
+            group.warning(
+                "paths-health-check",
+                "healthCheck.port",
+                f"asks port {asked:g}: {shut}",
+                allowed=f"a rule for {asked:g}",
+            )
 
 
 def _before(network: Network, group: str) -> Iterator[View]:
@@ -270,7 +287,9 @@ def _asked(
 
 
 def _checked(service: View, task: View) -> None:
-    """A health check asks a port that a container listens on."""
+    """A health check asks a port that a container maps; in awsvpc every port of a task is there without that."""
+    if task.is_unknown("networkMode") or task.text("networkMode") == "awsvpc":
+        return
     ports = {
         number
         for one in containers(task)
