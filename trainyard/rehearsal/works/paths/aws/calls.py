@@ -23,7 +23,7 @@ from trainyard.recorded.types import (
     FUNCTION,
     LOAD_BALANCER,
 )
-from trainyard.rehearsal.context import View, listed
+from trainyard.rehearsal.context import Stack, View, listed
 from trainyard.rehearsal.refusals.aws.balancers import LISTENER, LISTENER_RULE
 from trainyard.rehearsal.refusals.aws.containers import SERVICE, TARGET_GROUP, containers
 from trainyard.rehearsal.refusals.aws.texts import TASK
@@ -173,13 +173,18 @@ def _let_in_to_check(groups: Groups, service: View, arn: Any, outer: Place, inne
             )
 
 
-def _before(network: Network, group: str) -> Iterator[View]:
-    stack = network.stack
+def _senders(stack: Stack) -> list[tuple[str, View]]:
+    """What each listener and each of its rules does, as a text, with the listener."""
     listeners = {str(one.resource.outputs.get("arn")): one for one in stack.of_type(LISTENER)}
-    names = [one for one in listeners.values() if group in str(one.inputs.get("defaultActions"))]
+    found = [(str(one.inputs.get("defaultActions")), one) for one in listeners.values()]
     for rule in stack.of_type(LISTENER_RULE):
-        if group in str(rule.inputs.get("actions")) and rule.text("listenerArn") in listeners:
-            names.append(listeners[str(rule.text("listenerArn"))])
+        if (arn := rule.text("listenerArn")) in listeners:
+            found.append((str(rule.inputs.get("actions")), listeners[str(arn)]))
+    return found
+
+
+def _before(network: Network, group: str) -> Iterator[View]:
+    names = [listener for text, listener in network.stack.once(_senders) if group in text]
     seen: set[str] = set()
     for listener in names:
         balancer = listener.referred("loadBalancerArn", LOAD_BALANCER)

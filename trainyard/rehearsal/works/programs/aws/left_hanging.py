@@ -348,23 +348,20 @@ def _lets(view: View, qualifier: str) -> bool:
     return named == qualifier
 
 
+def _sent_to(stack: Stack) -> str | None:
+    """All that listeners do, as a text that has the groups in it; None where a part of it is not known."""
+    views = [view for type_ in (LISTENER, LISTENER_RULE) for view in stack.of_type(type_)]
+    keys = ("actions", "defaultActions")
+    if any(view.blurred(key) or view.is_unknown(key) for view in views for key in keys):
+        return None
+    return " ".join(str(view.inputs.get(key)) for view in views for key in keys)
+
+
 def _balanced(stack: Stack, service: View) -> None:
     """A group that no listener sends to is none of a load balancer's: the service is refused."""
-    if any(
-        view.blurred("actions")
-        or view.blurred("defaultActions")
-        or view.is_unknown("actions")
-        or view.is_unknown("defaultActions")
-        for type_ in (LISTENER, LISTENER_RULE)
-        for view in stack.of_type(type_)
-    ):
+    said = stack.once(_sent_to)
+    if said is None:
         return
-    said = " ".join(
-        str(view.inputs.get(key))
-        for type_ in (LISTENER, LISTENER_RULE)
-        for view in stack.of_type(type_)
-        for key in ("actions", "defaultActions")
-    )
     for path, entry in service.items("loadBalancers"):
         arn = entry.get("targetGroupArn")
         group = next((view for view in stack.of_type(TARGET_GROUP) if isinstance(arn, str) and _arn(view) == arn), None)
