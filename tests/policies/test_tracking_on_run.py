@@ -156,7 +156,7 @@ MISTAKES = {
                               "run-login"),
     "no tokens for the database": (edit(CLOUD_SQL, DATABASE, into("settings.databaseFlags", [])), "run-login"),
     "the migration has no way": (edit(GCP_RUN_JOB, JOB, into("template.template.vpcAccess", DROP)), "run-network"),
-    "may not log in": (without(MEMBER, "tracking-server-logs-in"), "rights-run"),
+    "may not log in": (without(MEMBER, "tracking-server-logs-in"), "rights-run rights-delivery"),
     "may not read files": (without(IN_BUCKET, "tracking-server-artifacts"), "rights-run"),
     "IAP may not call it": (without(CALLS, "tracking-server-iap"), "rights-run"),
     "the migration reads no password": (without(READS, "tracking-server-password"), "rights-run"),

@@ -7,7 +7,7 @@ import pytest
 from tests.conftest import WHOLE
 from tests.rehearsal.refusals.builders import CONTEXT, obj, resource
 from tests.rehearsal.works import mistakes_told, mistakes_watched
-from tests.rehearsal.works.mistakes import edit, in_json, put, told
+from tests.rehearsal.works.mistakes import both, edit, in_json, put, told
 from tests.rehearsal.works.mistakes_told import (
     DEPLOYMENT,
     JOB,
@@ -39,16 +39,26 @@ def test_a_mistake_is_told(rehearsed, mistake):
     assert mistake.rule in found if mistake.rule else not found, found
 
 
+POOLS = "monitoring-trainyard-pools"
+
+
+def asks_for(board, variable):
+    """Gives a dashboard a variable, which whoever looks at it chooses."""
+    return worded(board, '"panels": [', f'"templating": {{"list": [{{"name": "{variable}"}}]}}, "panels": [')
+
+
 NEW_RULE = {"alert": "Ours", "labels": {"severity": "critical"}}
 SOUND = {
     "a metric of a program of the team's own": worded(RULES, "kube_cronjob_created", "acme_jobs_created"),
     "a metric of the node exporter that its list lacks": worded(
         RULES, "node_filesystem_avail_bytes", "node_xfs_new_total"),
     "a label that a relabeling brings": worded(RULES, "phase=", "node="),
-    "a variable of Grafana as a value": worded(
-        "monitoring-trainyard-pools", 'status=\\"true\\"', 'status=\\"$status\\"'
+    "a variable of Grafana as a value": both(
+        asks_for(POOLS, "status"), worded(POOLS, 'status=\\"true\\"', 'status=\\"$status\\"')
     ),
-    "a source of data that a variable names": worded(HARDWARE, '"uid": "prometheus"', '"uid": "${source}"'),
+    "a source of data that a variable names": both(
+        asks_for(HARDWARE, "source"), worded(HARDWARE, '"uid": "prometheus"', '"uid": "${source}"')
+    ),
     "a severity of its own": edit("kubernetes:monitoring.coreos.com/v1:PrometheusRule", RULES, put(
         "spec.groups[0].rules[0]", {**NEW_RULE, "expr": "vector(1)", "labels": {"severity": "page"}})),
     "another job": worded(RULES, 'up{job="kueue"}', 'up{job="ray-head"}'),
