@@ -20,9 +20,10 @@ from trainyard.rehearsal.refusals.rules import Rules
 STATE_MACHINE: Final = "aws:sfn/stateMachine:StateMachine"
 RULE: Final = "states-definition"
 _KINDS: Final = ("Task", "Pass", "Choice", "Wait", "Succeed", "Fail", "Parallel", "Map")
-_CALL: Final = re.compile(
+CALL: Final = re.compile(
     r"arn:[\w-]+:states:::(?:aws-sdk:)?([a-z0-9-]+):([A-Za-z0-9]+)(?:\.(sync|sync:2|waitForTaskToken))?"
 )
+"""A call of a service: which service, what is called, and what is waited for."""
 _MODELS: Final = {
     "sfn": "stepfunctions",
     "states": "stepfunctions",
@@ -212,7 +213,7 @@ def _flow(view: View, at: str, flow: Mapping[str, Any]) -> None:
 
 
 def _task(view: View, at: str, resource: str, given: Mapping[str, Any] | None, *, express: bool) -> None:
-    call = _CALL.fullmatch(resource)
+    call = CALL.fullmatch(resource)
     if call is None:
         return
     service, action, way = call.groups()

@@ -8,7 +8,6 @@ Guide, "Use load balancing" (a group of targets needs a load balancer before a s
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from typing import Any, Final
@@ -18,6 +17,7 @@ from trainyard.rehearsal.context import Stack, View, expand, listed, show
 from trainyard.rehearsal.refusals.aws.balancers import LISTENER, LISTENER_RULE
 from trainyard.rehearsal.refusals.aws.containers import SERVICE, TARGET_GROUP
 from trainyard.rehearsal.refusals.aws.front_doors import INTEGRATION, METHOD
+from trainyard.rehearsal.refusals.aws.texts import read
 
 _ALLOWS: Final = "aws:sqs/redriveAllowPolicy:RedriveAllowPolicy"
 _REDRIVE: Final = "aws:sqs/redrivePolicy:RedrivePolicy"
@@ -196,10 +196,7 @@ def _path(resource: View) -> str | None:
 
 
 def _read(text: str | None) -> Mapping[str, Any]:
-    try:
-        found = json.loads(text) if text else {}
-    except ValueError:
-        return {}
+    found = read(text)
     return found if isinstance(found, dict) else {}
 
 

@@ -16,7 +16,7 @@ from typing import Any, Final
 from trainyard.recorded.types import BATCH_DEFINITION, BATCH_QUEUE, EVENT_RULE, EVENT_TARGET, FUNCTION, QUEUE, SNS_TOPIC
 from trainyard.rehearsal.context import View, listed
 from trainyard.rehearsal.refusals.aws.containers import containers
-from trainyard.rehearsal.refusals.aws.state_machines import STATE_MACHINE, tasks
+from trainyard.rehearsal.refusals.aws.state_machines import CALL, STATE_MACHINE, tasks
 from trainyard.rehearsal.refusals.aws.streams import FIREHOSE
 from trainyard.rehearsal.refusals.aws.texts import TASK
 from trainyard.rehearsal.works.rights.aws.needs.model import Deed, Need
@@ -27,9 +27,6 @@ RULE: Final = "rights-role-lacks"
 _MAPPING: Final = "aws:lambda/eventSourceMapping:EventSourceMapping"
 _ASYNC: Final = "aws:lambda/functionEventInvokeConfig:FunctionEventInvokeConfig"
 _HOOK: Final = "aws:autoscaling/lifecycleHook:LifecycleHook"
-_CALL: Final = re.compile(
-    r"arn:[\w-]+:states:::(?:aws-sdk:)?([a-z0-9-]+):([A-Za-z0-9]+)(\.sync(?::2)?|\.waitForTaskToken)?"
-)
 _FOLLOWED: Final = {
     ("sagemaker", "createTrainingJob"): "StepFunctionsGetEventsForSageMakerTrainingJobsRule",
     ("sagemaker", "createTransformJob"): "StepFunctionsGetEventsForSageMakerTransformJobsRule",
@@ -121,11 +118,11 @@ def _deeds(places: Places, resource: str, given: Mapping[str, Any]) -> Iterator[
     if ":lambda:" in resource and ":function:" in resource:
         yield Deed("lambda:InvokeFunction", resource)
         return
-    call = _CALL.fullmatch(resource)
+    call = CALL.fullmatch(resource)
     if call is None or ":aws-sdk:" in resource:
         return
     service, action, way = call.groups()
-    sync = (way or "").startswith(".sync")
+    sync = (way or "").startswith("sync")
     # What JSONata computes is known when it runs.
     name = {key: value for key, value in given.items() if isinstance(value, str) and not value.startswith("{%")}
     if service == "lambda" and action == "invoke" and "FunctionName" in name:
