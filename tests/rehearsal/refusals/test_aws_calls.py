@@ -116,3 +116,9 @@ def test_what_is_made_up_of_another_resource_has_no_wrong_form() -> None:
     place = resource("aws:datasync/efsLocation:EfsLocation", "files", {}, "arn:aws:datasync:x:1:efs/files-1234567")
     assert [finding.path for finding in findings([task])] == ["sourceLocationArn"]
     assert findings([task, place]) == []
+
+
+def test_what_a_resource_is_given_is_not_made_up_because_it_says_it_again() -> None:
+    given = {"description": "not a role", "roleArn": "not a role", "region": "us-east-1"}
+    echo = resource("aws:pipes/pipe:Pipe", "echo", given, "arn:aws:pipes:us-east-1:1:pipe/echo", **given)
+    assert not {"not a role", "us-east-1"} & model_check._made_up(Stack([echo], CONTEXT))

@@ -17,6 +17,7 @@ import pytest
 from tests.rehearsal.works import mistakes_k8s_eighth as eighth
 from tests.rehearsal.works import mistakes_k8s_ninth as ninth
 from tests.rehearsal.works.mistakes import Change, both, edit, put, told
+from tests.rehearsal.works.mistakes_breadth import installed
 from tests.rehearsal.works.mistakes_k8s_first import CONFIG_MAP, DEPLOYMENT, FIRST, POD, STACK, values
 from tests.rehearsal.works.own_objects import (
     BOARD,
@@ -139,6 +140,7 @@ MONITOR = (
     {"spec": {"selector": {"matchLabels": LABELS}, "podMetricsEndpoints": [{"port": "http"}]}},
     TOOLS,
 )
+INFLUXQL = 'SELECT mean("value") FROM "load" WHERE $timeFilter GROUP BY time($interval)'
 HEALTHY: dict[str, tuple[str, Change]] = {
     "a script that reads what comes after it": (
         "programs-command",
@@ -292,6 +294,14 @@ HEALTHY: dict[str, tuple[str, Change]] = {
             ),
         ),
     ),
+    "variables that Grafana fills in for InfluxDB": (
+        "watching-dashboard",
+        edit(
+            CONFIG_MAP,
+            "monitoring-trainyard-pools",
+            dashboard(lambda one: one["panels"].append({"targets": [{"query": INFLUXQL}]})),
+        ),
+    ),
     "quantiles with their bounds, and a rate of what counts": (
         "watching-function",
         both(
@@ -407,6 +417,13 @@ def _first(inputs: dict[str, Any]) -> dict[str, Any]:
 def test_what_is_right_is_not_told(of, name):
     rule, change = HEALTHY[name]
     assert rule not in {one.rule for one in told(of("demo"), change, ours=True)}
+
+
+@pytest.mark.parametrize(("beside", "level"), [("redis", "error"), ("grafana", "warning")])
+def test_a_uid_of_two_dashboards_may_be_of_two_grafanas(of, beside, level):
+    one = edit(CONFIG_MAP, "monitoring-trainyard-pools", dashboard(lambda board: board.update(uid="trainyard-cost")))
+    found = told(of("demo"), both(one, installed("own", beside)), ours=True)
+    assert {one.level for one in found if one.rule == "watching-dashboard"} == {level}
 
 
 UNUSUAL: dict[str, Change] = {

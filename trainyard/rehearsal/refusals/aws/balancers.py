@@ -7,10 +7,11 @@ balancers; AWS WAF Developer Guide, "AWS WAF resources" (scopes) and "Rule group
 
 from __future__ import annotations
 
+import re
 from typing import Any, Final
 
 from trainyard.recorded.read import as_number, follow
-from trainyard.recorded.types import LOAD_BALANCER
+from trainyard.recorded.types import LOAD_BALANCER, SUBNET
 from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.refusals.aws.containers import TARGET_GROUP
 from trainyard.rehearsal.refusals.rules import Rules
@@ -23,6 +24,8 @@ _BOUND: Final = "aws:wafv2/webAclAssociation:WebAclAssociation"
 _RECORD: Final = "aws:route53/record:Record"
 _ZONE: Final = "aws:route53/zone:Zone"
 _OF_APPLICATION, _OF_NETWORK = ("HTTP", "HTTPS"), ("TCP", "UDP", "TLS", "TCP_UDP", "QUIC", "TCP_QUIC")
+_INTERVALS: Final = {"lambda": 35}
+"""Seconds between two checks where nobody says, which are 30 of other targets."""
 
 
 def balancer(view: View) -> None:
@@ -31,7 +34,10 @@ def balancer(view: View) -> None:
     if view.is_unknown("loadBalancerType"):
         return
     for path in ("subnets", "subnetMappings"):
-        if kind == "application" and len(view.entries(path)) == 1 and not view.blurred(path):
+        if kind != "application" or len(view.entries(path)) != 1 or view.blurred(path):
+            continue
+        (one,) = view.entries(path)
+        if not _is_outside_a_region(view, one.get("subnetId") if isinstance(one, dict) else one):
             view.error("lb-zones", path, "is one subnet", allowed="subnets in two zones at least")
     if kind != "application" and view.has("idleTimeout"):
         view.warning(
@@ -39,6 +45,20 @@ def balancer(view: View) -> None:
         )
     if kind == "gateway" and view.entries("securityGroups"):
         view.error("lb-kind", "securityGroups", "is given to a gateway load balancer", allowed="none")
+
+
+_ZONE_OF_A_REGION: Final = re.compile(r"[a-z]+(-[a-z]+)+-\d[a-z]")
+
+
+def _is_outside_a_region(view: View, subnet: Any) -> bool:
+    """Whether a subnet is on an Outpost or in a Local Zone, where one is all that there is."""
+    if view.has("customerOwnedIpv4Pool"):
+        return True
+    found = next((one for one in view.stack.of_type(SUBNET) if one.resource.id == subnet), None)
+    if found is None:
+        return False
+    zone = found.text("availabilityZone")
+    return found.has("outpostArn") or (zone is not None and not _ZONE_OF_A_REGION.fullmatch(zone))
 
 
 def group(view: View) -> None:
@@ -50,18 +70,20 @@ def group(view: View) -> None:
         if kind != "lambda" and view.lacks(name):
             view.error("lb-target-group", name, f"is missing for targets by {kind}", allowed=name)
         if kind == "lambda" and view.has(name):
-            view.error("lb-target-group", name, "is given for a function", allowed="none")
-    timeout, interval = view.number("healthCheck.timeout"), view.number("healthCheck.interval")
-    if timeout is not None and timeout >= (30 if interval is None else interval):
+            view.warning("lb-target-group", name, "is given for a function: nobody reads it", allowed="none")
+    timeout = view.number("healthCheck.timeout")
+    interval = _INTERVALS.get(kind, 30) if view.lacks("healthCheck.interval") else view.number("healthCheck.interval")
+    may_equal = protocol in _OF_NETWORK or view.is_unknown("protocol")
+    if timeout is not None and interval is not None and (timeout > interval or (timeout == interval and not may_equal)):
         view.error(
             "lb-health-check",
             "healthCheck.timeout",
-            f"{timeout:g} s are not below the interval of {interval or 30:g} s",
-            allowed="below it",
+            f"{timeout:g} s are {'above' if may_equal else 'not below'} the interval of {interval:g} s",
+            allowed="at most it" if may_equal else "below it",
         )
-    checked = view.text("healthCheck.protocol") or ("HTTP" if protocol in (None, "HTTP", "HTTPS") else "TCP")
+    checked = view.text("healthCheck.protocol") or ""  # the provider's default is HTTP, whatever the group's is
     for name in ("matcher", "path"):
-        if checked.upper() == "TCP" and view.text(f"healthCheck.{name}") and not view.is_unknown("protocol"):
+        if checked.upper() == "TCP" and view.text(f"healthCheck.{name}"):
             view.error("lb-health-check", f"healthCheck.{name}", "is given for a check by TCP", allowed="HTTP or HTTPS")
     if view.text("healthCheck.path") is not None and not str(view.text("healthCheck.path")).startswith("/"):
         view.error(
@@ -182,9 +204,9 @@ def firewall(view: View) -> None:
 
 
 def bound(view: View) -> None:
-    """A firewall of CloudFront's is bound to nothing else."""
-    acl = view.referred("webAclArn", _ACL)
-    if acl is not None and acl.text("scope") == "CLOUDFRONT":
+    """A firewall of CloudFront's is bound to applications of Amplify, which it is made for too, and to nothing else."""
+    acl, bound_to = view.referred("webAclArn", _ACL), view.text("resourceArn")
+    if bound_to is not None and acl is not None and acl.text("scope") == "CLOUDFRONT" and ":amplify:" not in bound_to:
         view.error(
             "waf-scope",
             "webAclArn",

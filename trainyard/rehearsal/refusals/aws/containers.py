@@ -36,7 +36,7 @@ _SIZES: Final = {
 
 def _units(text: Any, word: str, each: int) -> float | None:
     """A size as a number of units, whichever way it is written: `1024`, `1 vCPU`, `2 GB`."""
-    if isinstance(text, str) and (found := re.fullmatch(rf"\s*([\d.]+)\s*{word}\s*", text, re.I)):
+    if isinstance(text, str) and (found := re.fullmatch(rf"\s*(\d+(?:\.\d*)?|\.\d+)\s*{word}\s*", text, re.I)):
         return float(found[1]) * each
     return as_number(text)
 
@@ -77,6 +77,9 @@ def _fargate(view: View) -> None:
         if view.lacks(name):
             view.error("ecs-fargate", name, "is missing on Fargate", allowed="a size that Fargate sells")
     cpu, memory = _units(view.value("cpu"), "vCPU", _GIB), _units(view.value("memory"), "GB", _GIB)
+    for name, size in (("cpu", cpu), ("memory", memory)):
+        if size is None and view.text(name):
+            view.error("ecs-fargate", name, f"got {show(view.text(name))}", allowed="a size: 1024, 1 vCPU or 2 GB")
     if cpu is not None and cpu not in _SIZES:
         view.error("ecs-fargate", "cpu", f"got {cpu:g}", allowed=", ".join(map(str, _SIZES)))
     elif cpu is not None and memory is not None and memory not in _SIZES[int(cpu)]:

@@ -22,9 +22,9 @@ PIPE: Final = "aws:pipes/pipe:Pipe"
 _BROKERS: Final = "aws:msk/cluster:Cluster"
 _WAREHOUSE: Final = "aws:redshiftserverless/workgroup:Workgroup"
 _WINDOW: Final = "aws:ssm/maintenanceWindow:MaintenanceWindow"
+_RECIPES: Final = ("aws:imagebuilder/imageRecipe:ImageRecipe", "aws:imagebuilder/containerRecipe:ContainerRecipe")
 _VERSIONED: Final = (
-    "aws:imagebuilder/imageRecipe:ImageRecipe",
-    "aws:imagebuilder/containerRecipe:ContainerRecipe",
+    *_RECIPES,
     "aws:imagebuilder/component:Component",
     "aws:imagebuilder/workflow:Workflow",
 )
@@ -33,8 +33,8 @@ _VERSIONED: Final = (
 def pipeline(view: View) -> None:
     """Stages are called apart, the first has sources alone, and what an action takes another made before."""
     stages = list(view.items("stages"))
-    names = [stage.get("name") for _, stage in stages]
-    if len({str(name) for name in names}) < len(names) and None not in names:
+    names = [name for _, stage in stages if isinstance(name := stage.get("name"), str)]
+    if len(set(names)) < len(names):
         view.error("pipeline-stages", "stages", "have a name twice", allowed="each once")
     if len(stages) == 1 and not view.blurred("stages"):
         view.error("pipeline-stages", "stages", "is one stage", allowed="a stage of sources, and another")
@@ -157,10 +157,12 @@ def window(view: View) -> None:
 
 
 def version(view: View) -> None:
-    """A version has three numbers."""
-    text = view.text("version")
-    if text is not None and not re.fullmatch(r"\d+\.\d+\.\d+", text):
-        view.error("image-version", "version", f"got {show(text)}", allowed="three numbers: 1.0.0")
+    """A version has three numbers; of a recipe, one of them may be left to Image Builder to count."""
+    text, is_recipe = view.text("version"), view.type in _RECIPES
+    part = r"(\d+|x)" if is_recipe else r"\d+"
+    if text is not None and not re.fullmatch(rf"{part}\.{part}\.{part}", text):
+        counted = ", or 1.0.x" if is_recipe else ""
+        view.error("image-version", "version", f"got {show(text)}", allowed=f"three numbers: 1.0.0{counted}")
 
 
 RULES: Final[Rules] = {

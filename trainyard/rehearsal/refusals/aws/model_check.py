@@ -248,8 +248,17 @@ def _is_made_up(view: View, value: str) -> bool:
 
 
 def _made_up(stack: Stack) -> frozenset[str]:
+    """Ids and outputs that nobody gave: an output that says an input again is what the program wrote itself."""
     others = (one for one in stack.resources.all if one.type not in cards.BY_TYPE)
-    found = (text for one in others for text in (one.id, *one.outputs.values()) if isinstance(text, str))
+    found = (
+        text
+        for one in others
+        for text in (
+            one.id,
+            *(text for key, text in one.outputs.items() if key != "region" and text != one.inputs.get(key)),
+        )
+        if isinstance(text, str)
+    )
     return frozenset(text for text in found if len(text) >= _LEAST_NAME)
 
 

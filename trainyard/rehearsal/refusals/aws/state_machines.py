@@ -20,9 +20,10 @@ from trainyard.rehearsal.refusals.rules import Rules
 STATE_MACHINE: Final = "aws:sfn/stateMachine:StateMachine"
 RULE: Final = "states-definition"
 _KINDS: Final = ("Task", "Pass", "Choice", "Wait", "Succeed", "Fail", "Parallel", "Map")
-_CALL: Final = re.compile(
+CALL: Final = re.compile(
     r"arn:[\w-]+:states:::(?:aws-sdk:)?([a-z0-9-]+):([A-Za-z0-9]+)(?:\.(sync|sync:2|waitForTaskToken))?"
 )
+"""A call of a service: which service, what is called, and what is waited for."""
 _MODELS: Final = {
     "sfn": "stepfunctions",
     "states": "stepfunctions",
@@ -72,11 +73,14 @@ def flows(held: Any, at: str = "") -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 def tasks(of: View) -> Iterator[tuple[str, str, Mapping[str, Any] | None]]:
-    """Each task of a state machine: where it stands, its resource, and what it is given; None where it is computed."""
+    """Each task of a state machine: where it stands, its resource, and what it is given.
+
+    None where that is computed, or is the input of the state since nothing else is said.
+    """
     for at, flow in flows(definition(of)):
         for name, state in flow["States"].items():
             if isinstance(state, dict) and state.get("Type") == "Task" and isinstance(state.get("Resource"), str):
-                given = state.get("Parameters", state.get("Arguments", {}))
+                given = state.get("Parameters", state.get("Arguments"))
                 yield f"{at}States.{name}", state["Resource"], given if isinstance(given, dict) else None
 
 
@@ -124,10 +128,14 @@ def _next(state: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
                 yield f"{kind}[{index}].Next", one["Next"]
 
 
+def _is_state(name: Any, states: Mapping[str, Any]) -> bool:
+    return isinstance(name, str) and name in states
+
+
 def _flow(view: View, at: str, flow: Mapping[str, Any]) -> None:
     states = flow["States"]
     start = flow.get("StartAt")
-    if start not in states:
+    if not _is_state(start, states):
         view.error(
             RULE,
             f"definition.{at}StartAt",
@@ -135,7 +143,7 @@ def _flow(view: View, at: str, flow: Mapping[str, Any]) -> None:
             allowed=", ".join(states),
             hint=nearest(str(start), list(states)),
         )
-    reached = {start}
+    reached = {str(start)}
     for name, state in states.items():
         here = f"definition.{at}States.{name}"
         if not isinstance(state, dict):
@@ -148,7 +156,7 @@ def _flow(view: View, at: str, flow: Mapping[str, Any]) -> None:
             )
             continue
         for key, target in _next(state):
-            if target not in states:
+            if not _is_state(target, states):
                 view.error(
                     RULE,
                     f"{here}.{key}",
@@ -157,7 +165,7 @@ def _flow(view: View, at: str, flow: Mapping[str, Any]) -> None:
                     hint=nearest(str(target), list(states)),
                 )
             if target != name:
-                reached.add(target)
+                reached.add(str(target))
         if kind in ("Succeed", "Fail", "Choice"):
             if "Next" in state or "End" in state:
                 view.error(
@@ -205,7 +213,7 @@ def _flow(view: View, at: str, flow: Mapping[str, Any]) -> None:
 
 
 def _task(view: View, at: str, resource: str, given: Mapping[str, Any] | None, *, express: bool) -> None:
-    call = _CALL.fullmatch(resource)
+    call = CALL.fullmatch(resource)
     if call is None:
         return
     service, action, way = call.groups()

@@ -21,19 +21,20 @@ _ROUTE: Final = "aws:apigatewayv2/route:Route"
 _INTEGRATION: Final = "aws:apigatewayv2/integration:Integration"
 _SCHEDULED: Final = "aws:autoscaling/schedule:Schedule"
 _VARIANTS: Final = "aws:sagemaker/endpointConfiguration:EndpointConfiguration"
+_NODES_OF_A_CACHE: Final = (
+    "numCacheClusters",
+    "numNodeGroups",
+    "replicasPerNodeGroup",
+    "nodeGroupConfigurations",
+    "globalReplicationGroupId",
+)
+"""What says how many nodes a cache has; the last, that they are as many as another's in another region."""
 
 
 def cache(view: View) -> None:
     """Who takes over needs somebody beside it, and parameters are of the engine's version."""
-    nodes, groups = view.number("numCacheClusters"), view.number("numNodeGroups")
-    replicas = view.number("replicasPerNodeGroup")
-    single = (nodes == 1) or (
-        nodes is None
-        and groups is None
-        and view.lacks("numCacheClusters")
-        and view.lacks("numNodeGroups")
-        and view.lacks("nodeGroupConfigurations")
-    )
+    nodes, replicas = view.number("numCacheClusters"), view.number("replicasPerNodeGroup")
+    single = nodes == 1 or all(view.lacks(name) for name in _NODES_OF_A_CACHE)
     if view.flag("automaticFailoverEnabled") and single:
         view.error(
             "cache-failover",
@@ -96,17 +97,17 @@ def search(view: View) -> None:
     if known and subnets > 1 and (view.lacks(f"{at}.zoneAwarenessEnabled") or aware is False):
         view.error("search-zones", "vpcOptions.subnetIds", f"are {subnets} without zoneAwarenessEnabled", allowed="one")
     if view.flag("advancedSecurityOptions.enabled"):
-        for path, what in (
-            ("encryptAtRest.enabled", True),
-            ("nodeToNodeEncryption.enabled", True),
-            ("domainEndpointOptions.enforceHttps", True),
+        for path, needed in (
+            ("encryptAtRest.enabled", "encryptAtRest.enabled"),
+            ("nodeToNodeEncryption.enabled", "nodeToNodeEncryption.enabled"),
+            ("domainEndpointOptions.enforceHttps", "domainEndpointOptions"),  # on by the provider's default in it
         ):
-            if view.lacks(path) or view.flag(path) is (not what):
+            if view.lacks(needed) or view.flag(path) is False:
                 view.error("search-security", path, "is not on beside advancedSecurityOptions", allowed="true")
     kind, count = view.text(f"{at}.instanceType"), view.number(f"{at}.dedicatedMasterCount")
     if view.flag(f"{at}.dedicatedMasterEnabled") and count is not None and count not in (3, 5):
         view.error("search-masters", f"{at}.dedicatedMasterCount", f"got {count:g}", allowed="3 or 5")
-    stored = kind is not None and re.match(r"(i\d|im4|r6gd|or\d|oi\d|ultrawarm|m3|r3|i8)", kind)
+    stored = kind is not None and re.match(r"(i\d|im4|or\d|oi\d|ultrawarm|m3|r3|[a-z]+\d+\w*d\.)", kind)
     if kind is not None and not stored and (view.lacks("ebsOptions") or view.flag("ebsOptions.ebsEnabled") is False):
         view.error(
             "search-storage",

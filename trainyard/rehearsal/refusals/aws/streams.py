@@ -11,8 +11,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from trainyard.problems import nearest
+from trainyard.recorded.model import UNKNOWN
 from trainyard.recorded.read import follow
-from trainyard.rehearsal.context import View, show
+from trainyard.rehearsal.context import View, listed, show
 from trainyard.rehearsal.refusals.rules import Rules
 
 TABLE: Final = "aws:dynamodb/table:Table"
@@ -21,18 +22,19 @@ FIREHOSE: Final = "aws:kinesis/firehoseDeliveryStream:FirehoseDeliveryStream"
 _JOB: Final = "aws:glue/job:Job"
 _CRAWLER: Final = "aws:glue/crawler:Crawler"
 _TRIGGER: Final = "aws:glue/trigger:Trigger"
+_INDEXES: Final = ("globalSecondaryIndexes", "localSecondaryIndexes")
 
 
 def _keys(view: View) -> Iterator[tuple[str, str]]:
     for name in ("hashKey", "rangeKey"):
         if (text := view.text(name)) is not None:
             yield name, text
-    for kind in ("globalSecondaryIndexes", "localSecondaryIndexes"):
+    for kind in _INDEXES:
         for path, index in view.items(kind):
             for name in ("hashKey", "rangeKey"):
                 if isinstance(index.get(name), str):
                     yield f"{path}.{name}", index[name]
-            for at, schema in enumerate(index.get("keySchemas") or ()):
+            for at, schema in enumerate(listed(index.get("keySchemas"))):
                 if isinstance(schema, dict) and isinstance(schema.get("attributeName"), str):
                     yield f"{path}.keySchemas[{at}].attributeName", schema["attributeName"]
 
@@ -41,7 +43,12 @@ def table(view: View) -> None:
     """A table's attributes are those of its keys, and what is paid for them."""
     declared = [str(entry.get("name")) for _, entry in view.items("attributes")]
     used = {name: path for path, name in _keys(view)}
-    blurred = any(view.blurred(path) for path in ("attributes", "globalSecondaryIndexes", "localSecondaryIndexes"))
+    blurred = any(view.blurred(path) for path in ("attributes", *_INDEXES)) or any(
+        UNKNOWN in (index.get("hashKey"), index.get("rangeKey"), index.get("keySchemas"))
+        or any(isinstance(one, dict) and one.get("attributeName") is UNKNOWN for one in listed(index.get("keySchemas")))
+        for kind in _INDEXES
+        for _, index in view.items(kind)
+    )
     if declared and not blurred and not view.is_unknown("rangeKey") and not view.is_unknown("hashKey"):
         for at, name in enumerate(declared):
             if name not in used:

@@ -17,6 +17,11 @@ from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
 from trainyard.rehearsal.works.watching.dashboards import dashboards, read
 
 _VARIABLE: Final = re.compile(r"\$(?:\{([A-Za-z_]\w*)(?::\w+)?\}|([A-Za-z_]\w*))|\[\[([A-Za-z_]\w*)(?::\w+)?\]\]")
+_INFLUXQL: Final = re.compile(r"^\s*SELECT\b.*\$timeFilter\b", re.I | re.S)
+_OF_INFLUXQL: Final = frozenset({"timeFilter", "interval"})
+"""What Grafana fills in itself where it asks InfluxDB."""
+_WITH_GRAFANA: Final = ("grafana", "kube-prometheus-stack")
+"""How the charts' names end that bring one."""
 _LONGEST_UID: Final = 40
 _QUERIES: Final = ("expr", "query", "definition", "rawSql", "target")
 
@@ -24,14 +29,16 @@ _QUERIES: Final = ("expr", "query", "definition", "rawSql", "target")
 def check_panels(cluster: Cluster) -> None:
     """Every dashboard of the stack."""
     owners: dict[str, tuple[View, str]] = {}
+    alone = len([one for one in cluster.releases if (one.text("chart") or "").endswith(_WITH_GRAFANA)]) < 2
     for view, path, text in dashboards(cluster):
         board = read(text)
         if isinstance(board, dict) and isinstance(board.get("panels"), list):
-            _uid(view, path, board, owners)
+            _uid(view, path, board, owners, alone=alone)
             _variables(view, path, board)
 
 
-def _uid(view: View, path: str, board: Mapping[str, Any], owners: dict[str, tuple[View, str]]) -> None:
+def _uid(view: View, path: str, board: Mapping[str, Any], owners: dict[str, tuple[View, str]], *, alone: bool) -> None:
+    """A uid that Grafana takes, of one dashboard; where there are several Grafanas, each may have its own of it."""
     uid = board.get("uid")
     if not isinstance(uid, str) or not uid:
         return
@@ -39,7 +46,8 @@ def _uid(view: View, path: str, board: Mapping[str, Any], owners: dict[str, tupl
         view.error("watching-dashboard", path, f"has the uid {show(uid)}", allowed=f"at most {_LONGEST_UID} characters")
     other, where = owners.setdefault(uid, (view, path))
     if (other, where) != (view, path):
-        view.error(
+        tell = view.error if alone else view.warning
+        tell(
             "watching-dashboard", path, f"has the uid {show(uid)} of {other.name}: Grafana keeps one of the two, and "
             "refuses the other at each turn", allowed="a uid of its own",
         )  # fmt: skip
@@ -51,10 +59,10 @@ def _variables(view: View, path: str, board: Mapping[str, Any]) -> None:
     names = {str(one.get("name")) for one in entries if isinstance(one, Mapping)}
     told: set[str] = set()
     for text in _asked(board):
-        captured = set(re.findall(r"\?P?<(\w+)>", text))
+        known = set(re.findall(r"\?P?<(\w+)>", text)) | (_OF_INFLUXQL if _INFLUXQL.search(text) else set())
         for found in _VARIABLE.finditer(text):
             name = next(filter(None, found.groups()))
-            if name.startswith("__") or name in names | captured | told:
+            if name.startswith("__") or name in names | known | told:
                 continue
             told.add(name)
             view.error(

@@ -11,18 +11,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from trainyard.recorded.read import as_number
 from trainyard.recorded.types import (
     DATABASE,
     DATABASE_CLUSTER,
+    DATABASE_SUBNETS,
     EFS_ACCESS_POINT,
     EFS_MOUNT_TARGET,
     FUNCTION,
     LOAD_BALANCER,
 )
-from trainyard.rehearsal.context import View, listed
+from trainyard.rehearsal.context import Stack, View, listed
 from trainyard.rehearsal.refusals.aws.balancers import LISTENER, LISTENER_RULE
 from trainyard.rehearsal.refusals.aws.containers import SERVICE, TARGET_GROUP, containers
 from trainyard.rehearsal.refusals.aws.texts import TASK
@@ -40,16 +41,40 @@ class _Store:
     groups: str
     port: str  # the input with its port
     default: int
+    subnets: str  # the input with its subnets, or with a group of them
+    subnet_group: str = ""  # the type of that group
 
 
+_OF_CACHES: Final = "aws:elasticache/subnetGroup:SubnetGroup"
 _STORES: Final = (
-    _Store("aws:elasticache/replicationGroup:ReplicationGroup", "securityGroupIds", "port", 6379),
-    _Store("aws:elasticache/cluster:Cluster", "securityGroupIds", "port", 0),
-    _Store("aws:opensearch/domain:Domain", "vpcOptions.securityGroupIds", "", 443),
-    _Store(DATABASE, "vpcSecurityGroupIds", "port", 0),
-    _Store(DATABASE_CLUSTER, "vpcSecurityGroupIds", "port", 0),
-    _Store("aws:docdb/cluster:Cluster", "vpcSecurityGroupIds", "port", 27017),
-    _Store("aws:memorydb/cluster:Cluster", "securityGroupIds", "port", 6379),
+    _Store(
+        "aws:elasticache/replicationGroup:ReplicationGroup",
+        "securityGroupIds",
+        "port",
+        6379,
+        "subnetGroupName",
+        _OF_CACHES,
+    ),
+    _Store("aws:elasticache/cluster:Cluster", "securityGroupIds", "port", 0, "subnetGroupName", _OF_CACHES),
+    _Store("aws:opensearch/domain:Domain", "vpcOptions.securityGroupIds", "", 443, "vpcOptions.subnetIds"),
+    _Store(DATABASE, "vpcSecurityGroupIds", "port", 0, "dbSubnetGroupName", DATABASE_SUBNETS),
+    _Store(DATABASE_CLUSTER, "vpcSecurityGroupIds", "port", 0, "dbSubnetGroupName", DATABASE_SUBNETS),
+    _Store(
+        "aws:docdb/cluster:Cluster",
+        "vpcSecurityGroupIds",
+        "port",
+        27017,
+        "dbSubnetGroupName",
+        "aws:docdb/subnetGroup:SubnetGroup",
+    ),
+    _Store(
+        "aws:memorydb/cluster:Cluster",
+        "securityGroupIds",
+        "port",
+        6379,
+        "subnetGroupName",
+        "aws:memorydb/subnetGroup:SubnetGroup",
+    ),
 )
 _ENGINES: Final = (
     ("postgres", 5432),
@@ -96,11 +121,18 @@ def check(network: Network) -> None:
 
 def _place(network: Network, groups: Groups, view: View, name: str, subnets: str, ids: str) -> Place | None:
     given = groups.of(view, ids)
-    blocks = [network.subnets[subnet].text("cidrBlock") for subnet in view.texts(subnets) if subnet in network.subnets]
-    if not given or not blocks or None in blocks or len(blocks) < len(view.entries(subnets)):
+    addresses = _addresses(network, view, subnets)
+    return Place(name, "node", addresses, security_groups=given) if given and addresses else None
+
+
+def _addresses(network: Network, view: View, path: str) -> Addresses | None:
+    """The blocks of the subnets that an input names, one or several; None where they are not all known."""
+    given = view.entries(path) or [view.value(path)]
+    blocks = [network.subnets[one].text("cidrBlock") for one in given if one in network.subnets]
+    if None in blocks or len(blocks) < len(given):
         return None
     try:
-        return Place(name, "node", Addresses.of(*(block for block in blocks if block)), security_groups=given)
+        return Addresses.of(*(block for block in blocks if block))
     except ValueError:
         return None
 
@@ -116,20 +148,43 @@ def _balanced(network: Network, groups: Groups, service: View, inner: Place) -> 
                     service,
                     path,
                     outer,
-                    inner,
+                    inner.name,
+                    inner.addresses,
                     inner.security_groups,
                     Port(int(port)),
                     "its targets are never healthy",
                 )
+                _let_in_to_check(groups, service, arn, outer, inner)
+
+
+def _let_in_to_check(groups: Groups, service: View, arn: Any, outer: Place, inner: Place) -> None:
+    """A health check on a port of its own is let in there, whether a container maps that port or not."""
+    for group in service.stack.of_type(TARGET_GROUP):
+        asked = group.number("healthCheck.port")
+        if asked is None or group.resource.outputs.get("arn") != arn:
+            continue
+        shut = groups.closed("ingress", inner.security_groups, outer, Port(int(asked)))
+        if shut:
+            group.warning(
+                "paths-health-check",
+                "healthCheck.port",
+                f"asks port {asked:g}: {shut}",
+                allowed=f"a rule for {asked:g}",
+            )
+
+
+def _senders(stack: Stack) -> list[tuple[str, View]]:
+    """What each listener and each of its rules does, as a text, with the listener."""
+    listeners = {str(one.resource.outputs.get("arn")): one for one in stack.of_type(LISTENER)}
+    found = [(str(one.inputs.get("defaultActions")), one) for one in listeners.values()]
+    for rule in stack.of_type(LISTENER_RULE):
+        if (arn := rule.text("listenerArn")) in listeners:
+            found.append((str(rule.inputs.get("actions")), listeners[str(arn)]))
+    return found
 
 
 def _before(network: Network, group: str) -> Iterator[View]:
-    stack = network.stack
-    listeners = {str(one.resource.outputs.get("arn")): one for one in stack.of_type(LISTENER)}
-    names = [one for one in listeners.values() if group in str(one.inputs.get("defaultActions"))]
-    for rule in stack.of_type(LISTENER_RULE):
-        if group in str(rule.inputs.get("actions")) and rule.text("listenerArn") in listeners:
-            names.append(listeners[str(rule.text("listenerArn"))])
+    names = [listener for text, listener in network.stack.once(_senders) if group in text]
     seen: set[str] = set()
     for listener in names:
         balancer = listener.referred("loadBalancerArn", LOAD_BALANCER)
@@ -152,14 +207,15 @@ def _told(network: Network, groups: Groups, view: View, inputs: tuple[str, ...],
             )
             stated = groups.of(one, store.groups)
             if port and stated:
-                what = f"{one.type.rpartition(':')[2]} {one.name}"
-                place = Place(what, "node", inner.addresses, security_groups=stated)
+                at = one.referred(store.subnets, store.subnet_group) if store.subnet_group else one
+                path = "subnetIds" if store.subnet_group else store.subnets
                 _asked(
                     groups,
                     one,
                     store.groups,
                     inner,
-                    place,
+                    f"{one.type.rpartition(':')[2]} {one.name}",
+                    _addresses(network, at, path) if at is not None else None,
                     stated,
                     Port(int(port)),
                     f"{inner.name} is told of it, and never reaches it",
@@ -176,9 +232,17 @@ def _mounted(network: Network, groups: Groups, function: View, inner: Place) -> 
     for target in network.stack.of_type(EFS_MOUNT_TARGET):
         stated = groups.of(target, "securityGroups")
         if system is not None and stated and target.text("fileSystemId") == system:
-            place = Place(f"mount target {target.name}", "node", inner.addresses, security_groups=stated)
-            why = f"{inner.name} never mounts its files"
-            _asked(groups, target, "securityGroups", inner, place, stated, _NFS, why)
+            _asked(
+                groups,
+                target,
+                "securityGroups",
+                inner,
+                f"mount target {target.name}",
+                _addresses(network, target, "subnetId"),
+                stated,
+                _NFS,
+                f"{inner.name} never mounts its files",
+            )
 
 
 _NFS: Final = Port(2049)
@@ -208,15 +272,29 @@ def _engine(view: View) -> int:
 
 
 def _asked(
-    groups: Groups, view: View, path: str, outer: Place, inner: Place, stated: frozenset[str], port: Port, why: str
+    groups: Groups,
+    view: View,
+    path: str,
+    outer: Place,
+    name: str,
+    addresses: Addresses | None,
+    stated: frozenset[str],
+    port: Port,
+    why: str,
 ) -> None:
-    shut = groups.closed("ingress", stated, outer, port) or groups.closed("egress", outer.security_groups, inner, port)
+    """Both ways of a call; of who calls, where it is known which addresses it is let out to."""
+    shut = groups.closed("ingress", stated, outer, port)
+    if not shut and addresses is not None:
+        inner = Place(name, "node", addresses, security_groups=stated)
+        shut = groups.closed("egress", outer.security_groups, inner, port)
     if shut:
-        view.error(RULE, path, f"{outer} does not reach {inner} on {port}: {shut}; {why}", allowed=f"a rule for {port}")
+        view.error(RULE, path, f"{outer} does not reach {name} on {port}: {shut}; {why}", allowed=f"a rule for {port}")
 
 
 def _checked(service: View, task: View) -> None:
-    """A health check asks a port that a container listens on."""
+    """A health check asks a port that a container maps; in awsvpc every port of a task is there without that."""
+    if task.is_unknown("networkMode") or task.text("networkMode") == "awsvpc":
+        return
     ports = {
         number
         for one in containers(task)

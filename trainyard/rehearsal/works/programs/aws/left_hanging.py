@@ -8,7 +8,6 @@ Guide, "Use load balancing" (a group of targets needs a load balancer before a s
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from typing import Any, Final
@@ -18,6 +17,7 @@ from trainyard.rehearsal.context import Stack, View, expand, listed, show
 from trainyard.rehearsal.refusals.aws.balancers import LISTENER, LISTENER_RULE
 from trainyard.rehearsal.refusals.aws.containers import SERVICE, TARGET_GROUP
 from trainyard.rehearsal.refusals.aws.front_doors import INTEGRATION, METHOD
+from trainyard.rehearsal.refusals.aws.texts import read
 
 _ALLOWS: Final = "aws:sqs/redriveAllowPolicy:RedriveAllowPolicy"
 _REDRIVE: Final = "aws:sqs/redrivePolicy:RedrivePolicy"
@@ -26,6 +26,7 @@ _LAYER: Final = "aws:lambda/layerVersion:LayerVersion"
 _LOG_POLICY: Final = "aws:cloudwatch/logResourcePolicy:LogResourcePolicy"
 _REST: Final = "aws:apigateway/restApi:RestApi"
 _RESOURCE: Final = "aws:apigateway/resource:Resource"
+_REST_STAGE: Final = "aws:apigateway/stage:Stage"
 _STAGE: Final = "aws:apigatewayv2/stage:Stage"
 _INTEGRATION: Final = "aws:apigatewayv2/integration:Integration"
 _CERTIFICATE: Final = "aws:acm/certificate:Certificate"
@@ -130,6 +131,11 @@ def _let_in(stack: Stack, method: View) -> None:
     source = rest.resource.outputs.get("executionArn") if rest is not None else None
     if rest is None or path is None or verb is None or not isinstance(source, str):
         return
+    staged = [
+        str(stage.resource.outputs.get("executionArn"))
+        for stage in stack.of_type(_REST_STAGE)
+        if stage.text("restApi") in (None, rest.resource.id)
+    ]
     for integration in stack.of_type(INTEGRATION):
         if (
             integration.text("resourceId") != method.text("resourceId")
@@ -148,8 +154,8 @@ def _let_in(stack: Stack, method: View) -> None:
                 or function.resource.urn in view.resource.property_dependencies.get("function", ())
                 or view.text("function") in (function.text("name"), arn)
             ]
-            asked = f"{source}/stage/{verb if verb != 'ANY' else 'GET'}{path}"
-            if not any(_admits(view, asked) for view in let):
+            asked = f"/{verb if verb != 'ANY' else 'GET'}{path}"
+            if not any(_admits(view, asked, source, staged) for view in let):
                 integration.error(
                     "rights-delivery",
                     "uri",
@@ -159,13 +165,20 @@ def _let_in(stack: Stack, method: View) -> None:
                 )
 
 
-def _admits(view: View, asked: str) -> bool:
+def _admits(view: View, asked: str, source: str, staged: list[str]) -> bool:
+    """Whether a permission lets in what is asked of an interface, on any of its stages."""
     wanted = view.text("sourceArn")
     if view.is_unknown("sourceArn") or view.is_unknown("function") or view.is_unknown("principal"):
         return True
-    return view.text("principal") in ("apigateway.amazonaws.com", "*") and (
-        wanted is None or fnmatchcase(asked, wanted)
-    )
+    if view.text("principal") not in ("apigateway.amazonaws.com", "*"):
+        return False
+    if wanted is None or fnmatchcase(f"{source}/stage{asked}", wanted):
+        return True
+    for stage in staged:  # a stage's own ARN is the interface's and the name of the stage
+        if wanted.startswith(f"{stage}/"):
+            return fnmatchcase(asked, wanted.removeprefix(stage))
+    _, mark, rest = wanted.removeprefix(f"{source}/").partition("/")
+    return wanted.startswith(f"{source}/") and bool(mark) and fnmatchcase(asked, f"/{rest}")
 
 
 def _path(resource: View) -> str | None:
@@ -183,10 +196,7 @@ def _path(resource: View) -> str | None:
 
 
 def _read(text: str | None) -> Mapping[str, Any]:
-    try:
-        found = json.loads(text) if text else {}
-    except ValueError:
-        return {}
+    found = read(text)
     return found if isinstance(found, dict) else {}
 
 
@@ -335,23 +345,20 @@ def _lets(view: View, qualifier: str) -> bool:
     return named == qualifier
 
 
+def _sent_to(stack: Stack) -> str | None:
+    """All that listeners do, as a text that has the groups in it; None where a part of it is not known."""
+    views = [view for type_ in (LISTENER, LISTENER_RULE) for view in stack.of_type(type_)]
+    keys = ("actions", "defaultActions")
+    if any(view.blurred(key) or view.is_unknown(key) for view in views for key in keys):
+        return None
+    return " ".join(str(view.inputs.get(key)) for view in views for key in keys)
+
+
 def _balanced(stack: Stack, service: View) -> None:
     """A group that no listener sends to is none of a load balancer's: the service is refused."""
-    if any(
-        view.blurred("actions")
-        or view.blurred("defaultActions")
-        or view.is_unknown("actions")
-        or view.is_unknown("defaultActions")
-        for type_ in (LISTENER, LISTENER_RULE)
-        for view in stack.of_type(type_)
-    ):
+    said = stack.once(_sent_to)
+    if said is None:
         return
-    said = " ".join(
-        str(view.inputs.get(key))
-        for type_ in (LISTENER, LISTENER_RULE)
-        for view in stack.of_type(type_)
-        for key in ("actions", "defaultActions")
-    )
     for path, entry in service.items("loadBalancers"):
         arn = entry.get("targetGroupArn")
         group = next((view for view in stack.of_type(TARGET_GROUP) if isinstance(arn, str) and _arn(view) == arn), None)

@@ -13,10 +13,10 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from trainyard.recorded.types import BATCH_DEFINITION, BATCH_QUEUE, EVENT_TARGET, FUNCTION, QUEUE, SNS_TOPIC
+from trainyard.recorded.types import BATCH_DEFINITION, BATCH_QUEUE, EVENT_RULE, EVENT_TARGET, FUNCTION, QUEUE, SNS_TOPIC
 from trainyard.rehearsal.context import View, listed
 from trainyard.rehearsal.refusals.aws.containers import containers
-from trainyard.rehearsal.refusals.aws.state_machines import STATE_MACHINE, tasks
+from trainyard.rehearsal.refusals.aws.state_machines import CALL, STATE_MACHINE, tasks
 from trainyard.rehearsal.refusals.aws.streams import FIREHOSE
 from trainyard.rehearsal.refusals.aws.texts import TASK
 from trainyard.rehearsal.works.rights.aws.needs.model import Deed, Need
@@ -27,9 +27,6 @@ RULE: Final = "rights-role-lacks"
 _MAPPING: Final = "aws:lambda/eventSourceMapping:EventSourceMapping"
 _ASYNC: Final = "aws:lambda/functionEventInvokeConfig:FunctionEventInvokeConfig"
 _HOOK: Final = "aws:autoscaling/lifecycleHook:LifecycleHook"
-_CALL: Final = re.compile(
-    r"arn:[\w-]+:states:::(?:aws-sdk:)?([a-z0-9-]+):([A-Za-z0-9]+)(\.sync(?::2)?|\.waitForTaskToken)?"
-)
 _FOLLOWED: Final = {
     ("sagemaker", "createTrainingJob"): "StepFunctionsGetEventsForSageMakerTrainingJobsRule",
     ("sagemaker", "createTransformJob"): "StepFunctionsGetEventsForSageMakerTransformJobsRule",
@@ -77,12 +74,14 @@ def needs(places: Places) -> Iterator[Need]:
         yield from _told(places, hook)
     for target in places.stack.of_type(EVENT_TARGET):
         arn = target.text("arn") or ""
-        if _TARGETS_WITH_ROLES.match(arn) and target.lacks("roleArn"):
+        rule = target.referred("rule", EVENT_RULE)
+        has_role = target.has("roleArn") or (rule is not None and rule.has("roleArn"))
+        if _TARGETS_WITH_ROLES.match(arn) and not has_role:
             target.error(
                 "rights-role-missing",
                 "roleArn",
                 "is missing: EventBridge calls such a target with a role alone",
-                allowed="a role that EventBridge may take",
+                allowed="a role that EventBridge may take, here or of its rule",
             )
 
 
@@ -97,9 +96,9 @@ def need(
         yield Need(view, path, RULE, (caller,), by, purpose, tuple(deeds))
 
 
-def arn_in(places: Places, service: str, part: str) -> str:
-    """The ARN of something in the account and region of the stack."""
-    return f"arn:{places.partition}:{service}:{places.region}:{places.account.id}:{part}"
+def arn_in(places: Places, service: str, part: str, region: str = "") -> str:
+    """The ARN of something in the account of the stack, and in its region unless another is named."""
+    return f"arn:{places.partition}:{service}:{region or places.region}:{places.account.id}:{part}"
 
 
 def _conducted(places: Places, machine: View) -> Iterator[Need]:
@@ -119,12 +118,13 @@ def _deeds(places: Places, resource: str, given: Mapping[str, Any]) -> Iterator[
     if ":lambda:" in resource and ":function:" in resource:
         yield Deed("lambda:InvokeFunction", resource)
         return
-    call = _CALL.fullmatch(resource)
+    call = CALL.fullmatch(resource)
     if call is None or ":aws-sdk:" in resource:
         return
     service, action, way = call.groups()
-    sync = (way or "").startswith(".sync")
-    name = {key: value for key, value in given.items() if isinstance(value, str)}
+    sync = (way or "").startswith("sync")
+    # What JSONata computes is known when it runs.
+    name = {key: value for key, value in given.items() if isinstance(value, str) and not value.startswith("{%")}
     if service == "lambda" and action == "invoke" and "FunctionName" in name:
         called = name["FunctionName"]
         yield Deed(
@@ -174,7 +174,7 @@ def _followed(places: Places, mapping: View) -> Iterator[Need]:
     """A function reads its stream itself, and hands on what it cannot do."""
     function, source = mapping.referred("functionName", FUNCTION), mapping.text("eventSourceArn") or ""
     service = source.split(":")[2] if source.count(":") >= 5 else ""
-    if function is None:
+    if function is None or "/consumer/" in source:  # a consumer is subscribed to, and its stream not read
         return
     wanted = {
         "dynamodb": ("GetRecords", "GetShardIterator", "DescribeStream"),
@@ -218,8 +218,9 @@ def _handed_on(places: Places, view: View, function: View | None, *paths: str) -
 
 
 def _started(places: Places, task: View) -> Iterator[Need]:
-    """Who starts a task fetches its image and its secrets, and opens its log."""
+    """Who starts a task fetches its image and its secrets, and opens its log; on machines, their own role does that."""
     role = task.text("executionRoleArn")
+    on_fargate = task.entries("requiresCompatibilities") == ["FARGATE"]
     for index, one in enumerate(containers(task)):
         at = f"containerDefinitions[{index}]"
         for secret in listed(one.get("secrets")):
@@ -236,7 +237,7 @@ def _started(places: Places, task: View) -> Iterator[Need]:
                 yield from need(places, task, at, role, f"read {secret.get('name')}", [Deed("ssm:GetParameters", arn)])
         logs = one.get("logConfiguration")
         options = logs.get("options") if isinstance(logs, dict) and logs.get("logDriver") == "awslogs" else None
-        if isinstance(options, dict) and isinstance(options.get("awslogs-group"), str):
+        if on_fargate and isinstance(options, dict) and isinstance(options.get("awslogs-group"), str):
             group = arn_in(places, "logs", f"log-group:{options['awslogs-group']}")
             deeds = [
                 Deed(f"logs:{action}", f"{group}:log-stream:x", spellings=(group,))

@@ -1,8 +1,8 @@
 """What pipes, pipelines of code and movers of files do with their roles.
 
-Sources: Amazon EventBridge User Guide, "Permissions of Amazon EventBridge Pipes"; AWS CodePipeline User Guide, "Add
-permissions to the CodePipeline service role"; AWS DataSync User Guide, "Configuring DataSync transfers with Amazon S3"
-(2026-11).
+Sources: Amazon EventBridge User Guide, "Permissions of Amazon EventBridge Pipes" and "Pipes targets" (how a state
+machine is started); AWS CodePipeline User Guide, "Add permissions to the CodePipeline service role"; AWS DataSync User
+Guide, "Configuring DataSync transfers with Amazon S3" (2026-11).
 """
 
 from __future__ import annotations
@@ -29,9 +29,10 @@ _SENT: Final = {
     "sns": "Publish",
     "kinesis": "PutRecord",
     "lambda": "InvokeFunction",
-    "states": "StartExecution",
     "events": "PutEvents",
 }
+_STARTED: Final = {"REQUEST_RESPONSE": "StartSyncExecution", "FIRE_AND_FORGET": "StartExecution"}
+"""How a pipe starts a state machine; the first where it does not say."""
 
 
 def needs(places: Places) -> Iterator[Need]:
@@ -65,6 +66,9 @@ def _piped(places: Places, pipe: View) -> Iterator[Need]:
     read = [Deed(f"{_service(source)}:{action}", source) for action in _READ.get(_service(source), ())]
     yield from need(places, pipe, "source", role, "read its source", read)
     action = _SENT.get(_service(target))
+    if _service(target) == "states":
+        way = "targetParameters.stepFunctionStateMachineParameters.invocationType"
+        action = _STARTED.get("REQUEST_RESPONSE" if pipe.lacks(way) else pipe.text(way) or "")
     if action is not None:
         sent = Deed(f"{_service(target)}:{action}", target)
         if _service(target) == "kinesis":
@@ -82,18 +86,21 @@ def _carried(places: Places, pipeline: View) -> Iterator[Need]:
 
 
 def _of_action(places: Places, action: Mapping[str, Any]) -> Iterator[Deed]:
-    told, provider = action.get("configuration"), action.get("provider")
+    told, provider, region = action.get("configuration"), action.get("provider"), action.get("region") or ""
+    if not isinstance(region, str):
+        return  # it is not known where what it names is
     name = {key: value for key, value in told.items() if isinstance(value, str)} if isinstance(told, dict) else {}
     if provider == "CodeBuild" and "ProjectName" in name:
-        for wanted in ("StartBuild", "BatchGetBuilds"):
-            yield Deed(f"codebuild:{wanted}", arn_in(places, "codebuild", f"project/{name['ProjectName']}"))
+        batch = name.get("BatchEnabled", "").lower() == "true"
+        for wanted in ("StartBuildBatch", "BatchGetBuildBatches") if batch else ("StartBuild", "BatchGetBuilds"):
+            yield Deed(f"codebuild:{wanted}", arn_in(places, "codebuild", f"project/{name['ProjectName']}", region))
     elif provider == "CodeStarSourceConnection" and name.get("ConnectionArn", "").startswith("arn:"):
         other = re.sub(r":(codestar-connections|codeconnections):", ":codeconnections:", name["ConnectionArn"])
         # The action has two names since the service has, and policies with either are honoured.
-        if not any(_names(places, word) for word in ("codeconnections:UseConnection",)):
+        if not _connects_by_the_newer_name(places):
             yield Deed("codestar-connections:UseConnection", name["ConnectionArn"], spellings=(other,))
     elif provider == "Lambda" and "FunctionName" in name:
-        yield Deed("lambda:InvokeFunction", arn_in(places, "lambda", f"function:{name['FunctionName']}"))
+        yield Deed("lambda:InvokeFunction", arn_in(places, "lambda", f"function:{name['FunctionName']}", region))
     elif provider == "S3" and action.get("category") == "Deploy" and "BucketName" in name:
         yield Deed(
             "s3:PutObject",
@@ -104,7 +111,10 @@ def _of_action(places: Places, action: Mapping[str, Any]) -> Iterator[Deed]:
         yield Deed("states:StartExecution", name["StateMachineArn"])
 
 
-def _names(places: Places, word: str) -> bool:
+def _connects_by_the_newer_name(places: Places) -> bool:
     return any(
-        word in str(view.inputs.get("policy")) for view in places.stack.views if view.type.startswith("aws:iam/")
+        re.search(r"codeconnections:(UseConnection|\*)", str(view.inputs.get(key)))
+        for view in places.stack.views
+        if view.type.startswith("aws:iam/")
+        for key in ("policy", "inlinePolicies")
     )

@@ -18,6 +18,8 @@ from trainyard.rehearsal.works.rights.aws.needs.places import Places
 from trainyard.rehearsal.works.rights.aws.recorded_policies import GUARDED, arn_of
 
 _KINDS: Final = {"sns": "arn:aws:sns:", "sqs": "arn:aws:sqs:"}
+_FIREHOSE: Final = service("firehose.amazonaws.com").arn
+"""It alone says the account as an external id too (Amazon Data Firehose Developer Guide, "Controlling access")."""
 
 
 @cache
@@ -53,9 +55,11 @@ def _of_role(places: Places, view: View, entry: Mapping[str, Any]) -> Iterator[N
             continue
         role, caller = found
         source = places.filled(entry.get("source_arn", ""), view)
-        own = places.account.id  # which Firehose says as the external id too
-        said = {"aws:SourceAccount": own, "sts:ExternalId": own, **({"aws:SourceArn": source} if source else {})}
+        own = places.account.id
+        said = {"aws:SourceAccount": own, **({"aws:SourceArn": source} if source else {})}
         asking = [service(text) for text in (places.filled(entry["service"], view) or "").split()]
+        if any(one.arn == _FIREHOSE for one in asking):
+            said["sts:ExternalId"] = own
         take = Deed("sts:AssumeRole", arn_of(role), said)
         refusals = [refused(places.account, one, take) for one in asking]
         if asking and all(refusals):
