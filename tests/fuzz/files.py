@@ -505,11 +505,20 @@ def _old_place(values: Values, rng: Random) -> None:
 
 
 def _twice(values: Values, rng: Random) -> None:
-    """An alias: the same mapping or list at a second place."""
+    """An alias: the same mapping or list at a second place, which is nowhere within it."""
     paths = _places(values)
     found, other = rng.choice(paths), rng.choice(paths)
-    if other[: len(found)] != found and found[: len(other)] != other:
-        _holder(values, other)[other[-1]] = _holder(values, found)[found[-1]]
+    same, holder = _holder(values, found)[found[-1]], _holder(values, other)
+    if other[: len(found)] != found and found[: len(other)] != other and not _within(same, holder):
+        holder[other[-1]] = same
+
+
+def _within(value: Any, sought: Any) -> bool:
+    """Whether a mapping or list is, or holds, this very one: other attacks have put one at several places."""
+    if value is sought:
+        return True
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return any(_within(part, sought) for part in parts)
 
 
 GARBAGE = (

@@ -67,6 +67,10 @@ def test_the_same_seed_draws_the_same_file():
     assert case("s:1", "wild").text != case("s:1", "plausible").text
 
 
+def test_what_stands_twice_stands_nowhere_within_itself():
+    assert case("56:5437").text
+
+
 def test_every_kind_of_attack_is_made():
     """One that never changes anything would be none."""
     for attack in ATTACKS:
