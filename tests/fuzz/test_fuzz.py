@@ -71,6 +71,14 @@ def test_what_stands_twice_stands_nowhere_within_itself():
     assert case("56:5437").text
 
 
+@pytest.mark.parametrize(
+    ("name", "style"),
+    [pytest.param("56:6345", None, id="no zone"), pytest.param("56:r:187.2", "wild", id="a fast pool without nodes")],
+)
+def test_what_a_seed_could_not_plan_is_refused_in_words(name, style, tmp_path):
+    assert planned(case(name, style), tmp_path).kind == "refused"
+
+
 def test_every_kind_of_attack_is_made():
     """One that never changes anything would be none."""
     for attack in ATTACKS:

@@ -142,12 +142,17 @@ def _endpoint_zones(zone_names: Sequence[str], context: Context) -> tuple[str, .
 def check_addresses(
     network: NetworkPlan, pools: Sequence[PoolPlan], without_gpus: Sequence[CpuNodesPlan], context: Context
 ) -> None:
-    """Each zone's private subnet must hold the nodes that may stand there, with their pods."""
+    """Each zone's private subnet must hold the nodes that may stand there, with their pods.
+
+    A network that is there and names no zone is refused where its zones are read.
+    """
     each = int(context.figure(ADDRESSES_PER_NODE))
     needs = [
         (most_nodes(zone.name, pools, without_gpus) * each, usable_addresses(zone.private_cidr), zone)
         for zone in network.zones
     ]
+    if not needs:
+        return
     need, have, zone = max(needs, key=lambda entry: entry[0] - entry[1])
     if need > have:
         demand = f"the nodes in {zone.name} need {need} addresses ({each} a node)"

@@ -110,7 +110,7 @@ def plan_fabric_networks(
     Their ranges are parts of the second quarter of `network.cidr`, which nothing else has: sixteenths of it, so that a
     node has an address in each.
     """
-    fast = [pool for pool in pools if pool.node.fabric is not None]
+    fast = [pool for pool in pools if pool.node.fabric is not None and pool.node_groups]
     key, how = "gcp.fastNetwork", context.settings.gcp.fast_network
     context.ledger.decide(
         "network.fast_network",
