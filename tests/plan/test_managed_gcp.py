@@ -23,5 +23,14 @@ def test_with_one_there_is_a_budget_on_it() -> None:
     assert plan.ground.billing.account == ACCOUNT
 
 
+def test_its_smoke_job_is_of_an_image_that_vertex_pulls(problems: Any) -> None:
+    small = SMALL | {"alertEmails": ["ml@acme.example"], "gcp": PROJECT | keys(billing_account=ACCOUNT)}
+    digest = f"sha256:{'a' * 64}"
+    found = problems(**small, smoke={"image": f"registry.example/torch:1@{digest}"})
+    assert "must be in Artifact Registry or on Docker Hub" in str(found["smoke.image"])
+    for right in ("us-central1-docker.pkg.dev/acme-ml/ours/torch", "pytorch/pytorch", "docker.io/pytorch/pytorch"):
+        assert plan_of(**small, smoke={"image": f"{right}:1@{digest}"}).ground.managed.smoke.image.startswith(right)
+
+
 def test_a_cluster_has_its_own_ledger_and_needs_none() -> None:
     assert plan_of(**SMALL | {"profile": "medium"}, gcp=PROJECT).ground.billing is None

@@ -24,6 +24,10 @@ IAP_AUDIENCE, IAP_ACCOUNT = "SMOKE_IAP_AUDIENCE", "SMOKE_IAP_ACCOUNT"
 """Variables of a job whose tracking server is behind IAP: what tokens are signed for, and the account that signs them.
 The worker, which imports nothing of ours, spells them a second time (`smoke_jobs/ddp/iap.py`)."""
 
+VERTEX_REGISTRIES: Final = re.compile(r"([a-z0-9-]+-)?docker\.pkg\.dev|([a-z]+\.)?gcr\.io|docker\.io|index\.docker\.io")
+"""Hosts of the registries that Vertex AI pulls from; a name without a host is Docker Hub's (Vertex AI, "Create a custom
+job", 2026-11: an image in Artifact Registry or Docker Hub)."""
+
 TPU_FAMILIES: Final = ("ct3-", "ct3p-", "ct4p-", "ct5l-", "ct5lp-", "ct5p-", "ct6e-", "tpu7x-")
 """How the names of machines with TPU chips begin (cluster-toolkit, 2026-06-25; v2 to v4, as generally known)."""
 

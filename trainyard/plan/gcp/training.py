@@ -9,12 +9,20 @@ from typing import Final
 from trainyard import catalog as pins
 from trainyard.catalog import gcp as catalog
 from trainyard.catalog.managed import price_factor
-from trainyard.conventions.gcp import IAP_ACCOUNT, IAP_AUDIENCE, VERTEX_QUOTAS, vertex_gpu, vertex_quota
+from trainyard.conventions.gcp import (
+    IAP_ACCOUNT,
+    IAP_AUDIENCE,
+    VERTEX_QUOTAS,
+    VERTEX_REGISTRIES,
+    vertex_gpu,
+    vertex_quota,
+)
 from trainyard.plan.context import Context
 from trainyard.plan.gcp.parts import UNKNOWN_NUMBER, GcpPlan, ManagedPlan, ManagedSmokePlan
 from trainyard.plan.gcp.tracking import plan_tracked_by, plan_tracking_server
 from trainyard.plan.managed import Shelf, beside, camel, plan_private, plan_types, refuse_managed_settings
 from trainyard.plan.parts import Plan
+from trainyard.plan.registries import repository
 from trainyard.smoke_jobs.launch.job import MANAGED_MARGIN_S, SmokeSpec, job_name
 
 SMOKE_MINUTES: Final = 20
@@ -155,6 +163,9 @@ def _smoke(training: Sequence[str], context: Context) -> ManagedSmokePlan | None
     usd = None if price is None else round(price * SMOKE_MINUTES / 60, 2)
     cost = f"; {usd:g} USD at most" if usd is not None else ""
     image = own.image or pins.pins().image("pytorch")
+    if not VERTEX_REGISTRIES.fullmatch(repository(image).partition("/")[0]):
+        allowed = "must be in Artifact Registry or on Docker Hub, where Vertex AI pulls images from"
+        ledger.problem("smoke.image", own.image, allowed, "copy it into a repository of the project")
     said = "setting smoke.image" if own.image else "catalog/versions.yaml, pytorch: Vertex AI pulls from Docker Hub"
     return ManagedSmokePlan(
         machine_type=ledger.decide("managed.smoke.instance_type", type_, why + cost),

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import unquote
 
-from trainyard.conventions.gcp import VERTEX_ACCELERATORS, vertex_quota
+from trainyard.conventions.gcp import VERTEX_ACCELERATORS, VERTEX_REGISTRIES, vertex_quota
 from trainyard.recorded.types import GCP_ACCOUNT
 from trainyard.rehearsal.context import Stack, View
 from trainyard.rehearsal.works.managed.gcp import model
@@ -17,10 +17,6 @@ from trainyard.rehearsal.works.managed.gcp.machines import mistake
 
 COMMAND: Final = "command:local:Command"
 OVERRIDE: Final = "gcp:serviceusage/consumerQuotaOverride:ConsumerQuotaOverride"
-
-_REGISTRIES: Final = re.compile(r"([a-z0-9-]+-)?docker\.pkg\.dev|([a-z]+\.)?gcr\.io|docker\.io|index\.docker\.io")
-"""Hosts of the registries that Vertex AI pulls from; a name without a host is Docker Hub's (Vertex AI, "Create a custom
-job", 2026-11: an image in Artifact Registry or Docker Hub)."""
 
 _GPUS: Final[Mapping[str, tuple[str, ...]]] = {
     accelerator: tuple(gpu for gpu, name in VERTEX_ACCELERATORS.items() if name == accelerator)
@@ -175,7 +171,7 @@ def _image(job: Job, _: Stack) -> None:
         if not isinstance(image, str):
             continue
         host = image.partition("/")[0]
-        if ("." in host or ":" in host) and "/" in image and not _REGISTRIES.fullmatch(host):
+        if ("." in host or ":" in host) and "/" in image and not VERTEX_REGISTRIES.fullmatch(host):
             message = (
                 f"workerPoolSpecs[{index}]: Vertex AI pulls from Artifact Registry and Docker Hub, not from {host}"
             )
