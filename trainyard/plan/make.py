@@ -18,6 +18,7 @@ from trainyard.conventions import NOBODYS
 from trainyard.conventions.monitoring import RUNBOOKS
 from trainyard.plan.aws.image_cache import cached
 from trainyard.plan.aws.make import plan_aws
+from trainyard.plan.aws.managed import OF_NO_USE as OF_NO_USE_ON_AWS
 from trainyard.plan.aws.managed import UNREAD as UNREAD_ON_AWS
 from trainyard.plan.aws.managed import plan_managed_aws
 from trainyard.plan.aws.parts import AwsPlan
@@ -204,6 +205,11 @@ def _ground(
 def unread_without_cluster(settings: Settings) -> frozenset[str]:
     """The settings that nothing of managed training reads on the settings' cloud."""
     return unread_on_gcp(settings) if settings.cloud == "gcp" else UNREAD_ON_AWS
+
+
+def of_no_use_without_cluster(settings: Settings) -> Mapping[str, str]:
+    """Besides these, what managed training on the settings' cloud has no use for: setting -> why."""
+    return {} if settings.cloud == "gcp" else OF_NO_USE_ON_AWS
 
 
 def _managed_ground(

@@ -6,11 +6,11 @@ own file says and nothing would read stays an error: whoever wrote it there mean
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 
 from trainyard.plan.ledger import Ledger, spell
 from trainyard.plan.lock import Lock
-from trainyard.plan.make import unread_without_cluster
+from trainyard.plan.make import of_no_use_without_cluster, unread_without_cluster
 from trainyard.plan.managed import given_settings
 from trainyard.plan.parts import Decision
 from trainyard.plan.people import size_and_profile
@@ -19,14 +19,6 @@ from trainyard.settings.read import Reading
 from trainyard.settings.types import Model
 
 _OF_A_CLUSTER = "it is of a cluster, and the small profile has none"
-
-_ON_AWS: Mapping[str, str] = {
-    "aws.anomalyDetection": "it monitors what has the environment's tag, and people start jobs that have none",
-}
-"""Besides what is of a cluster: a setting that managed training on AWS has no use for -> why.
-
-That teams' data are apart on Google Cloud, or that somebody's network has no way out, stays refused in the defaults
-too: nobody is to rely on what does not hold."""
 
 
 def without_passed_over(reading: Reading, shared: Collection[str], lock: Lock) -> tuple[Settings, tuple[Decision, ...]]:
@@ -66,8 +58,8 @@ def _unread(settings: Settings, profile: str) -> dict[str, str]:
     if profile != "small":
         why = f"it is of managed training, and the {profile} profile has a cluster"
         return {} if settings.managed.beside is True else {"managed": why}
-    more = _ON_AWS if settings.cloud == "aws" else {}
-    return {**dict.fromkeys(sorted(unread_without_cluster(settings)), _OF_A_CLUSTER), **more}
+    of_a_cluster = dict.fromkeys(sorted(unread_without_cluster(settings)), _OF_A_CLUSTER)
+    return {**of_a_cluster, **of_no_use_without_cluster(settings)}
 
 
 def _in_short(value: object) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from trainyard.plan.aws.audit import plan_audit
@@ -32,6 +32,12 @@ OF_A_CLUSTER: Final = (
 
 UNREAD: Final = cluster_settings(OF_A_CLUSTER)
 """Settings that nothing of managed training on AWS reads."""
+
+OF_NO_USE: Final[Mapping[str, str]] = {
+    "aws.anomalyDetection": "it monitors what has the environment's tag, and people start jobs that have none",
+}
+"""What is refused of a stack's own file, and passed over in defaults of all stacks: setting -> why. A network without
+a way out stays refused there too: nobody is to rely on what does not hold."""
 
 
 def plan_managed_aws(name: str, teams: Sequence[Team], context: Context) -> tuple[AwsPlan, IdleFloor]:
