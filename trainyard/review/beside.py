@@ -37,6 +37,14 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+def threads() -> int | None:
+    """How many threads this process has, those of libraries too; None where they are not listed."""
+    try:
+        return sum(1 for _ in _THREADS.iterdir())
+    except OSError:
+        return None
+
+
 def can_do_two() -> bool:
     """Whether a second process would be of use, and a fork of this one is sure to work.
 
@@ -44,11 +52,7 @@ def can_do_two() -> bool:
     Where threads are not listed (macOS, Windows), the libraries of the system need not bear a fork at all.
     """
     spinners = sum(type(thread).__module__ == OF_A_SPINNER for thread in threading.enumerate())
-    try:
-        alone = sum(1 for _ in _THREADS.iterdir()) - spinners == 1
-    except OSError:
-        return False
-    return alone and cores() > 1 and not os.environ.get(SWITCH)
+    return threads() == 1 + spinners and cores() > 1 and not os.environ.get(SWITCH)
 
 
 class Beside:

@@ -14,12 +14,12 @@ import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from multiprocessing.connection import Connection, wait
-from pathlib import Path
 from typing import Any, Final
+
+from trainyard.review.beside import threads
 
 _LAST_SECONDS: Final = 5
 """What a process may take to end once it has nothing left to do."""
-_TASKS: Final = Path("/proc/self/task")
 
 
 class EndedError(Exception):
@@ -113,11 +113,7 @@ def started(number: int, begin: Callable[[], None]) -> Iterator[list[Worker]]:
 
 def way_to_start() -> str:
     """`fork` on Linux where this process has one thread; what another thread holds would be held forever in a fork."""
-    try:
-        alone = sys.platform == "linux" and len(list(_TASKS.iterdir())) == 1
-    except OSError:
-        alone = False
-    return "fork" if alone else "spawn"
+    return "fork" if sys.platform == "linux" and threads() == 1 else "spawn"
 
 
 def _work(asked: Connection, inherited: Sequence[Connection], begin: Callable[[], None]) -> None:

@@ -12,7 +12,14 @@ from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from typing import Any, Final
 
-from trainyard.recorded.types import EBS_VOLUME, EC2_INSTANCE, FUNCTION, QUEUE
+from trainyard.recorded.types import (
+    EBS_VOLUME,
+    EC2_INSTANCE,
+    FUNCTION,
+    FUNCTION_PERMISSION,
+    LOG_RESOURCE_POLICY,
+    QUEUE,
+)
 from trainyard.rehearsal.context import Stack, View, expand, listed, show
 from trainyard.rehearsal.refusals.aws.balancers import LISTENER, LISTENER_RULE
 from trainyard.rehearsal.refusals.aws.containers import SERVICE, TARGET_GROUP
@@ -23,7 +30,6 @@ _ALLOWS: Final = "aws:sqs/redriveAllowPolicy:RedriveAllowPolicy"
 _REDRIVE: Final = "aws:sqs/redrivePolicy:RedrivePolicy"
 _SNAPSHOTS: Final = "aws:dlm/lifecyclePolicy:LifecyclePolicy"
 _LAYER: Final = "aws:lambda/layerVersion:LayerVersion"
-_LOG_POLICY: Final = "aws:cloudwatch/logResourcePolicy:LogResourcePolicy"
 _REST: Final = "aws:apigateway/restApi:RestApi"
 _RESOURCE: Final = "aws:apigateway/resource:Resource"
 _REST_STAGE: Final = "aws:apigateway/stage:Stage"
@@ -31,7 +37,6 @@ _STAGE: Final = "aws:apigatewayv2/stage:Stage"
 _INTEGRATION: Final = "aws:apigatewayv2/integration:Integration"
 _CERTIFICATE: Final = "aws:acm/certificate:Certificate"
 _VALIDATION: Final = "aws:acm/certificateValidation:CertificateValidation"
-_PERMISSION: Final = "aws:lambda/permission:Permission"
 _TEMPLATE: Final = "aws:ec2/launchTemplate:LaunchTemplate"
 _GROUP: Final = "aws:autoscaling/group:Group"
 _NODES: Final = "aws:eks/nodeGroup:NodeGroup"
@@ -73,8 +78,8 @@ _LOGGED: Final = (
 
 def _logs(stack: Stack) -> None:
     """A policy for a log group lets in who writes there; the account may have others, which nobody sees here."""
-    policies = [view.text("policyDocument") or "" for view in stack.of_type(_LOG_POLICY)]
-    if any(view.is_unknown("policyDocument") for view in stack.of_type(_LOG_POLICY)):
+    policies = [view.text("policyDocument") or "" for view in stack.of_type(LOG_RESOURCE_POLICY)]
+    if any(view.is_unknown("policyDocument") for view in stack.of_type(LOG_RESOURCE_POLICY)):
         return
     for type_, at, service in _LOGGED:
         for view in stack.of_type(type_):
@@ -149,7 +154,7 @@ def _let_in(stack: Stack, method: View) -> None:
                 continue
             let = [
                 view
-                for view in stack.of_type(_PERMISSION)
+                for view in stack.of_type(FUNCTION_PERMISSION)
                 if view.is_unknown("function")
                 or function.resource.urn in view.resource.property_dependencies.get("function", ())
                 or view.text("function") in (function.text("name"), arn)
@@ -319,7 +324,7 @@ def _called(stack: Stack, integration: View) -> None:
             continue
         let = [
             view
-            for view in stack.of_type(_PERMISSION)
+            for view in stack.of_type(FUNCTION_PERMISSION)
             if view.is_unknown("function")
             or function.resource.urn in view.resource.property_dependencies.get("function", ())
             or view.text("function") in (function.text("name"), arn, f"{arn}:{qualifier}")

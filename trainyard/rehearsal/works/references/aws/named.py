@@ -17,12 +17,20 @@ from typing import Any, Final
 from trainyard.recorded.read import known_texts
 from trainyard.recorded.types import (
     BATCH_DEFINITION,
+    BATCH_ENVIRONMENT,
     BATCH_QUEUE,
     BUCKET,
     EVENT_RULE,
+    EVENT_SOURCE_MAPPING,
+    EVENT_TARGET,
     FUNCTION,
+    FUNCTION_PERMISSION,
+    INSTANCE_PROFILE,
     LOG_GROUP,
+    QUEUE,
     ROLE,
+    ROLE_POLICY,
+    ROLE_POLICY_ATTACHMENT,
     SNS_TOPIC,
 )
 from trainyard.rehearsal.context import Stack, View, expand, listed, show
@@ -31,7 +39,6 @@ from trainyard.rehearsal.refusals.aws.texts import TASK, read
 from trainyard.rehearsal.works.names_of_aws import slip
 
 RULE: Final = "reference-name"
-_QUEUE: Final = "aws:sqs/queue:Queue"
 _TABLE: Final = "aws:dynamodb/table:Table"
 _JOB: Final = "aws:glue/job:Job"
 _CRAWLER: Final = "aws:glue/crawler:Crawler"
@@ -47,7 +54,6 @@ _SCALING: Final = "aws:appautoscaling/policy:Policy"
 _STREAM: Final = "aws:kinesis/stream:Stream"
 _WORKGROUP: Final = "aws:athena/workgroup:Workgroup"
 _PROJECT: Final = "aws:codebuild/project:Project"
-_PROFILE: Final = "aws:iam/instanceProfile:InstanceProfile"
 _POOL: Final = "aws:emrserverless/application:Application"
 _LISTENER_RULE: Final = "aws:lb/listenerRule:ListenerRule"
 _RECORD: Final = "aws:route53/record:Record"
@@ -60,16 +66,16 @@ _NAMED: Final = (
     ("aws:autoscaling/schedule:Schedule", "autoscalingGroupName", _GROUP),
     ("aws:backup/plan:Plan", "rules[].targetVaultName", "aws:backup/vault:Vault"),
     (
-        "aws:batch/jobQueue:JobQueue",
+        BATCH_QUEUE,
         "computeEnvironmentOrders[].computeEnvironment",
-        "aws:batch/computeEnvironment:ComputeEnvironment",
+        BATCH_ENVIRONMENT,
     ),
-    ("aws:cloudwatch/eventTarget:EventTarget", "rule", EVENT_RULE),
+    (EVENT_TARGET, "rule", EVENT_RULE),
     ("aws:cloudwatch/logMetricFilter:LogMetricFilter", "logGroupName", LOG_GROUP),
     ("aws:cloudwatch/logStream:LogStream", "logGroupName", LOG_GROUP),
     ("aws:cloudwatch/logSubscriptionFilter:LogSubscriptionFilter", "logGroupName", LOG_GROUP),
     ("aws:dynamodb/tableItem:TableItem", "tableName", _TABLE),
-    ("aws:ec2/launchTemplate:LaunchTemplate", "iamInstanceProfile.name", _PROFILE),
+    ("aws:ec2/launchTemplate:LaunchTemplate", "iamInstanceProfile.name", INSTANCE_PROFILE),
     ("aws:ecs/service:Service", "cluster", _CLUSTER),
     ("aws:ecs/service:Service", "taskDefinition", TASK),
     ("aws:glue/catalogTable:CatalogTable", "databaseName", _DATABASE),
@@ -78,9 +84,9 @@ _NAMED: Final = (
     ("aws:glue/trigger:Trigger", "actions[].crawlerName", _CRAWLER),
     ("aws:glue/trigger:Trigger", "predicate.conditions[].jobName", _JOB),
     ("aws:glue/trigger:Trigger", "predicate.conditions[].crawlerName", _CRAWLER),
-    ("aws:iam/instanceProfile:InstanceProfile", "role", ROLE),
-    ("aws:iam/rolePolicy:RolePolicy", "role", ROLE),
-    ("aws:iam/rolePolicyAttachment:RolePolicyAttachment", "role", ROLE),
+    (INSTANCE_PROFILE, "role", ROLE),
+    (ROLE_POLICY, "role", ROLE),
+    (ROLE_POLICY_ATTACHMENT, "role", ROLE),
     (
         "aws:kinesis/firehoseDeliveryStream:FirehoseDeliveryStream",
         "extendedS3Configuration.cloudwatchLoggingOptions.logGroupName",
@@ -92,11 +98,11 @@ _NAMED: Final = (
         _DATABASE,
     ),
     ("aws:lambda/alias:Alias", "functionName", FUNCTION),
-    ("aws:lambda/eventSourceMapping:EventSourceMapping", "functionName", FUNCTION),
+    (EVENT_SOURCE_MAPPING, "functionName", FUNCTION),
     ("aws:lambda/functionEventInvokeConfig:FunctionEventInvokeConfig", "functionName", FUNCTION),
-    ("aws:lambda/permission:Permission", "function", FUNCTION),
+    (FUNCTION_PERMISSION, "function", FUNCTION),
     ("aws:lambda/provisionedConcurrencyConfig:ProvisionedConcurrencyConfig", "functionName", FUNCTION),
-    ("aws:lambda/function:Function", "loggingConfig.logGroup", LOG_GROUP),
+    (FUNCTION, "loggingConfig.logGroup", LOG_GROUP),
     (_ENDPOINT, "endpointConfigName", _VARIANTS),
     (_VARIANTS, "productionVariants[].modelName", _MODEL),
     (_VARIANTS, "shadowProductionVariants[].modelName", _MODEL),
@@ -115,7 +121,7 @@ _CALLED: Final = {
     "JobDefinition": BATCH_DEFINITION,
     "JobQueue": BATCH_QUEUE,
     "ProjectName": _PROJECT,
-    "QueueUrl": _QUEUE,
+    "QueueUrl": QUEUE,
     "StateMachineArn": STATE_MACHINE,
     "StreamName": _STREAM,
     "TableName": _TABLE,

@@ -13,7 +13,16 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from trainyard.recorded.types import BATCH_DEFINITION, BATCH_QUEUE, EVENT_RULE, EVENT_TARGET, FUNCTION, QUEUE, SNS_TOPIC
+from trainyard.recorded.types import (
+    BATCH_DEFINITION,
+    BATCH_QUEUE,
+    EVENT_RULE,
+    EVENT_SOURCE_MAPPING,
+    EVENT_TARGET,
+    FUNCTION,
+    QUEUE,
+    SNS_TOPIC,
+)
 from trainyard.rehearsal.context import View, listed
 from trainyard.rehearsal.refusals.aws.containers import containers
 from trainyard.rehearsal.refusals.aws.state_machines import CALL, STATE_MACHINE, tasks
@@ -24,7 +33,6 @@ from trainyard.rehearsal.works.rights.aws.needs.places import Places
 from trainyard.rehearsal.works.rights.aws.needs.services import words
 
 RULE: Final = "rights-role-lacks"
-_MAPPING: Final = "aws:lambda/eventSourceMapping:EventSourceMapping"
 _ASYNC: Final = "aws:lambda/functionEventInvokeConfig:FunctionEventInvokeConfig"
 _HOOK: Final = "aws:autoscaling/lifecycleHook:LifecycleHook"
 _FOLLOWED: Final = {
@@ -54,7 +62,7 @@ def needs(places: Places) -> Iterator[Need]:
     """What each of them needs; a target that is called with a role and has none is told at once."""
     for machine in places.stack.of_type(STATE_MACHINE):
         yield from _conducted(places, machine)
-    for mapping in places.stack.of_type(_MAPPING):
+    for mapping in places.stack.of_type(EVENT_SOURCE_MAPPING):
         yield from _followed(places, mapping)
     for config in places.stack.of_type(_ASYNC):
         yield from _handed_on(
