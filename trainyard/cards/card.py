@@ -15,6 +15,7 @@ field                   stands for
 `id`                    the resource's id, in ARNs and outputs
 `arn`                   the resource's ARN, in ids; there `id` stands for the UUID
 `region`, `account`     of the provider; the region of the resource where it names its own
+`project`               of Google Cloud: the resource's where it names one, else the provider's
 `partition`             `aws`, or China's or the government's
 `dns_suffix`            `amazonaws.com`, or China's
 `path`                  `cloud_name` without a slash that it begins with

@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from trainyard.catalog import gcp
 from trainyard.conventions import INSTANCE_TYPE_LABEL
@@ -20,13 +20,22 @@ from trainyard.conventions.gcp import (
     TPU_COUNT_LABEL,
     TPU_TOPOLOGY_LABEL,
 )
-from trainyard.recorded.model import RecordedResource
-from trainyard.recorded.node_groups import EKS_NODE_GROUP, GKE_NODE_POOL, NODE_GROUP_TYPES, NodeGroup, node_group
-from trainyard.recorded.read import UnknownInput, UnreadableInput, is_on, value_at
+from trainyard.recorded.model import RecordedResource, bare, has_unknown
+from trainyard.recorded.node_groups import (
+    EKS_NODE_GROUP,
+    GKE_NODE_POOL,
+    LAUNCH_TEMPLATE,
+    NODE_GROUP_TYPES,
+    NodeGroup,
+    node_group,
+)
+from trainyard.recorded.read import UnknownInput, UnreadableInput, is_on, mappings_at, value_at
 from trainyard.recorded.resources import Resources
+from trainyard.recorded.types import AUTOSCALING_GROUP
 
-OTHER_NODES = ("kubernetes:karpenter.sh/*:NodePool", "aws:autoscaling/group:Group")
-"""Types of resources by which nodes join that no node group describes."""
+_KARPENTER: Final = "kubernetes:karpenter.sh/*:NodePool"
+_JOINING: Final = ("bootstrap", "nodeadm", "node.eks.aws", "kube", "eks")
+"""Words of a script by which a machine may join a cluster."""
 
 _TYPE_LABELS = (INSTANCE_TYPE_LABEL, "beta.kubernetes.io/instance-type")
 _OTHERS_LABELS = (
@@ -36,9 +45,28 @@ _OTHERS_LABELS = (
 """Domains of labels that kubelets, clouds, drivers and operators set."""
 
 
+def has_other_nodes(resources: Resources) -> bool:
+    """Whether nodes may join that no node group describes: Karpenter's, or machines of an Auto Scaling group."""
+    return bool(resources.of(_KARPENTER)) or any(_may_join(one, resources) for one in resources.of(AUTOSCALING_GROUP))
+
+
+def _may_join(group: RecordedResource, resources: Resources) -> bool:
+    """Whether machines of a group may be nodes: those of a template whose script and tags name no cluster are none."""
+    templates = resources.referred(group, "launchTemplate", LAUNCH_TEMPLATE)
+    if len(templates) != 1 or has_unknown(group.inputs.get("tags")):
+        return True
+    tags = {str(value_at(tag, "key", unknown="kube")) for tag in mappings_at(group.inputs, "tags")}
+    text = bare(value_at(templates[0].inputs, "userData", default="", unknown=None))
+    try:
+        script = base64.b64decode(text, validate=True).decode() if isinstance(text, str) else "kube"
+    except (binascii.Error, UnicodeDecodeError):
+        return True
+    return any(word in found.lower() for word in _JOINING for found in (script, *tags))
+
+
 def node_groups_of(resources: Resources) -> list[NodeGroup] | None:
     """All node groups of a stack; None where one is not known, or nodes join another way as well."""
-    if resources.of(*OTHER_NODES):
+    if has_other_nodes(resources):
         return None
     try:
         return [node_group(resource, resources) for resource in resources.of(*NODE_GROUP_TYPES)]

@@ -21,6 +21,16 @@ TOPOLOGY = f"{_KUEUE}Topology"
 ADMISSION_CHECK = f"{_KUEUE}AdmissionCheck"
 
 
+def cohort_of(queue: RecordedResource) -> str | None:
+    """The cohort of a cluster queue: `cohortName`, which v1beta1 calls `cohort`.
+
+    Raises:
+        UnknownInput: it is not known yet.
+    """
+    name = value_at(queue.inputs, "spec", "cohortName", default=value_at(queue.inputs, "spec", "cohort"))
+    return name if isinstance(name, str) else None
+
+
 def gpu_quotas(queue: RecordedResource, resource: str = GPU_RESOURCE) -> Iterator[tuple[str, float]]:
     """Flavor and nominal GPUs of every quota of a cluster queue or cohort.
 

@@ -6,9 +6,9 @@ Rehearsal and policies ask the same questions here. Source: 34 scenarios and thr
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from trainyard.conventions import CPU_ONLY_PRIORITY, FAIR_SHARING_STRATEGIES, taken_whole
@@ -18,7 +18,7 @@ from trainyard.recorded.node_groups import NODE_GROUP_TYPES, node_group
 from trainyard.recorded.node_labels import have_labels
 from trainyard.recorded.quantities import quantity
 from trainyard.recorded.queue_manager import MANAGER_CONFIGURATION, managers
-from trainyard.recorded.queues import CLUSTER_QUEUE, COHORT, RESOURCE_FLAVOR, nominal_gpus
+from trainyard.recorded.queues import CLUSTER_QUEUE, COHORT, RESOURCE_FLAVOR, cohort_of, nominal_gpus
 from trainyard.recorded.read import list_at, mapping_at, mappings_at, text_at, value_at
 from trainyard.recorded.resources import Resources
 
@@ -43,7 +43,7 @@ class Sharing:
 
     def lends(self, queue: RecordedResource) -> bool:
         """Whether a queue has somebody to lend to. Raises UnknownInput."""
-        cohort = value_at(queue.inputs, "spec", "cohortName")
+        cohort = cohort_of(queue)
         return cohort is not None and self.queues.get(self.roots.get(cohort, cohort), 0) > 1
 
 
@@ -65,7 +65,7 @@ def sharing_of(resources: Resources) -> Sharing:
         for _ in parents:  # at most as many steps as there are parents: a circle ends too
             top = parents.get(top, top)
         roots[cohort] = top
-    cohorts = [text_at(queue.inputs, "spec", "cohortName") for queue in resources.of(CLUSTER_QUEUE)]
+    cohorts = [cohort_of(queue) for queue in resources.of(CLUSTER_QUEUE)]
     return Sharing(
         roots=roots,
         queues=Counter(roots.get(name, name) for name in cohorts if name is not None),
@@ -172,3 +172,27 @@ def quota_flaws(quota: RecordedResource) -> Iterator[Flaw]:
                 "counts pods that only wait against a job that its queue has admitted: it keeps its GPUs without a pod",
                 f"a scope that leaves pods with GPUs out: PriorityClass In [{CPU_ONLY_PRIORITY}]",
             )
+
+
+def narrow_quota_flaws(quota: RecordedResource, queues: Iterable[RecordedResource]) -> Iterator[Flaw]:
+    """What a ResourceQuota counts and has less of than the cluster queues of its namespace admit by themselves.
+
+    Whoever counts as much as the queues may count pods with GPUs: whether others wait beside them nobody knows of a
+    program that is somebody else's.
+
+    Raises:
+        UnknownInput: a part of quota or queues is not known yet.
+    """
+    admitted: defaultdict[str, float] = defaultdict(float)
+    for queue in queues:
+        for group in mappings_at(queue.inputs, "spec", "resourceGroups"):
+            for flavor in mappings_at(group, "flavors"):
+                for given in mappings_at(flavor, "resources"):
+                    admitted[text_at(given, "name") or ""] += quantity(value_at(given, "nominalQuota")) or 0
+    hard = mapping_at(quota.inputs, "spec", "hard")
+    for flaw in quota_flaws(quota):
+        name = flaw.path.removeprefix("spec.hard.")
+        most, counted = admitted[name.removeprefix("requests.")], quantity(hard[name])
+        if counted is not None and counted < most:
+            short = f"is below the {most:g} that its queue admits: what is admitted gets no pods"
+            yield replace(flaw, message=short, allowed=f"at least {most:g}")

@@ -48,7 +48,7 @@ def test_an_id_is_as_the_provider_has_it(type_: str, inputs: dict[str, Any], exp
 
 def test_no_field_of_a_form_is_left_in_an_id() -> None:
     kept = json.loads(Path(google_ids.__file__).with_name("google_ids.json").read_text(encoding="utf-8"))
-    assert [type_ for type_ in kept if "{" in str(google_ids.identity(subject(type_), "europe-west4"))] == []
+    assert [type_ for type_ in kept if "{" in str(google_ids.identity(subject(type_), "europe-west4", "acme-ml"))] == []
 
 
 def test_a_name_in_full_is_the_id_and_in_iam_has_the_projects_number() -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from tests.rehearsal.refusals.builders import DROP, changed, findings
+from tests.rehearsal.refusals.builders import CONTEXT, DROP, changed, findings
 from tests.rehearsal.refusals.good_kubernetes import KUBERNETES, TOLERATION, container, quota
 
 D, POD = "deployment-mlflow", "spec.template.spec"
@@ -132,8 +133,6 @@ CUSTOM: list[tuple[str, str, Any, str, str]] = [
     (Q, "spec.stopPolicy", "None", "kueue-stop-policy", ""),
     (Q, "spec.stopPolicy", "Hold", "kueue-stop-policy", ""),
     ("localqueue-research", "spec.stopPolicy", "Hold", "kueue-stop-policy", ""),
-    ("resourcequota-research", "spec.scopeSelector", DROP, "kueue-namespace-quota", "spec.hard.requests.cpu"),
-    ("resourcequota-research", "spec.scopeSelector", DROP, "kueue-namespace-quota", "spec.hard.pods"),
     (Q, f"{FLAVOR}.resources[0].lendingLimit", "20", "kueue-quota", ""),
     (
         Q,
@@ -297,3 +296,21 @@ def test_a_value_of_another_kind_that_a_template_takes_as_well_passes(path, valu
 def test_who_dispatches_jobs_may_be_a_program_of_somebody_else() -> None:
     stack = changed(KUBERNETES, "kueue-release", YAML, HEAD + "multiKueue: {dispatcherName: acme.example/by-price}")
     assert "kueue-configuration" not in {finding.rule for finding in findings(stack)}
+
+
+def test_a_quota_beside_a_queue_is_told_where_it_is_ours_or_narrower_than_the_queue() -> None:
+    open_ = changed(KUBERNETES, "resourcequota-research", "spec.scopeSelector", DROP)
+    narrow = changed(open_, "resourcequota-research", "spec.hard", {"requests.nvidia.com/gpu": "4", "pods": "200"})
+    ours = replace(CONTEXT, ours=True)
+    of = {"spec.hard.requests.cpu", "spec.hard.requests.memory", "spec.hard.pods"}
+    for resources, context, paths in ((open_, CONTEXT, set()), (narrow, CONTEXT, {"spec.hard.requests.nvidia.com/gpu"}),
+                                      (open_, ours, of)):  # fmt: skip
+        found = findings(resources, context)
+        assert {one.path for one in found if one.rule == "kueue-namespace-quota"} == paths
+
+
+def test_a_cohort_as_an_earlier_version_calls_it_is_one() -> None:
+    limited = changed(KUBERNETES, Q, f"{FLAVOR}.resources[0].borrowingLimit", "1")
+    alone = changed(limited, Q, "spec.cohortName", DROP)
+    for resources, told in ((limited, False), (alone, True), (changed(alone, Q, "spec.cohort", "lab"), False)):
+        assert ("kueue-cohort" in {one.rule for one in findings(resources)}) == told

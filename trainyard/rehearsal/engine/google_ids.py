@@ -49,10 +49,12 @@ def _forms() -> Mapping[str, str]:
     return found
 
 
-def identity(subject: Named, region: str) -> str | None:
-    """The id of a resource in a region; None for a type whose id nobody has written down."""
+def identity(subject: Named, region: str, project: str) -> str | None:
+    """The id of a resource in a region and a project, where it names none itself; None for a type whose id nobody has
+    written down.
+    """
     form = _forms().get(subject.type)
-    return None if form is None else _FIELD.sub(lambda match: _value(match[1], subject, region), form)
+    return None if form is None else _FIELD.sub(lambda match: _value(match[1], subject, region, project), form)
 
 
 def full_name(type_: str, identity: str) -> str | None:
@@ -63,13 +65,13 @@ def full_name(type_: str, identity: str) -> str | None:
     return re.sub(r"^projects/[^/]+", f"projects/{NUMBER}", identity) if type_.startswith("gcp:iam/") else identity
 
 
-def _value(field: str, subject: Named, region: str) -> str:
+def _value(field: str, subject: Named, region: str, project: str) -> str:
     first, *others = re.split("[_-]", field.partition(".")[0])  # `instance.name` is what `instance` ends in
     key = first + "".join(word.capitalize() for word in others)
     value = bare(subject.inputs.get(key))
     text = value if isinstance(value, str) and value else ""
     if key in ("project", "projectId"):
-        return text.removeprefix("projects/") or "rehearsal"
+        return text.removeprefix("projects/") or project
     if text:
         return text.rpartition("/")[2]
     if key in _PLACES:

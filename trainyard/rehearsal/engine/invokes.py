@@ -75,7 +75,7 @@ def _authorities(arguments: Mapping[str, Any], place: synthesised.Place) -> dict
 
 def _log_encryption(arguments: Mapping[str, Any], place: synthesised.Place) -> dict[str, Any]:
     """The account of Cloud Logging that uses keys for a project, made for whoever asks."""
-    project = str(arguments.get("project") or "rehearsal")
+    project = str(arguments.get("project") or place.project)
     number = int(synthesised.digest(place.account, project)[:9], 16)
     return {
         "name": f"projects/{project}/cmekSettings",
@@ -87,12 +87,18 @@ def _log_encryption(arguments: Mapping[str, Any], place: synthesised.Place) -> d
 def _account(key: str, form: str) -> Callable[[Mapping[str, Any], synthesised.Place], dict[str, Any]]:
     """The account by which a service of Google Cloud acts in a project; `key`: what its address is called."""
 
-    def answer(arguments: Mapping[str, Any], _: synthesised.Place) -> dict[str, Any]:
+    def answer(arguments: Mapping[str, Any], place: synthesised.Place) -> dict[str, Any]:
         email = form.format(number=google_ids.NUMBER)
-        project = str(arguments.get("project") or "rehearsal")
+        project = str(arguments.get("project") or place.project)
         return {key: email, "id": email, "member": f"serviceAccount:{email}", "project": project}
 
     return answer
+
+
+def _project(arguments: Mapping[str, Any], place: synthesised.Place) -> dict[str, Any]:
+    """A project of Google Cloud: the one that is named, else the provider's."""
+    project = str(arguments.get("projectId") or place.project)
+    return {"projectId": project, "name": project, "number": google_ids.NUMBER, "id": f"projects/{project}"}
 
 
 def _prefix_list(arguments: Mapping[str, Any], _: synthesised.Place) -> dict[str, Any]:
@@ -142,6 +148,8 @@ _ANSWERS: dict[str, Callable[[Mapping[str, Any], synthesised.Place], dict[str, A
     "gcp:bigquery/getDefaultServiceAccount:getDefaultServiceAccount": _account(
         "email", "bq-{number}@bigquery-encryption.iam.gserviceaccount.com"
     ),
+    "gcp:organizations/getClientConfig:getClientConfig": lambda _, p: {"project": p.project, "region": p.region},
+    "gcp:organizations/getProject:getProject": _project,
     "aws:ec2/getPrefixList:getPrefixList": _prefix_list,
 }
 

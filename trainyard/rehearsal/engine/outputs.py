@@ -70,12 +70,14 @@ class ProviderState:
         accounts = plain.get("allowedAccountIds")
         account = accounts[0] if isinstance(accounts, list) and accounts and isinstance(accounts[0], str) else None
         tags = plain.get("defaultTags")
-        region = plain.get("region")
+        region, project = plain.get("region"), plain.get("project")
         return cls(
             package=package,
             configured=not has_unknown(inputs),
             place=synthesised.Place(
-                account=account or synthesised.ACCOUNT, region=region if isinstance(region, str) else "us-east-1"
+                account=account or synthesised.ACCOUNT,
+                region=region if isinstance(region, str) else "us-east-1",
+                project=project if isinstance(project, str) and project else synthesised.PROJECT,
             ),
             default_tags=tags.get("tags", {}) if isinstance(tags, Mapping) else {},
         )
@@ -115,7 +117,7 @@ def answer(
         place = provider.place if provider is not None else synthesised.Place()
         region = inputs.get("region")
         if isinstance(region, str) and type_.startswith("aws:"):
-            place = synthesised.Place(place.account, region)
+            place = synthesised.Place(place.account, region)  # of AWS, which has no projects
         after, from_check = check(type_, name, urn, inputs, cls, provider)
         subject = synthesised.Subject(type_, name, after, place)
         identity = synthesised.identity(subject)
@@ -318,7 +320,8 @@ def plausible(key: str, type_: FieldType, subject: synthesised.Subject, depth: i
     if depth >= _MAXIMUM_DEPTH:
         return None
     if type_.kind == "list":
-        item = plausible(key.removesuffix("s"), type_.item, subject, depth + 1) if type_.item is not None else None
+        one = key.removesuffix("es" if key.endswith("sses") else "s")
+        item = plausible(one, type_.item, subject, depth + 1) if type_.item is not None else None
         return [] if item is None else [item]
     if type_.kind == "object" and type_.cls is not None:
         made = {

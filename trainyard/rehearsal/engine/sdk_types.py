@@ -147,14 +147,29 @@ def output_fields(cls: type) -> Mapping[str, OutputField]:
     if source is None:
         return {}
     found: dict[str, OutputField] = {}
+    computed = _computed(source)
     for name, hint in sdk._raw_return_hints(source).items():
         if name in ("id", "urn"):
             continue
         inner = hint
         if typing.get_origin(inner) is pulumi.Output:
             inner = typing.get_args(inner)[0]
-        found[name] = OutputField(field_type(inner), certain=not _may_be_none(inner))
+        found[name] = OutputField(field_type(inner), certain=not _may_be_none(inner) or name in computed)
     return found
+
+
+def _computed(cls: type) -> frozenset[str]:
+    """The fields of a nested output class that the provider fills in though its annotation is Optional, by wire name:
+    Google's pages begin what they say of one with `(Output)`.
+    """
+    if not cls.__module__.startswith("pulumi_gcp."):
+        return frozenset()
+    getters = {name: member.fget for name, member in vars(cls).items() if isinstance(member, property)}
+    return frozenset(
+        getattr(getter, "_pulumi_name", name)
+        for name, getter in getters.items()
+        if getter is not None and (getter.__doc__ or "").lstrip().startswith("(Output)")
+    )
 
 
 def _may_be_none(hint: Any) -> bool:

@@ -24,6 +24,8 @@ from trainyard.rehearsal.engine import google_ids
 _WORD: Final = re.compile(r"[0-9A-Za-z]+")
 ACCOUNT = "123456789012"
 """The account of synthesised ARNs where the provider names none."""
+PROJECT: Final = "rehearsal"
+"""The project of synthesised names of Google Cloud where neither resource nor provider names one."""
 
 
 def digest(*parts: str) -> str:
@@ -52,6 +54,7 @@ class Place:
 
     account: str = ACCOUNT
     region: str = "us-east-1"
+    project: str = PROJECT
 
     @property
     def partition(self) -> str:
@@ -175,7 +178,7 @@ def arn(subject: Subject, identity: str) -> str:
 def identity(subject: Subject) -> str:
     """The id that the cloud would give."""
     if subject.type.startswith("gcp:") and subject.type not in cards.BY_TYPE:
-        found = google_ids.identity(subject, subject.place.region)
+        found = google_ids.identity(subject, subject.place.region, subject.place.project)
         if found is not None:
             return found
     return written(_elsewhere(subject.type).get("id") or cards.of(subject.type).id, subject)
@@ -273,6 +276,7 @@ _FIELDS: Final[Mapping[str, Callable[[Subject, str], Any]]] = {
     "region": lambda s, _: s.place.region,
     "account": lambda s, _: s.place.account,
     "partition": lambda s, _: s.place.partition,
+    "project": lambda s, _: s.text("project").removeprefix("projects/") or s.place.project,
     "dns_suffix": lambda s, _: s.place.dns_suffix,
     "object_id": lambda s, _: _object_id(s),
     "path": lambda s, _: s.cloud_name.removeprefix("/"),

@@ -36,6 +36,7 @@ from trainyard.rehearsal.refusals.aws import (
     streams,
     texts,
     together,
+    zones,
 )
 from trainyard.rehearsal.refusals.aws.elsewhere import model_of
 from trainyard.rehearsal.refusals.gcp import beside as gcp_beside
@@ -64,6 +65,7 @@ from trainyard.rehearsal.refusals.gcp import tpus as gcp_tpus
 from trainyard.rehearsal.refusals.gcp import values as gcp_values
 from trainyard.rehearsal.refusals.gcp import vertex as gcp_vertex
 from trainyard.rehearsal.refusals.gcp import watching as gcp_watching
+from trainyard.rehearsal.refusals.gcp import zones as gcp_zones
 from trainyard.rehearsal.refusals.kubernetes import check as kubernetes
 from trainyard.rehearsal.refusals.rules import EVERY_TYPE, by_type
 
@@ -97,6 +99,7 @@ RULES: Final = by_type(
         conveyors,
         said,
         arns,
+        zones,
         gcp_names,
         gcp_compute,
         gcp_container,
@@ -123,6 +126,7 @@ RULES: Final = by_type(
         gcp_forms,
         gcp_values,
         gcp_beside,
+        gcp_zones,
     )
 )
 """The rules by resource type. The first of two findings about one place is kept, so the order of the modules is part of

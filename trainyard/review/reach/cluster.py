@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from trainyard.conventions import team_group
 from trainyard.problems import count
 from trainyard.recorded.model import RecordedResource
-from trainyard.recorded.queues import CLUSTER_QUEUE, LOCAL_QUEUE, gpu_quotas
+from trainyard.recorded.queues import CLUSTER_QUEUE, LOCAL_QUEUE, cohort_of, gpu_quotas
 from trainyard.recorded.read import is_on, mapping_at, texts_at, value_at
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import SERVICE_ACCOUNT, VOLUME, VOLUME_CLAIM
@@ -114,7 +114,7 @@ def queues(resources: Resources, namespace: str) -> Section:
         name = str(value_at(local.inputs, "spec", "clusterQueue", default=""))
         queue = by_name.get(name)
         owned = tuple(f"{flavor}: {count(gpus, 'GPU')}" for flavor, gpus in gpu_quotas(queue)) if queue else ()
-        cohort = value_at(queue.inputs, "spec", "cohortName") if queue else None
+        cohort = cohort_of(queue) if queue else None
         why = f"cluster queue {name}" + (f", borrows in cohort {cohort}" if cohort else "")
         rows.append(Row((str(_metadata(local, "name")),), owned, why))
     return Section("queues", "Queues of its jobs", tuple(rows))

@@ -225,6 +225,15 @@ def record(view: View) -> None:
     plain, whole = name.rstrip(".").lower(), whole.rstrip(".").lower()
     if kind == "CNAME" and plain in ("", whole):
         view.error("route53-record", "type", f"is CNAME for the zone's own name {whole}", allowed="an alias of type A")
+    above = whole.partition(".")[2]
+    within = plain in ("", whole) or plain.endswith(f".{whole}")
+    if not within and (name.endswith(".") or ("." in above and f".{plain}".endswith(f".{above}"))):
+        view.error(
+            "route53-record",
+            "name",
+            f"{name} is not of zone {whole}: the provider puts the zone's name behind it",
+            allowed=f"a name that ends in .{whole}, or what stands before that",
+        )
 
 
 RULES: Final[Rules] = {

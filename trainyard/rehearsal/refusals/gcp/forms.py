@@ -336,7 +336,7 @@ def links(view: View) -> None:
     """Other resources by their whole name, in the region of what names them."""
     if not view.type.startswith("gcp:"):
         return
-    place = view.text("region") or view.text("location") or ""
+    place = view.text("region") or view.text("location") or view.text("zone") or ""
     region = place.rpartition("/")[2]
     region = region.rpartition("-")[0] if ZONE.fullmatch(region) else region
     for path, key, found in _leaves(view.inputs):

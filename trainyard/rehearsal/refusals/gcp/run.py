@@ -24,7 +24,10 @@ _MOST_MEMORY: Final = ((1, 4), (2, 8), (4, 16), (6, 24), (8, 32))
 """Processors, and the most GiB beside them."""
 _LEAST_PROCESSORS_OF: Final = ((4, 2), (8, 4), (16, 6), (24, 8))
 """Above so many GiB, the least processors."""
+_LEAST_MEMORY: Final = ((6, 4), (4, 2))
+"""From so many processors on, the least GiB beside them."""
 _LEAST_OF_GEN2: Final = _GIB // 2
+_USUAL_MEMORY: Final = _GIB // 2
 _OWN_OF_SERVICES: Final = ("PORT", "K_SERVICE", "K_REVISION", "K_CONFIGURATION")
 _OWN_OF_JOBS: Final = (
     "CLOUD_RUN_JOB", "CLOUD_RUN_EXECUTION", "CLOUD_RUN_TASK_INDEX", "CLOUD_RUN_TASK_ATTEMPT", "CLOUD_RUN_TASK_COUNT",
@@ -189,6 +192,13 @@ def _limits(view: View, at: str, path: str) -> None:
     if cpu < 1 and view.type == GCP_RUN_SERVICE:
         _part_of_a_processor(view, at, path, cpu, second)
     if memory is None:
+        memory = float(_USUAL_MEMORY) if view.lacks(f"{limits}.memory") and cpu >= 4 else None
+    if memory is None:
+        return
+    least = next((gib for processors, gib in _LEAST_MEMORY if cpu >= processors), 0)
+    if memory < least * _GIB:
+        words = f"{memory / 2**20:g} MiB beside {cpu:g} processors"
+        view.error("gcp-run", f"{limits}.memory", words, allowed=f"at least {least}Gi")
         return
     most = next(gib for processors, gib in _MOST_MEMORY if cpu <= processors) if cpu >= 1 else cpu * 4
     need = next((least for above, least in reversed(_LEAST_PROCESSORS_OF) if memory > above * _GIB), 1)

@@ -72,7 +72,7 @@ def check(stack: Stack, objects: Objects) -> None:
 
 
 def _queue(queue: View, flavors: Mapping[str, View] | None) -> None:
-    cohort = queue.has("spec.cohortName")
+    cohort = queue.has("spec.cohortName") or queue.has("spec.cohort")  # as v1beta1 calls it
     if queue.lacks("spec.namespaceSelector") and not queue.is_unknown("spec"):
         queue.error(
             "kueue-namespace-selector",

@@ -10,7 +10,14 @@ from collections.abc import Iterable
 from trainyard.recorded.queue_manager import managers
 from trainyard.recorded.queues import CLUSTER_QUEUE, LOCAL_QUEUE
 from trainyard.recorded.read import UnknownInput, UnreadableInput
-from trainyard.recorded.sharing import Flaw, manager_flaws, queue_flaws, quota_flaws, sharing_of
+from trainyard.recorded.sharing import (
+    Flaw,
+    manager_flaws,
+    narrow_quota_flaws,
+    queue_flaws,
+    quota_flaws,
+    sharing_of,
+)
 from trainyard.recorded.types import RESOURCE_QUOTA
 from trainyard.rehearsal.context import Stack, View
 from trainyard.rehearsal.refusals.kubernetes.index import object_namespace
@@ -29,11 +36,17 @@ def check(stack: Stack) -> None:
                     "the queue",
                     allowed="leave it out; people hold LocalQueues, because a held ClusterQueue locks what it borrowed",
                 )
-    queued = {object_namespace(local) for local in stack.of_type(LOCAL_QUEUE)} - {None, ""}
+    queued: dict[str, set[str]] = {}  # names of cluster queues by namespace
+    for local in stack.of_type(LOCAL_QUEUE):
+        if namespace := object_namespace(local):
+            queued.setdefault(namespace, set()).add(local.text("spec.clusterQueue") or "")
     for quota in stack.of_type(RESOURCE_QUOTA):
-        if object_namespace(quota) in queued:
+        names = queued.get(object_namespace(quota) or "")
+        if names:
+            queues = [queue.resource for queue in stack.of_type(CLUSTER_QUEUE) if queue.text("metadata.name") in names]
+            flaws = quota_flaws(quota.resource) if stack.context.ours else narrow_quota_flaws(quota.resource, queues)
             try:
-                _note(quota, "kueue-namespace-quota", quota_flaws(quota.resource))
+                _note(quota, "kueue-namespace-quota", flaws)
             except UnknownInput:
                 continue
 

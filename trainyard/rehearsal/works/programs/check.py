@@ -58,6 +58,7 @@ from trainyard.rehearsal.works.programs.kubernetes import (
     deadlines,
     encoded,
     fluent_bit,
+    gang_hosts,
     gone,
     guards,
     listening,
@@ -140,6 +141,7 @@ def check(stack: Stack) -> None:
     deadlines.check(stack, cluster, list(groups_of(stack)))
     never.check(stack, cluster)
     ranks.check(stack, cluster)
+    gang_hosts.check(cluster)
     visible.check(cluster)
     slices.check(cluster)
     priorities.check(cluster)

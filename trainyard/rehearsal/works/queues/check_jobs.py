@@ -21,6 +21,7 @@ from trainyard.rehearsal.works.queues.kubernetes.model import ClusterQueue, Loca
 from trainyard.rehearsal.works.queues.room import ALWAYS_RESPECTED, Room
 
 _UNNAMED: Final = ("Job", "JobSet", "TrainJob")
+_BEYOND: Final = "maximum capacity"
 _LABELS: Final = (QUEUE_LABEL, PRIORITY_LABEL)
 
 
@@ -188,12 +189,12 @@ def _priority(view: View, room: Room, job: QueuedJob) -> bool:
 
 def _admitted(view: View, room: Room, job: QueuedJob, local: LocalQueue) -> None:
     queue = room.queue_of(local)
-    if job.workload is None or room.manager is None or queue is None or not room.is_sure(queue):
+    if job.workload is None or queue is None or not room.is_sure(queue):
         return
     if room.cluster.inactive(queue) or room.admits(queue, job.namespace) is not True or local.stop != "None":
         return  # told of the queue
     claims = sorted({name for pods in job.workload.pod_sets for name in pods.claims})
-    if claims and room.manager.keeps_claims_out:
+    if claims and room.manager is not None and room.manager.keeps_claims_out:
         gates = ", ".join(sorted(CLAIMS_UNCOUNTED))
         view.error(
             "queues-claims",
@@ -206,6 +207,8 @@ def _admitted(view: View, room: Room, job: QueuedJob, local: LocalQueue) -> None
     verdict = room.cluster.fits_empty(job.workload)
     if isinstance(verdict, NoWorkload) or not isinstance(verdict, Pending) or verdict.reserved or job.workload.gated:
         return
+    if room.manager is None and _BEYOND not in verdict.reason:
+        return  # what is more than all quota is too much whatever the manager is told
     view.error(
         "queues-never-admitted",
         "spec",
@@ -227,4 +230,4 @@ def _cure(room: Room, queue: ClusterQueue, reason: str) -> str:
         covered = sorted({name for group in queue.groups for name in group.covered})
         return f"requests of {', '.join(covered)} alone, or the resource in excludeResourcePrefixes of the manager"
     most = max((room.cluster.tree[queue.name].most(key) for key in queue.quotas), default=0.0)
-    return f"a shape that one flavor of the queue can hold, at most {most:g}" if "maximum capacity" in reason else ""
+    return f"a shape that one flavor of the queue can hold, at most {most:g}" if _BEYOND in reason else ""

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from trainyard.recorded.model import UNKNOWN, RecordedResource
 from trainyard.recorded.node_groups import EKS_NODE_GROUP, LAUNCH_TEMPLATE
-from trainyard.recorded.node_labels import OTHER_NODES
+from trainyard.recorded.node_labels import has_other_nodes
 from trainyard.recorded.read import as_number, follow, is_on, mappings_at, texts_at, value_at
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import (
@@ -63,7 +63,7 @@ def interfaces_of(resources: Resources, selector: Mapping[str, Any], every: Inte
     labels = [follow(group.inputs, "labels") for group in nodes]
     set_by_groups = set[str]().union(*(found for found in labels if isinstance(found, Mapping)))
     wanted = {key: value for key, value in selector.items() if key in set_by_groups}
-    if not wanted or any(found is UNKNOWN for found in labels) or resources.of(*OTHER_NODES):
+    if not wanted or any(found is UNKNOWN for found in labels) or has_other_nodes(resources):
         return every
     left = [
         group

@@ -36,7 +36,9 @@ RULE: Final = "paths-call-closed"
 
 
 @dataclass(frozen=True, slots=True)
-class _Store:
+class Store:
+    """Something that programs reach on a port of its own."""
+
     type: str
     groups: str
     port: str  # the input with its port
@@ -46,8 +48,8 @@ class _Store:
 
 
 _OF_CACHES: Final = "aws:elasticache/subnetGroup:SubnetGroup"
-_STORES: Final = (
-    _Store(
+STORES: Final = (
+    Store(
         "aws:elasticache/replicationGroup:ReplicationGroup",
         "securityGroupIds",
         "port",
@@ -55,11 +57,11 @@ _STORES: Final = (
         "subnetGroupName",
         _OF_CACHES,
     ),
-    _Store("aws:elasticache/cluster:Cluster", "securityGroupIds", "port", 0, "subnetGroupName", _OF_CACHES),
-    _Store("aws:opensearch/domain:Domain", "vpcOptions.securityGroupIds", "", 443, "vpcOptions.subnetIds"),
-    _Store(DATABASE, "vpcSecurityGroupIds", "port", 0, "dbSubnetGroupName", DATABASE_SUBNETS),
-    _Store(DATABASE_CLUSTER, "vpcSecurityGroupIds", "port", 0, "dbSubnetGroupName", DATABASE_SUBNETS),
-    _Store(
+    Store("aws:elasticache/cluster:Cluster", "securityGroupIds", "port", 0, "subnetGroupName", _OF_CACHES),
+    Store("aws:opensearch/domain:Domain", "vpcOptions.securityGroupIds", "", 443, "vpcOptions.subnetIds"),
+    Store(DATABASE, "vpcSecurityGroupIds", "port", 0, "dbSubnetGroupName", DATABASE_SUBNETS),
+    Store(DATABASE_CLUSTER, "vpcSecurityGroupIds", "port", 0, "dbSubnetGroupName", DATABASE_SUBNETS),
+    Store(
         "aws:docdb/cluster:Cluster",
         "vpcSecurityGroupIds",
         "port",
@@ -67,7 +69,7 @@ _STORES: Final = (
         "dbSubnetGroupName",
         "aws:docdb/subnetGroup:SubnetGroup",
     ),
-    _Store(
+    Store(
         "aws:memorydb/cluster:Cluster",
         "securityGroupIds",
         "port",
@@ -96,7 +98,7 @@ def check(network: Network) -> None:
     groups = Groups(network)
     for service in stack.of_type(SERVICE):
         task = service.referred("taskDefinition", TASK)
-        inner = _place(
+        inner = place(
             network,
             groups,
             service,
@@ -111,7 +113,7 @@ def check(network: Network) -> None:
             _told(network, groups, task, ("containerDefinitions",), inner)
             _checked(service, task)
     for function in stack.of_type(FUNCTION):
-        inner = _place(
+        inner = place(
             network, groups, function, f"function {function.name}", "vpcConfig.subnetIds", "vpcConfig.securityGroupIds"
         )
         if inner is not None and not function.resource.read:
@@ -119,13 +121,14 @@ def check(network: Network) -> None:
             _mounted(network, groups, function, inner)
 
 
-def _place(network: Network, groups: Groups, view: View, name: str, subnets: str, ids: str) -> Place | None:
+def place(network: Network, groups: Groups, view: View, name: str, subnets: str, ids: str) -> Place | None:
+    """What stands in some subnets, with its groups; None where they are not all known."""
     given = groups.of(view, ids)
-    addresses = _addresses(network, view, subnets)
+    addresses = addresses_of(network, view, subnets)
     return Place(name, "node", addresses, security_groups=given) if given and addresses else None
 
 
-def _addresses(network: Network, view: View, path: str) -> Addresses | None:
+def addresses_of(network: Network, view: View, path: str) -> Addresses | None:
     """The blocks of the subnets that an input names, one or several; None where they are not all known."""
     given = view.entries(path) or [view.value(path)]
     blocks = [network.subnets[one].text("cidrBlock") for one in given if one in network.subnets]
@@ -140,10 +143,10 @@ def _addresses(network: Network, view: View, path: str) -> Addresses | None:
 def _balanced(network: Network, groups: Groups, service: View, inner: Place) -> None:
     for path, entry in service.items("loadBalancers"):
         port, arn = as_number(entry.get("containerPort")), entry.get("targetGroupArn")
-        for balancer in _before(network, arn) if port is not None and isinstance(arn, str) else ():
-            outer = _place(network, groups, balancer, f"load balancer {balancer.name}", "subnets", "securityGroups")
+        for balancer in before(network, arn) if port is not None and isinstance(arn, str) else ():
+            outer = place(network, groups, balancer, f"load balancer {balancer.name}", "subnets", "securityGroups")
             if outer is not None and port is not None:
-                _asked(
+                reached(
                     groups,
                     service,
                     path,
@@ -183,7 +186,8 @@ def _senders(stack: Stack) -> list[tuple[str, View]]:
     return found
 
 
-def _before(network: Network, group: str) -> Iterator[View]:
+def before(network: Network, group: str) -> Iterator[View]:
+    """The load balancers before a group of targets, by its ARN."""
     names = [listener for text, listener in network.stack.once(_senders) if group in text]
     seen: set[str] = set()
     for listener in names:
@@ -196,26 +200,22 @@ def _before(network: Network, group: str) -> Iterator[View]:
 def _told(network: Network, groups: Groups, view: View, inputs: tuple[str, ...], inner: Place) -> None:
     """Stores whose address stands in what a program is told."""
     named = {urn for name in inputs for urn in view.resource.property_dependencies.get(name, ())}
-    for store in _STORES:
+    for store in STORES:
         for one in network.stack.of_type(store.type):
             if one.resource.urn not in named or one.resource.read or not _is_addressed(view, inputs, one):
                 continue
-            port = (
-                as_number(one.value(store.port))
-                if store.port and one.has(store.port)
-                else store.default or _engine(one)
-            )
+            port = port_of(one, store)
             stated = groups.of(one, store.groups)
             if port and stated:
                 at = one.referred(store.subnets, store.subnet_group) if store.subnet_group else one
                 path = "subnetIds" if store.subnet_group else store.subnets
-                _asked(
+                reached(
                     groups,
                     one,
                     store.groups,
                     inner,
                     f"{one.type.rpartition(':')[2]} {one.name}",
-                    _addresses(network, at, path) if at is not None else None,
+                    addresses_of(network, at, path) if at is not None else None,
                     stated,
                     Port(int(port)),
                     f"{inner.name} is told of it, and never reaches it",
@@ -232,13 +232,13 @@ def _mounted(network: Network, groups: Groups, function: View, inner: Place) -> 
     for target in network.stack.of_type(EFS_MOUNT_TARGET):
         stated = groups.of(target, "securityGroups")
         if system is not None and stated and target.text("fileSystemId") == system:
-            _asked(
+            reached(
                 groups,
                 target,
                 "securityGroups",
                 inner,
                 f"mount target {target.name}",
-                _addresses(network, target, "subnetId"),
+                addresses_of(network, target, "subnetId"),
                 stated,
                 _NFS,
                 f"{inner.name} never mounts its files",
@@ -266,12 +266,19 @@ def _is_addressed(view: View, inputs: tuple[str, ...], store: View) -> bool:
     return any(isinstance(one, str) and one and one in text for one in found)
 
 
+def port_of(view: View, store: Store) -> float | None:
+    """The port of a store; 0 or None where it is not known."""
+    if store.port and view.has(store.port):
+        return as_number(view.value(store.port))
+    return store.default or _engine(view)
+
+
 def _engine(view: View) -> int:
     engine = view.text("engine") or ""
     return next((port for word, port in _ENGINES if word in engine), 0)
 
 
-def _asked(
+def reached(
     groups: Groups,
     view: View,
     path: str,
@@ -282,7 +289,7 @@ def _asked(
     port: Port,
     why: str,
 ) -> None:
-    """Both ways of a call; of who calls, where it is known which addresses it is let out to."""
+    """Notes a call that is let in or out by no rule; out, where it is known which addresses it is let out to."""
     shut = groups.closed("ingress", stated, outer, port)
     if not shut and addresses is not None:
         inner = Place(name, "node", addresses, security_groups=stated)

@@ -7,6 +7,7 @@ from trainyard.rehearsal.works.paths.aws import (
     acls,
     api,
     calls,
+    doors,
     endpoints,
     images,
     names,
@@ -42,6 +43,7 @@ def check(stack: Stack) -> None:
     acls.check(network, all_nodes)
     workers.check(network)
     calls.check(network)
+    doors.check(network, groups)
     registries = images.public_registries(stack)
     images.check(network, all_nodes, registries)
     names.check(network, all_nodes, [service["name"] for service in nodes.asked_services(stack)], list(registries))

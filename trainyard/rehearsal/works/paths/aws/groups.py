@@ -105,6 +105,13 @@ class Groups:
             return False
         return not any(rule.opens(port) for group in groups for rule in self.walls.rules.get((group, "egress"), ()))
 
+    def lets_in_elsewhere(self, groups: frozenset[str] | None, port: Port) -> bool:
+        """Whether some groups, all of the stack's own making, let somebody in, and nobody on a port."""
+        if self.walls is None or not groups or not groups <= self.own:
+            return False
+        rules = [rule for group in groups for rule in self.walls.rules.get((group, "ingress"), ())]
+        return bool(rules) and not any(rule.opens(port) for rule in rules)
+
     def lets_nothing_in(self, groups: frozenset[str] | None) -> bool:
         """Whether some groups, all of the stack's own making, let nobody in."""
         if self.walls is None or not groups or not groups <= self.own:

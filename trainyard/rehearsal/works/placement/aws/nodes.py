@@ -17,7 +17,7 @@ from trainyard.conventions.aws import EFA_RESOURCE
 from trainyard.conventions.quantities import GIBIBYTE, MEBIBYTE
 from trainyard.recorded.model import UNKNOWN, RecordedResource, bare
 from trainyard.recorded.node_groups import EFA_INTERFACES, EKS_NODE_GROUP, LAUNCH_TEMPLATE
-from trainyard.recorded.node_labels import OTHER_NODES, labels_of_the_cloud
+from trainyard.recorded.node_labels import has_other_nodes, labels_of_the_cloud
 from trainyard.recorded.read import UnknownInput, as_number, follow
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.taints import EFFECTS
@@ -39,7 +39,7 @@ from trainyard.rehearsal.works.placement.kubernetes.nodes import (
 )
 from trainyard.rehearsal.works.workloads.charts import chart_of
 
-_OTHER_NODES: Final = (*OTHER_NODES, "aws:eks/fargateProfile:FargateProfile", GKE_CLUSTER)
+_OTHER_NODES: Final = ("aws:eks/fargateProfile:FargateProfile", GKE_CLUSTER)
 """What makes nodes that no node group of EKS says of."""
 _EKS_LABELS: Final = "eks.amazonaws.com/"
 """Beginning of the labels that EKS puts on nodes."""
@@ -56,6 +56,8 @@ def nodes_of(resources: Resources, region: str) -> list[Nodes] | None:
     """
     clusters, groups = resources.of(EKS_CLUSTER), resources.of(EKS_NODE_GROUP)
     if len(clusters) != 1 or not groups or resources.of(*_OTHER_NODES) or _karpenter(resources):
+        return None
+    if has_other_nodes(resources):
         return None
     if any(bare(follow(cluster.inputs, "computeConfig")) is not None for cluster in clusters):
         return None

@@ -16,7 +16,7 @@ from trainyard.conventions.gcp import GKE_ACCELERATORS
 from trainyard.conventions.quantities import GIBIBYTE, MEBIBYTE
 from trainyard.recorded.model import UNKNOWN, RecordedResource, bare
 from trainyard.recorded.node_groups import GKE_NODE_POOL, node_group, tpu_chips
-from trainyard.recorded.node_labels import OTHER_NODES, labels_of_the_cloud
+from trainyard.recorded.node_labels import has_other_nodes, labels_of_the_cloud
 from trainyard.recorded.read import UnknownInput, UnreadableInput, as_number, follow
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.taints import EFFECTS
@@ -49,7 +49,7 @@ _ARM: Final = ("t2a-", "c4a-", "n4a-", "a4x-")
 def nodes_of(resources: Resources, region: str) -> list[Nodes] | None:
     """Every node pool of GKE; None where a stack has, or may have, nodes that none of them says of."""
     clusters, pools = resources.of(GKE_CLUSTER), resources.of(GKE_NODE_POOL)
-    if len(clusters) != 1 or not pools or resources.of(*OTHER_NODES, EKS_CLUSTER):
+    if len(clusters) != 1 or not pools or resources.of(EKS_CLUSTER) or has_other_nodes(resources):
         return None
     cluster = bare(dict(clusters[0].inputs))
     makes_more = (follow(cluster, "enableAutopilot"), follow(cluster, "clusterAutoscaling", "enabled"))

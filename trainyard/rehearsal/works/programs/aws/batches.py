@@ -7,16 +7,19 @@ catalogue's. Which queue a job is sent to is told when it is sent: it is held ag
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from trainyard.catalog import instances
 from trainyard.recorded.node_groups import EKS_NODE_GROUP
-from trainyard.recorded.read import as_number
+from trainyard.recorded.read import as_number, follow
 from trainyard.recorded.types import BATCH_DEFINITION, BATCH_ENVIRONMENT, BATCH_QUEUE
 from trainyard.rehearsal.context import Stack, View, listed
 
 _MIB: Final = 1024
+_ALONE: Final = "containerProperties"
+NODES: Final = "nodeProperties"
+"""The input of a job over several nodes."""
 
 
 def check(stack: Stack) -> None:
@@ -43,16 +46,38 @@ def check(stack: Stack) -> None:
         "MEMORY": max(known[name].memory_gib for name in types) * _MIB,
     }
     for definition in stack.of_type(BATCH_DEFINITION):
-        asked = _asked(definition)
-        for kind, number in asked.items():
-            have = offered.get(kind)
-            if have is not None and (number > have or (kind == "MEMORY" and number >= have)):
-                left = ", and a part of it is the system's" if kind == "MEMORY" else ""
-                definition.error(
-                    "programs-batch-room", "containerProperties",
-                    f"asks for {number:g} of {kind}, and the largest machine of the environments has {have:g}{left}: "
-                    "the job stays RUNNABLE", allowed=f"less, or a larger type than {', '.join(sorted(types))}",
-                )  # fmt: skip
+        for path, asked in _asked(definition):
+            for kind, number in asked.items():
+                have = offered.get(kind)
+                if have is not None and (number > have or (kind == "MEMORY" and number >= have)):
+                    left = ", and a part of it is the system's" if kind == "MEMORY" else ""
+                    definition.error(
+                        "programs-batch-room", path,
+                        f"asks for {number:g} of {kind}, and the largest machine of the environments has "
+                        f"{have:g}{left}: the job stays RUNNABLE",
+                        allowed=f"less, or a larger type than {', '.join(sorted(types))}",
+                    )  # fmt: skip
+        _together(definition, environments, min(known[name].vcpus for name in types), most)
+
+
+def _together(definition: View, environments: list[View], least: float, most: float) -> None:
+    """All nodes of a job over several start at once, each on a machine of its own, and none on spot ("Multi-node
+    parallel jobs", "Compute environment considerations"). `least`: vCPUs of the smallest machine; `most`: of all.
+    """
+    count = as_number(_read(definition, NODES).get("numNodes"))
+    if count is None:
+        return
+    if count * least > most:
+        definition.error(
+            "programs-batch-room", NODES,
+            f"has {count:g} nodes, which are {count * least:g} vCPUs at the least, and the environments have "
+            f"{most:g} at most: the job stays RUNNABLE", allowed=f"fewer nodes, or maxVcpus of {count * least:g}",
+        )  # fmt: skip
+    if all(one.text("computeResources.type") == "SPOT" for one in environments):
+        definition.error(
+            "programs-batch-room", NODES, "has several nodes, and every environment is of spot, which takes none such",
+            allowed="an environment of type EC2",
+        )  # fmt: skip
 
 
 _QUOTA: Final = "aws:servicequotas/serviceQuota:ServiceQuota"
@@ -89,11 +114,33 @@ def quotas(stack: Stack) -> None:
             )  # fmt: skip
 
 
-def _asked(definition: View) -> Mapping[str, float]:
+def _asked(definition: View) -> Iterator[tuple[str, Mapping[str, float]]]:
+    """Path, and what a machine has to have: of the job's container, or of those of each range of its nodes."""
+    yield _ALONE, _required([_read(definition, _ALONE)])
+    for each in listed(_read(definition, NODES).get("nodeRangeProperties")):
+        if isinstance(each, dict):
+            tasks = listed(follow(each, "ecsProperties", "taskProperties"))
+            yield NODES, _required([each.get("container"), *(one for task in tasks for one in _containers(task))])
+
+
+def _containers(task: Any) -> list[Any]:
+    return listed(follow(task, "containers"))
+
+
+def _required(containers: list[Any]) -> Mapping[str, float]:
+    found: dict[str, float] = {}
+    for container in containers:
+        for one in listed(follow(container, "resourceRequirements")):
+            number = as_number(follow(one, "value"))
+            if number is not None:
+                kind = str(follow(one, "type"))
+                found[kind] = found.get(kind, 0) + number
+    return found
+
+
+def _read(definition: View, key: str) -> Mapping[str, Any]:
     try:
-        job: Any = json.loads(definition.text("containerProperties") or "{}")
+        found: Any = json.loads(definition.text(key) or "{}")
     except ValueError:
         return {}
-    requirements = listed(job.get("resourceRequirements")) if isinstance(job, dict) else []
-    pairs = [(one.get("type"), as_number(one.get("value"))) for one in requirements if isinstance(one, dict)]
-    return {str(kind): number for kind, number in pairs if number is not None}
+    return found if isinstance(found, dict) else {}

@@ -50,6 +50,7 @@ _SYSTEM: Final = ("kube-", "gke-", "gmp-", "default", "config-management-system"
 
 def check(stack: Stack) -> None:
     """Every alert and every metric from logs of a stack that makes clusters or metrics."""
+    resource_labels.autoscalers(stack)
     metrics = {view.text("name") for view in stack.of_type(GCP_LOG_METRIC)}
     for alert in stack.of_type(GCP_ALERT_POLICY):
         for path, text in known_texts(alert.mapping("") or dict(alert.inputs)):

@@ -12,11 +12,13 @@ from collections.abc import Sequence
 from typing import Final
 
 from trainyard.problems import nearest
-from trainyard.recorded.types import CLOUD_SQL, GCP_BUCKET, GCP_RUN_JOB, GCP_RUN_SERVICE
+from trainyard.recorded.types import CLOUD_SQL, GCP_BUCKET, GCP_RUN_JOB, GCP_RUN_SERVICE, GCP_TOPIC
 from trainyard.rehearsal.context import Stack, View, show
 from trainyard.rehearsal.near import nearest_of
 
-_KIND: Final = re.compile(r"resource\.type\"?\s*=\s*\"([^\"]+)\"")
+_KIND: Final = re.compile(r"resource\.type\"?\s*=\s*\"?([a-z0-9_]+)")
+_AUTOSCALERS: Final = ("gcp:compute/autoscaler:Autoscaler", "gcp:compute/regionAutoscaler:RegionAutoscaler")
+_SUBSCRIPTION: Final = "gcp:pubsub/subscription:Subscription"
 _MEANS: Final = {
     "cloud_run_revision": (
         "service_name",
@@ -25,6 +27,12 @@ _MEANS: Final = {
     "cloud_run_job": ("job_name", (GCP_RUN_JOB,)),
     "cloudsql_database": ("database_id", (CLOUD_SQL,)),
     "gcs_bucket": ("bucket_name", (GCP_BUCKET,)),
+    "pubsub_subscription": ("subscription_id", (_SUBSCRIPTION,)),
+    "pubsub_topic": ("topic_id", (GCP_TOPIC,)),
+    "cloud_scheduler_job": ("job_id", ("gcp:cloudscheduler/job:Job",)),
+    "cloud_tasks_queue": ("queue_id", ("gcp:cloudtasks/queue:Queue",)),
+    "filestore_instance": ("instance_name", ("gcp:filestore/instance:Instance",)),
+    "cloud_function": ("function_name", ("gcp:cloudfunctions/function:Function",)),
 }
 """The label by which each kind of resource is named, and the types that are meant: a function is a service of Run."""
 
@@ -54,16 +62,27 @@ def check(alert: View, path: str, text: str) -> None:
     resources = {
         name for view in made for name in (view.name, view.resource.component.rpartition("/")[2])
     }  # as the program calls them
+    service = types[0].partition("/")[0]
+    beside = {view.text("name") for view in alert.stack.views if view.type.startswith(service)}
     for asked in re.findall(rf"{label}\"?\s*=\s*\"([^\"]+)\"", text) if known else ():
         name = asked.rpartition(":")[2]  # of a database `PROJECT:INSTANCE`
         if name in known:
             continue
         near = nearest_of(name, sorted(known))
-        if near or name in resources:  # what is called otherwise altogether is another stack's
+        if near or name in resources or name in beside:  # what is called otherwise altogether is another stack's
             message = f"asks for {label} {show(asked)}, and the stack has no such {types[0].rpartition(':')[2]}"
             allowed = f"one of {', '.join(sorted(known))}"
             tell = alert.error if near else alert.warning
             tell("programs-filter", path, message, allowed=allowed, hint=f"did you mean {near}?" if near else "")
+
+
+def autoscalers(stack: Stack) -> None:
+    """Figures by which groups of machines grow."""
+    for view in (one for type_ in _AUTOSCALERS for one in stack.of_type(type_)):
+        for path, metric in view.items("autoscalingPolicy.metrics"):
+            text = metric.get("filter")
+            if isinstance(text, str):
+                check(view, f"{path}.filter", text)
 
 
 def _names(stack: Stack, types: Sequence[str]) -> set[str]:

@@ -131,11 +131,14 @@ def _claimed(claim: View, volume: View, namespace: str, title: str) -> None:
 
 
 def _static(claim: View, cluster: Cluster) -> None:
-    """A claim without a class and without a name binds to a recorded volume, or to none that is known."""
-    if claim.is_unknown("spec.storageClassName") or claim.text("spec.storageClassName") != "":
+    """A claim that selects volumes of its class, and names none, binds to a recorded one, or to none that is known: for
+    one with a selector no volume is made."""
+    name = claim.text("spec.storageClassName")
+    if claim.is_unknown("spec.storageClassName") or name is None:
         return
     selector = claim.value("spec.selector")
-    volumes = cluster.of("PersistentVolume")
+    recorded = cluster.of("PersistentVolume")
+    volumes = [one for one in recorded if not name or one.text("spec.storageClassName") == name]
     if not isinstance(selector, Mapping) or has_unknown(selector) or not volumes:
         return
     try:

@@ -16,6 +16,7 @@ from trainyard.rehearsal.works.rights.aws.needs import (
     figures,
     flows_of_data,
     functions,
+    granted,
     hand_offs,
     images,
     keys,
@@ -106,3 +107,4 @@ def needs(places: Places, bindings: Bindings, made: Sequence[Workload]) -> Itera
     yield from messages.needs(places, bindings, made)
     yield from figures.needs(places, bindings, made, users)
     yield from keys.needs(places, bindings)
+    yield from granted.needs(places)

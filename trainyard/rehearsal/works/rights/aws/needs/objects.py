@@ -20,15 +20,16 @@ def listing(bucket: RecordedResource, prefix: str) -> Deed:
 
 def reading(places: Places, bucket: RecordedResource, name: str) -> tuple[Deed, ...]:
     """Reading an object."""
-    return (Deed("s3:GetObject", f"{arn_of(bucket)}/{name}"), *_key(places, bucket, name, "kms:Decrypt"))
+    return (Deed("s3:GetObject", f"{arn_of(bucket)}/{name}"), *of_key(places, bucket, name, "kms:Decrypt"))
 
 
 def writing(places: Places, bucket: RecordedResource, name: str) -> tuple[Deed, ...]:
     """Writing an object."""
-    return (Deed("s3:PutObject", f"{arn_of(bucket)}/{name}"), *_key(places, bucket, name, "kms:GenerateDataKey"))
+    return (Deed("s3:PutObject", f"{arn_of(bucket)}/{name}"), *of_key(places, bucket, name, "kms:GenerateDataKey"))
 
 
-def _key(places: Places, bucket: RecordedResource, name: str, action: str) -> tuple[Deed, ...]:
+def of_key(places: Places, bucket: RecordedResource, name: str, action: str) -> tuple[Deed, ...]:
+    """What comes to a request to S3 of an encrypted bucket: what it asks of the key; nothing where none is recorded."""
     key = places.key_of(bucket)
     if not key:
         return ()
