@@ -3,6 +3,7 @@
 | set | refused, at first sight | silent, at first sight | told now | what is left |
 | --- | --- | --- | --- | --- |
 | first | 20 of 22 | 20 of 32 | 53 of 54 | `probe-elsewhere`: a container may listen on two ports |
+| second | 11 of 11 | 9 of 16 | 25 of 27 | `not-in-network` and `invokes-nothing`: each says why |
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ from typing import Any
 import pytest
 
 from tests.rehearsal.works import mistakes_foreign_first as first
-from tests.rehearsal.works.mistakes import DROP, both, edit, in_json, one_by_one, put
+from tests.rehearsal.works import mistakes_foreign_second as second
+from tests.rehearsal.works.mistakes import DROP, both, drop, edit, in_json, one_by_one, put
 from tests.rehearsal.works.mistakes_foreign_first import AWS, GOOGLE, PLAIN, refer
 from tests.rehearsal.works.test_foreign_programs import UNCHECKED, foreign_program
 from trainyard.rehearsal.context import ValueContext
@@ -22,7 +24,7 @@ CONTEXTS = {
     stack: ValueContext(kubernetes_version="1.34", region=region)
     for stack, region in ((AWS, "eu-west-1"), (GOOGLE, "us-central1"), (PLAIN, ""))
 }
-MISTAKES = [*first.REFUSED, *first.SILENT]
+MISTAKES = [*first.REFUSED, *first.SILENT, *second.REFUSED, *second.SILENT]
 
 
 def found(stack: str, change: Any, rule: str = "") -> Iterator[str]:
@@ -39,7 +41,7 @@ def test_a_mistake_is_told(mistake):
 
 def test_what_is_left_is_few_and_says_why():
     left = [one for one in MISTAKES if one.rule is None]
-    assert len(left) <= 1
+    assert len(left) <= 3
     assert all(one.why for one in left)
 
 
@@ -50,11 +52,29 @@ ENVIRONMENT = "aws:batch/computeEnvironment:ComputeEnvironment"
 RECORD = "aws:route53/record:Record"
 AUTOSCALER = "gcp:compute/regionAutoscaler:RegionAutoscaler"
 TRAIN = "spec.replicatedJobs[0].template.spec.template.spec.containers[0].command[3]"
+FUNCTION = "aws:lambda/function:Function"
+DUMP = "spec.jobTemplate.spec.template.spec.containers[0].command[2]"
 QUOTA = "kubernetes:core/v1:ResourceQuota"
 TEMPLATE = "aws:ec2/launchTemplate:LaunchTemplate"
 
 SOUND = {
     **first.HEALTHY,
+    **second.HEALTHY,
+    "a handler that a layer may bring": (
+        AWS, edit(FUNCTION, "starter", put("handler", "main.handler"),
+                  put("layers", ["arn:aws:lambda:eu-west-1:210987654321:layer:own:1"]))),
+    "an archive of a folder": (
+        AWS, edit(FUNCTION, "starter", put("handler", "main.handler"), put("code", {"path": "./app"}))),
+    "a handler that another module brings": (
+        AWS, edit(FUNCTION, "starter", put("code.assets.index~py.text", "from app import handler\n"))),
+    "a function that anybody may call": (
+        GOOGLE, edit("gcp:cloudrunv2/serviceIamMember:ServiceIamMember", "starter", put("member", "allUsers"))),
+    "a budget of a share": (
+        PLAIN, edit("kubernetes:policy/v1:PodDisruptionBudget", "mlflow", put("spec.minAvailable", "50%"))),
+    "a dump into a directory of its own": (
+        PLAIN, edit(second.CRON, "backup", put(DUMP, "pg_dump -h database -U x mlflow > /tmp/mlflow.sql 2>/dev/null"))),
+    "a dump of somebody else's host": (
+        PLAIN, edit(second.CRON, "backup", put(DUMP, "pg_dump -h warehouse -U x mlflow > /backup/mlflow.sql"))),
     "a health check of the serving port by its name": (
         AWS, edit("aws:lb/targetGroup:TargetGroup", "mlflow", put("healthCheck.port", "traffic-port"))),
     "targets by address": (
@@ -148,6 +168,13 @@ BESIDE = {
     "machines that may be nodes": (
         AWS, both(edit(TEMPLATE, "server", put("userData", JOIN)), next(one.change for one in first.SILENT
                   if one.name == "plugin-away")), ""),
+    "a function that its file does not have": (
+        AWS, edit(FUNCTION, "starter", put("handler", "index.handle_event")), "programs-handler"),
+    "an entry point that the file does not have": (
+        GOOGLE, edit("gcp:cloudfunctionsv2/function:Function", "starter", put("buildConfig.entryPoint", "begin")),
+        "programs-handler"),
+    "a bucket that may not publish": (
+        GOOGLE, drop("gcp:projects/iAMMember:IAMMember", "storage-publishes"), "rights-delivery"),
     "a disk of another zone": (
         GOOGLE, edit("gcp:compute/disk:Disk", "bench", put("zone", "us-central1-b")), "gcp-region"),
     "four cores with the usual memory": (

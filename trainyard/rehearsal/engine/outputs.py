@@ -324,10 +324,12 @@ def plausible(key: str, type_: FieldType, subject: synthesised.Subject, depth: i
         item = plausible(one, type_.item, subject, depth + 1) if type_.item is not None else None
         return [] if item is None else [item]
     if type_.kind == "object" and type_.cls is not None:
+        fields = output_fields(type_.cls)
+        some = any(nested.certain for nested in fields.values())  # else the SDK says of none that it is always there
         made = {
             name: plausible(name, nested.type, subject, depth + 1)
-            for name, nested in output_fields(type_.cls).items()
-            if nested.certain
+            for name, nested in fields.items()
+            if nested.certain or (not some and nested.type.kind == "text")
         }
         return {name: value for name, value in made.items() if value is not None}
     return None

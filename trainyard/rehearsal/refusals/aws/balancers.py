@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from trainyard.recorded.read import as_number, follow
 from trainyard.recorded.types import LOAD_BALANCER, SUBNET
-from trainyard.rehearsal.context import View, show
+from trainyard.rehearsal.context import View, listed, show
 from trainyard.rehearsal.refusals.aws.containers import TARGET_GROUP
 from trainyard.rehearsal.refusals.rules import Rules
 
@@ -21,6 +21,7 @@ LISTENER_RULE: Final = "aws:lb/listenerRule:ListenerRule"
 _ACL: Final = "aws:wafv2/webAcl:WebAcl"
 _GROUP_OF_RULES: Final = "aws:wafv2/ruleGroup:RuleGroup"
 _BOUND: Final = "aws:wafv2/webAclAssociation:WebAclAssociation"
+_CERTIFICATE: Final = "aws:acm/certificate:Certificate"
 _RECORD: Final = "aws:route53/record:Record"
 _ZONE: Final = "aws:route53/zone:Zone"
 _OF_APPLICATION, _OF_NETWORK = ("HTTP", "HTTPS"), ("TCP", "UDP", "TLS", "TCP_UDP", "QUIC", "TCP_QUIC")
@@ -225,6 +226,11 @@ def record(view: View) -> None:
     plain, whole = name.rstrip(".").lower(), whole.rstrip(".").lower()
     if kind == "CNAME" and plain in ("", whole):
         view.error("route53-record", "type", f"is CNAME for the zone's own name {whole}", allowed="an alias of type A")
+    for certificate in view.stack.of_type(_CERTIFICATE):
+        for option in listed(certificate.resource.outputs.get("domainValidationOptions")):
+            if isinstance(option, dict) and option.get("resourceRecordName") == name and kind not in (None, "CNAME"):
+                words = f"{kind}, and certificate {certificate.name} is proven by a CNAME: it stays pending"
+                view.error("route53-record", "type", words, allowed="CNAME")
     above = whole.partition(".")[2]
     within = plain in ("", whole) or plain.endswith(f".{whole}")
     if not within and (name.endswith(".") or ("." in above and f".{plain}".endswith(f".{above}"))):

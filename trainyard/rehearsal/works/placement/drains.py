@@ -18,7 +18,7 @@ from trainyard.rehearsal.works.workloads.model import Workload
 def check_budgets(world: World, views: Mapping[str, View]) -> None:
     """A budget that allows no disruption: an update of nodes waits for it until it is forced, or given up."""
     by_namespace: dict[str, list[Workload]] = {}
-    for workload in world.workloads:
+    for workload in world.recorded:
         if workload.kind in STANDING and workload.labels:
             by_namespace.setdefault(workload.namespace, []).append(workload)
     held: dict[int, str] = {}  # by a workload's identity, the budget that it has already
@@ -38,11 +38,15 @@ def check_budgets(world: World, views: Mapping[str, View]) -> None:
             view.error("placement-drain", "spec.selector", f"{words}fails, and no node with one of them can be drained")
         held |= {id(one): f"{namespace}/{view.text('metadata.name')}" for one in meant}
         replicas = [one.replicas for one in meant]
+        least, away = view.value("spec.minAvailable"), view.value("spec.maxUnavailable")
+        names = ", ".join(one.told() for one in meant)
+        if meant and None in replicas and (least == "100%" or away in (0, "0", "0%")):
+            path = "spec.minAvailable" if least == "100%" else "spec.maxUnavailable"
+            words = f"lets none of the pods of {names} be evicted, however many there are: no node can be drained"
+            view.warning("placement-drain", path, words, allowed="fewer that have to stay")
         if not meant or any(count is None or count == 0 for count in replicas):
             continue
         most = sum(count for count in replicas if count is not None)
-        least, away = view.value("spec.minAvailable"), view.value("spec.maxUnavailable")
-        names = ", ".join(one.told() for one in meant)
         if _amount(away, most) == 0:
             words = f"lets none of the {most} pods of {names} be evicted: no node with one of them can be drained"
             view.warning("placement-drain", "spec.maxUnavailable", words, allowed="1 or more")
@@ -57,7 +61,7 @@ def _of_jobs(view: View, world: World, selector: Mapping[str, Any], namespace: s
     value = view.value(share)
     if share.endswith("minAvailable") and not (isinstance(value, str) and value.endswith("%")):
         return
-    for workload in world.workloads:
+    for workload in world.recorded:
         if (
             workload.kind == "Job"
             and workload.namespace == namespace

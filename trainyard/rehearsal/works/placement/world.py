@@ -87,7 +87,8 @@ class World:
         """Reads a stack; `providers` and `components` are the recorded ones, where they are not among its resources."""
         self._resources = resources
         self._renders = any(one.type.startswith("kubernetes:") for one in components)
-        self.workloads = [one for one in workloads(resources) if _is_here(one, resources, providers or resources)]
+        self.recorded = list(workloads(resources))  # those of a cluster of somebody else's too
+        self.workloads = [one for one in self.recorded if _is_here(one, resources, providers or resources)]
         self.nodes = (nodes_of_gke if resources.of(GKE_CLUSTER) else nodes_of_eks)(resources, region)
         self._flavors = Flavors(resources)
         self._volumes = Volumes(resources)

@@ -26,6 +26,7 @@ from trainyard.rehearsal.works.programs.aws import (
     events,
     file_systems,
     groups,
+    handlers,
     heard,
     keys,
     left_hanging,
@@ -39,6 +40,7 @@ from trainyard.rehearsal.works.programs.gcp import (
     boards,
     bucket_mounts,
     collected,
+    entry_points,
     figures,
     handed_on,
     in_vain,
@@ -112,6 +114,8 @@ def check(stack: Stack) -> None:
     money.check(stack)
     budget_filters.check(stack)
     file_systems.check(stack)
+    handlers.check(stack)
+    entry_points.check(stack)
     alerts.check(stack)
     places.check(stack)
     boards.check(stack)

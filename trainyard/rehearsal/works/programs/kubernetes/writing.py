@@ -34,6 +34,8 @@ _FLAGS: Final = re.compile(
     r"[= ](/[\w./-]+)"
 )
 """Flags whose value is a directory that the program writes to."""
+_REDIRECTED: Final = re.compile(r"(?<![<=>-])>>?\s*(/[\w./-]+/[\w.-]+)")
+"""A file that a shell writes to."""
 _VARIABLES: Final = frozenset(
     {"TMPDIR", "PROMETHEUS_MULTIPROC_DIR", "XDG_CACHE_HOME", "HF_HOME", "TORCH_HOME", "TRITON_CACHE_DIR",
      "MPLCONFIGDIR", "PIP_CACHE_DIR", "SMOKE_RESULT_DIR", "WANDB_DIR", "NUMBA_CACHE_DIR"}
@@ -58,6 +60,23 @@ def check(cluster: Cluster) -> None:
                 of_training = (pod.view.text("kind") or "").endswith("TrainingRuntime") and not container.is_init
                 for path, directory, why in _written(container, {"HOME"} if of_training else set()):
                     _writable(pod, container, path, directory, why, held)
+            for path, directory, why in _redirected(container):
+                if _is_mounted(container, directory):
+                    _writable(pod, container, path, directory, why, held)
+
+
+def _redirected(container: Container) -> Iterator[tuple[str, str, str]]:
+    """Where a shell writes what a command says."""
+    for key in ("command", "args"):
+        for below, text in known_texts(container.body.get(key)):
+            for file in _REDIRECTED.findall(text):
+                path = f"{container.path}.{key}{below if below.startswith('[') else f'.{below}'}"
+                yield path, file.rpartition("/")[0], f"> {file}"
+
+
+def _is_mounted(container: Container, directory: str) -> bool:
+    mounts = [str(one.get("mountPath")) for one in listed(container.body.get("volumeMounts")) if isinstance(one, dict)]
+    return any(f"{directory}/".startswith(one.rstrip("/") + "/") for one in mounts)
 
 
 def _written(container: Container, also: Set[str]) -> Iterator[tuple[str, str, str]]:

@@ -19,6 +19,9 @@ _WORD: Final = r"[a-z0-9](?:[a-z0-9-]*[a-z0-9])?"
 _ADDRESS: Final = re.compile(
     rf"(?<![\w.-])(?P<name>{_WORD})\.(?P<space>{_WORD})\.svc(?:\.cluster\.local)?(?![\w.-])(?::(?P<port>\d+))?"
 )
+_CLIENTS: Final = r"(?:pg_\w+|psql|createdb|mysql\w*|mariadb\w*|redis-cli|valkey-cli|mongo\w*)"
+_CLIENT: Final = re.compile(rf"\b{_CLIENTS}\b[^|;&\n]*?\s(?:-h|--host)[ =]?({_WORD})(?=\s|$)")
+"""The host that a client of a database is told, where it has no dot."""
 _OF_EVERY_CLUSTER: Final = ("kubernetes", "default")
 _HELD: Final = ("data", "stringData")
 
@@ -30,11 +33,22 @@ def check(cluster: Cluster) -> None:
             for key in ("command", "args", "env"):
                 for below, text in known_texts(container.body.get(key)):
                     check_text(pod.view, f"{container.path}.{key}{_joined(below)}", text, cluster)
+                    _client(pod.view, f"{container.path}.{key}{_joined(below)}", text, pod.namespace, cluster)
     for view in cluster.of("ConfigMap", "Secret"):
         for part in _HELD:
             for key, text in view.mapping(part).items():
                 if isinstance(text, str):
                     check_text(view, f"{part}.{key}", text, cluster)
+
+
+def _client(view: View, path: str, text: str, namespace: str | None, cluster: Cluster) -> None:
+    """A host without a dot that a client of a database is told: a service of the pod's own namespace."""
+    for name in _CLIENT.findall(text) if namespace is not None else ():
+        if cluster.find("Service", namespace or "", name) is None:
+            near = nearest_of(name, cluster.names("Service", namespace or ""))
+            if near:
+                words = f"names the host {show(name)}, and namespace {namespace} has no such service"
+                view.error("reference-address", path, words, hint=f"did you mean {near}?")
 
 
 def _joined(below: str) -> str:

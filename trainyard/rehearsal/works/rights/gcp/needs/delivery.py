@@ -24,7 +24,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from trainyard.recorded.model import RecordedResource
+from trainyard.recorded.model import RecordedResource, has_unknown
 from trainyard.recorded.types import (
     GCP_DATABASE_USER,
     GCP_LOG_SINK,
@@ -45,6 +45,9 @@ SCHEDULE: Final = "gcp:cloudscheduler/job:Job"
 _NOTIFICATION: Final = "gcp:storage/notification:Notification"
 _CHANNEL: Final = "gcp:monitoring/notificationChannel:NotificationChannel"
 _TRIGGER: Final = "gcp:eventarc/trigger:Trigger"
+_FUNCTION: Final = "gcp:cloudfunctionsv2/function:Function"
+_ON_SERVICES: Final = ("gcp:cloudrunv2/serviceIam", "gcp:cloudrun/iam", "gcp:cloudfunctionsv2/functionIam")
+"""How the types begin that give rights to a service, or to the function that it is."""
 _TRANSFER: Final = "gcp:storage/transferJob:TransferJob"
 _QUERY: Final = "gcp:bigquery/dataTransferConfig:DataTransferConfig"
 _PUBLISH: Final = "pubsub.topics.publish"
@@ -61,6 +64,7 @@ def needs(stack: Stack, project: Project) -> Iterator[Need]:
     yield from _announcements(stack)
     yield from _sinks(stack, project)
     yield from _events(stack, project)
+    yield from _awoken(stack, project)
     yield from _copies(stack, project)
     yield from _logins(stack, project)
     for view in stack.of_type(SCHEDULE):
@@ -243,6 +247,34 @@ def _events(stack: Stack, project: Project) -> Iterator[Need]:
             hint = "an IAMMember of the project that gives it roles/pubsub.publisher"
             deeds = (Deed(_PUBLISH, _OWN),)
             yield Need(view, "matchingCriterias", RULE, callers, words, "publish events", deeds, hint)
+
+
+def _may_mean(grant: View, email: str) -> bool:
+    """Whether a grant on a service or a function may be to an account."""
+    told = str(grant.inputs)
+    return has_unknown(grant.inputs) or email in told or "allUsers" in told or "allAuthenticatedUsers" in told
+
+
+def _awoken(stack: Stack, project: Project) -> Iterator[Need]:
+    """Functions that events start: the account of the trigger receives them, and calls the service that the function
+    is ("Eventarc triggers", "Roles and permissions for Cloud Run functions")."""
+    for view in stack.of_type(_FUNCTION):
+        path, kind = "eventTrigger.serviceAccountEmail", view.text("eventTrigger.eventType") or ""
+        email = view.text(path) or ""
+        who = _as(project, email)
+        if who is None:
+            continue
+        if not any(one.type.startswith(_ON_SERVICES) and _may_mean(one, email) for one in stack.views):
+            yield _invoke(view, path, *who, _OWN)
+        if kind.startswith("google.cloud.") and ".pubsub." not in kind:
+            hint = "an IAMMember with roles/eventarc.eventReceiver"
+            deeds = (Deed("eventarc.events.receiveEvent", _OWN),)
+            yield Need(view, path, RULE, who[1], who[0], "receive events", deeds, hint)
+        if ".storage.object." in kind:
+            words, callers = agents(stack, "storage", "Cloud Storage")
+            hint = "an IAMMember of the project that gives it roles/pubsub.publisher"
+            deeds = (Deed(_PUBLISH, _OWN),)
+            yield Need(view, "eventTrigger.eventType", RULE, callers, words, "publish events", deeds, hint)
 
 
 def _copies(stack: Stack, project: Project) -> Iterator[Need]:

@@ -1,0 +1,30 @@
+"""Entry points of functions in Python, whose archive the program writes itself.
+
+Source: Cloud Run functions, "Write event-driven functions" and "Source directory structure": `main.py` and the function
+in it that `entryPoint` names; the build fails without, 2026-11.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from trainyard.recorded.read import follow
+from trainyard.rehearsal.context import Stack
+from trainyard.rehearsal.works.programs.sources import check_python
+
+_OBJECT: Final = "gcp:storage/bucketObject:BucketObject"
+_FUNCTIONS: Final = (
+    ("gcp:cloudfunctionsv2/function:Function", "buildConfig.", "source.storageSource.object"),
+    ("gcp:cloudfunctions/function:Function", "", "sourceArchiveObject"),
+)
+
+
+def check(stack: Stack) -> None:
+    """Every function whose archive is recorded."""
+    for type_, at, path in _FUNCTIONS:
+        for view in stack.of_type(type_):
+            archive, entry = view.referred(f"{at}{path}", _OBJECT), view.text(f"{at}entryPoint")
+            own = view.has(f"{at}environmentVariables.GOOGLE_FUNCTION_SOURCE")
+            if archive is not None and entry and (view.text(f"{at}runtime") or "").startswith("python") and not own:
+                assets = follow(archive.inputs, "source", "assets")
+                check_python(view, f"{at}entryPoint", assets, "main.py", entry)
