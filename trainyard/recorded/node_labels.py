@@ -24,8 +24,9 @@ from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.node_groups import EKS_NODE_GROUP, GKE_NODE_POOL, NODE_GROUP_TYPES, NodeGroup, node_group
 from trainyard.recorded.read import UnknownInput, UnreadableInput, is_on, value_at
 from trainyard.recorded.resources import Resources
+from trainyard.recorded.types import AUTOSCALING_GROUP
 
-OTHER_NODES = ("kubernetes:karpenter.sh/*:NodePool", "aws:autoscaling/group:Group")
+OTHER_NODES = ("kubernetes:karpenter.sh/*:NodePool", AUTOSCALING_GROUP)
 """Types of resources by which nodes join that no node group describes."""
 
 _TYPE_LABELS = (INSTANCE_TYPE_LABEL, "beta.kubernetes.io/instance-type")

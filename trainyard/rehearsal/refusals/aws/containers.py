@@ -13,14 +13,12 @@ from typing import Any, Final
 
 from trainyard.problems import nearest
 from trainyard.recorded.read import as_number
+from trainyard.recorded.types import ECS_SERVICE, SCALING_POLICY, SCALING_TARGET
 from trainyard.rehearsal.context import View, listed, show
 from trainyard.rehearsal.refusals.aws.texts import TASK, read
 from trainyard.rehearsal.refusals.rules import Rules
 
-SERVICE: Final = "aws:ecs/service:Service"
 TARGET_GROUP: Final = "aws:lb/targetGroup:TargetGroup"
-_SCALED: Final = "aws:appautoscaling/target:Target"
-_SCALING: Final = "aws:appautoscaling/policy:Policy"
 _GIB: Final = 1024
 _SIZES: Final = {
     256: (512, 1024, 2048),
@@ -241,7 +239,7 @@ def scaled(view: View) -> None:
     form, named = _RESOURCES.get(service or "", ("", "")), view.text("resourceId")
     if form[0] and named is not None and not re.fullmatch(form[0], named):
         view.error("scaling-target", "resourceId", f"got {show(named)}", allowed=form[1])
-    if view.type != _SCALING:
+    if view.type != SCALING_POLICY:
         return
     kind = view.text("policyType") or "StepScaling"
     wanted = {
@@ -261,4 +259,4 @@ def scaled(view: View) -> None:
         )
 
 
-RULES: Final[Rules] = {task: (TASK,), service: (SERVICE,), scaled: (_SCALED, _SCALING)}
+RULES: Final[Rules] = {task: (TASK,), service: (ECS_SERVICE,), scaled: (SCALING_TARGET, SCALING_POLICY)}

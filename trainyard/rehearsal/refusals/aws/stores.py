@@ -11,16 +11,18 @@ import re
 from typing import Final
 
 from trainyard.recorded.read import as_number
+from trainyard.recorded.types import (
+    AUTOSCALING_SCHEDULE,
+    HTTP_INTEGRATION,
+    SAGEMAKER_ENDPOINT_CONFIGURATION,
+    SEARCH_DOMAIN,
+)
 from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.refusals.rules import Rules
 
 _CACHE: Final = "aws:elasticache/replicationGroup:ReplicationGroup"
 _PARAMETERS: Final = "aws:elasticache/parameterGroup:ParameterGroup"
-_SEARCH: Final = "aws:opensearch/domain:Domain"
 _ROUTE: Final = "aws:apigatewayv2/route:Route"
-_INTEGRATION: Final = "aws:apigatewayv2/integration:Integration"
-_SCHEDULED: Final = "aws:autoscaling/schedule:Schedule"
-_VARIANTS: Final = "aws:sagemaker/endpointConfiguration:EndpointConfiguration"
 _NODES_OF_A_CACHE: Final = (
     "numCacheClusters",
     "numNodeGroups",
@@ -197,9 +199,9 @@ def variants(view: View) -> None:
 
 RULES: Final[Rules] = {
     cache: (_CACHE,),
-    search: (_SEARCH,),
+    search: (SEARCH_DOMAIN,),
     route: (_ROUTE,),
-    integration: (_INTEGRATION,),
-    scheduled: (_SCHEDULED,),
-    variants: (_VARIANTS,),
+    integration: (HTTP_INTEGRATION,),
+    scheduled: (AUTOSCALING_SCHEDULE,),
+    variants: (SAGEMAKER_ENDPOINT_CONFIGURATION,),
 }

@@ -14,7 +14,15 @@ from typing import Any, Final
 
 from trainyard.catalog import gcp as catalog
 from trainyard.problems import nearest
-from trainyard.recorded.types import GCP_EDITOR_TEMPLATE
+from trainyard.recorded.types import (
+    GCP_BUCKET,
+    GCP_BUDGET,
+    GCP_EDITOR_TEMPLATE,
+    GCP_IMAGE_REPOSITORY,
+    GCP_KEY_RING,
+    GCP_LOG_METRIC,
+    GCP_NOTIFICATION_CHANNEL,
+)
 from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.refusals.rules import EVERY_TYPE, Rules
 
@@ -55,9 +63,9 @@ _FREE: Final = (
 )
 """Maps whose keys are the user's own, or another's words: nothing in them is read by its name."""
 _NO_LABELS: Final = (
-    "gcp:monitoring/notificationChannel:NotificationChannel",
-    "gcp:logging/metric:Metric",
-    "gcp:billing/budget:Budget",
+    GCP_NOTIFICATION_CHANNEL,
+    GCP_LOG_METRIC,
+    GCP_BUDGET,
 )
 """Types whose `labels` are something else."""
 _REGIONAL: Final = {
@@ -82,7 +90,7 @@ _ZONAL: Final = {
     "gcp:parallelstore/instance:Instance": "location",
 }
 """Types of one zone, with the input that names it."""
-_NO_ZONE: Final = ("gcp:kms/keyRing:KeyRing", "gcp:artifactregistry/repository:Repository")
+_NO_ZONE: Final = (GCP_KEY_RING, GCP_IMAGE_REPOSITORY)
 """Types of a region or of several, never of a zone."""
 
 
@@ -272,7 +280,7 @@ def labels(view: View) -> None:
         if len(given) > 64:
             view.error("gcp-label", path, f"{len(given)} labels", allowed="at most 64")
         for key, value in given.items():
-            odd = view.type != _BUCKET and re.match(r"[0-9_-]", str(key)) is not None
+            odd = view.type != GCP_BUCKET and re.match(r"[0-9_-]", str(key)) is not None
             if odd or not re.fullmatch(rf"{_LETTER}{{1,63}}", str(key)):
                 allowed = "1 to 63 of a-z, 0-9, '_' and '-', a letter first"
                 view.error("gcp-label", path, f"key {show(key)}", allowed=allowed)
@@ -291,7 +299,6 @@ def _label_maps(view: View) -> Iterator[str]:
                 yield f"{above}.{key}"
 
 
-_BUCKET: Final = "gcp:storage/bucket:Bucket"
 _LETTER: Final = r"(?:[a-z0-9_-]|[^\x00-\x7f])"
 """What labels are made of: letters of other alphabets may be in them."""
 

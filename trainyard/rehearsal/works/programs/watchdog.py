@@ -12,12 +12,11 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from trainyard.recorded.types import GCP_ALERT_POLICY, GCP_LOG_METRIC, SNS_TOPIC
+from trainyard.recorded.types import GCP_ALERT_POLICY, GCP_LOG_METRIC, METRIC_ALARM, SNS_TOPIC
 from trainyard.rehearsal.context import Stack, View, listed
 from trainyard.rehearsal.works.references.kubernetes.alert_routes import configurations
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
 
-_ALARM: Final = "aws:cloudwatch/metricAlarm:MetricAlarm"
 _UNITS: Final = {"ms": 0.001, "s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800, "y": 31_536_000}
 _SIGN: Final = "Watchdog"
 _BELOW: Final = ("LessThanThreshold", "LessThanOrEqualToThreshold")
@@ -35,7 +34,7 @@ def check(stack: Stack, cluster: Cluster) -> None:
                 for view in stack.of_type(SNS_TOPIC)
                 if view.text("arn") in topics or view.resource.outputs.get("arn") in topics
             }
-            for alarm in stack.of_type(_ALARM):
+            for alarm in stack.of_type(METRIC_ALARM):
                 if (
                     alarm.text("dimensions.TopicName") in names - {None}
                     and alarm.text("metricName") == "NumberOfMessagesPublished"

@@ -18,14 +18,16 @@ from trainyard.recorded.types import (
     DATABASE,
     DATABASE_CLUSTER,
     DATABASE_SUBNETS,
+    ECS_SERVICE,
     EFS_ACCESS_POINT,
     EFS_MOUNT_TARGET,
     FUNCTION,
+    LISTENER_RULE,
     LOAD_BALANCER,
 )
 from trainyard.rehearsal.context import Stack, View, listed
-from trainyard.rehearsal.refusals.aws.balancers import LISTENER, LISTENER_RULE
-from trainyard.rehearsal.refusals.aws.containers import SERVICE, TARGET_GROUP, containers
+from trainyard.rehearsal.refusals.aws.balancers import LISTENER
+from trainyard.rehearsal.refusals.aws.containers import TARGET_GROUP, containers
 from trainyard.rehearsal.refusals.aws.texts import TASK
 from trainyard.rehearsal.works.flows.addresses import Addresses
 from trainyard.rehearsal.works.flows.model import Place, Port
@@ -91,10 +93,10 @@ _ENGINES: Final = (
 def check(network: Network) -> None:
     """Every service and every function."""
     stack = network.stack
-    if not stack.of_type(SERVICE) and not stack.of_type(FUNCTION):
+    if not stack.of_type(ECS_SERVICE) and not stack.of_type(FUNCTION):
         return
     groups = Groups(network)
-    for service in stack.of_type(SERVICE):
+    for service in stack.of_type(ECS_SERVICE):
         task = service.referred("taskDefinition", TASK)
         inner = _place(
             network,

@@ -13,16 +13,25 @@ from fnmatch import fnmatchcase
 from typing import Any, Final
 
 from trainyard.recorded.types import (
+    AUTOSCALING_GROUP,
+    DATASYNC_TASK,
+    DNS_RECORD,
     EBS_VOLUME,
     EC2_INSTANCE,
+    ECS_SERVICE,
+    EKS_NODE_GROUP,
     FUNCTION,
     FUNCTION_PERMISSION,
+    HTTP_INTEGRATION,
+    LAUNCH_TEMPLATE,
+    LISTENER_RULE,
     LOG_RESOURCE_POLICY,
     QUEUE,
+    SEARCH_DOMAIN,
 )
 from trainyard.rehearsal.context import Stack, View, expand, listed, show
-from trainyard.rehearsal.refusals.aws.balancers import LISTENER, LISTENER_RULE
-from trainyard.rehearsal.refusals.aws.containers import SERVICE, TARGET_GROUP
+from trainyard.rehearsal.refusals.aws.balancers import LISTENER
+from trainyard.rehearsal.refusals.aws.containers import TARGET_GROUP
 from trainyard.rehearsal.refusals.aws.front_doors import INTEGRATION, METHOD
 from trainyard.rehearsal.refusals.aws.texts import read
 
@@ -34,12 +43,8 @@ _REST: Final = "aws:apigateway/restApi:RestApi"
 _RESOURCE: Final = "aws:apigateway/resource:Resource"
 _REST_STAGE: Final = "aws:apigateway/stage:Stage"
 _STAGE: Final = "aws:apigatewayv2/stage:Stage"
-_INTEGRATION: Final = "aws:apigatewayv2/integration:Integration"
 _CERTIFICATE: Final = "aws:acm/certificate:Certificate"
 _VALIDATION: Final = "aws:acm/certificateValidation:CertificateValidation"
-_TEMPLATE: Final = "aws:ec2/launchTemplate:LaunchTemplate"
-_GROUP: Final = "aws:autoscaling/group:Group"
-_NODES: Final = "aws:eks/nodeGroup:NodeGroup"
 
 
 def check(stack: Stack) -> None:
@@ -57,9 +62,9 @@ def check(stack: Stack) -> None:
             )
     for certificate in stack.of_type(_CERTIFICATE):
         _certificate(stack, certificate)
-    for integration in stack.of_type(_INTEGRATION):
+    for integration in stack.of_type(HTTP_INTEGRATION):
         _called(stack, integration)
-    for service in stack.of_type(SERVICE):
+    for service in stack.of_type(ECS_SERVICE):
         _balanced(stack, service)
     _logs(stack)
     for function in stack.of_type(FUNCTION):
@@ -69,8 +74,8 @@ def check(stack: Stack) -> None:
 
 
 _LOGGED: Final = (
-    ("aws:datasync/task:Task", "cloudwatchLogGroupArn", "datasync.amazonaws.com"),
-    ("aws:opensearch/domain:Domain", "logPublishingOptions[].cloudwatchLogGroupArn", "es.amazonaws.com"),
+    (DATASYNC_TASK, "cloudwatchLogGroupArn", "datasync.amazonaws.com"),
+    (SEARCH_DOMAIN, "logPublishingOptions[].cloudwatchLogGroupArn", "es.amazonaws.com"),
     ("aws:route53/queryLog:QueryLog", "cloudwatchLogGroupArn", "route53.amazonaws.com"),
 )
 """Who writes to a log group by the account's policy for logs alone."""
@@ -265,7 +270,7 @@ def _snapshots(stack: Stack, policy: View) -> None:
         return
     types = (EBS_VOLUME, EC2_INSTANCE) if "VOLUME" in kinds else (EC2_INSTANCE,)
     made = [view for type_ in types for view in stack.of_type(type_) if not view.resource.read]
-    elsewhere = any(stack.of_type(type_) for type_ in (_TEMPLATE, _GROUP, _NODES))
+    elsewhere = any(stack.of_type(type_) for type_ in (LAUNCH_TEMPLATE, AUTOSCALING_GROUP, EKS_NODE_GROUP))
     if not made or elsewhere or any(view.is_unknown("tags") or view.is_unknown("tagsAll") for view in made):
         return
     held = [{**view.mapping("tags"), **view.mapping("tagsAll"), **view.mapping("volumeTags")} for view in made]
@@ -298,7 +303,7 @@ def _certificate(stack: Stack, certificate: View) -> None:
     proved = any(
         urn in (view.resource.dependencies or ())
         for view in stack.views
-        if view.type in ("aws:route53/record:Record", _VALIDATION) or not view.type.startswith("aws:")
+        if view.type in (DNS_RECORD, _VALIDATION) or not view.type.startswith("aws:")
     )
     arn = _arn(certificate)
     if not proved and any(arn in str(view.inputs) for view in used or stack.of_type(LISTENER)):

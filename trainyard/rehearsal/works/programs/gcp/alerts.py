@@ -12,12 +12,11 @@ from typing import Final
 
 from trainyard.problems import nearest
 from trainyard.recorded.read import as_number, known_texts
-from trainyard.recorded.types import GCP_ALERT_POLICY, GCP_LOG_METRIC, GKE_CLUSTER
+from trainyard.recorded.types import GCP_ALERT_POLICY, GCP_LOG_METRIC, GCP_NOTIFICATION_CHANNEL, GKE_CLUSTER
 from trainyard.rehearsal.context import Stack, View, show
 from trainyard.rehearsal.works.programs.gcp import audit_logs, resource_labels
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
 
-_CHANNEL: Final = "gcp:monitoring/notificationChannel:NotificationChannel"
 _NEAR: Final = 0.85
 _MANY: Final = 10
 """Periods in a row: what is written as often as that is no event, but a state."""
@@ -193,7 +192,7 @@ def _seconds(text: str | None) -> float | None:
 
 def _channels(alert: View, stack: Stack) -> None:
     """A channel that is nearly one of the stack's: the policy is taken back, or tells nobody."""
-    channels = stack.of_type(_CHANNEL)
+    channels = stack.of_type(GCP_NOTIFICATION_CHANNEL)
     made = {str(view.resource.outputs.get("name") or view.resource.id) for view in channels}
     path = "notificationChannels"
     if channels and (alert.lacks(path) or alert.value(path) == []):

@@ -18,11 +18,14 @@ from trainyard.recorded.types import (
     BACKUP_SELECTION,
     BATCH_DEFINITION,
     BATCH_ENVIRONMENT,
+    BUILD_PROJECT,
     EVENT_TARGET,
     FUNCTION,
     INSTANCE_PROFILE,
     ROLE_POLICY,
     ROLE_POLICY_ATTACHMENT,
+    SCHEDULE,
+    SECRET_ROTATION,
     SECRETS_MANAGER_SECRET,
 )
 from trainyard.rehearsal.context import View
@@ -32,9 +35,6 @@ from trainyard.rehearsal.works.rights.aws.needs.places import Places
 from trainyard.rehearsal.works.rights.aws.needs.services import words
 from trainyard.rehearsal.works.rights.aws.recorded_policies import arn_of
 
-_ROTATION: Final = "aws:secretsmanager/secretRotation:SecretRotation"
-_PROJECT: Final = "aws:codebuild/project:Project"
-_SCHEDULE: Final = "aws:scheduler/schedule:Schedule"
 _TURNED_BY: Final = tuple(
     f"secretsmanager:{action}"
     for action in ("DescribeSecret", "GetSecretValue", "PutSecretValue", "UpdateSecretVersionStage")
@@ -56,13 +56,13 @@ _RESTORES: Final = frozenset({"AWSBackupServiceRolePolicyForRestores", "AWSBacku
 
 def needs(places: Places) -> Iterator[Need]:
     """Needs of rotations and schedules; a plan that may only restore is told at once."""
-    for rotation in places.stack.of_type(_ROTATION):
+    for rotation in places.stack.of_type(SECRET_ROTATION):
         yield from _turned(places, rotation)
-    for schedule in places.stack.of_type(_SCHEDULE):
+    for schedule in places.stack.of_type(SCHEDULE):
         yield from _called(places, schedule, "target.roleArn", schedule.text("target.arn"))
     for target in places.stack.of_type(EVENT_TARGET):
         yield from _called(places, target, "roleArn", target.text("arn"))
-    for project in places.stack.of_type(_PROJECT):
+    for project in places.stack.of_type(BUILD_PROJECT):
         yield from _built(places, project)
     for environment in places.stack.of_type(BATCH_ENVIRONMENT):
         yield from _joined(places, environment)
