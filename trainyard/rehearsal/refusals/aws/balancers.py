@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from trainyard.recorded.read import as_number, follow
+from trainyard.recorded.read import as_number
 from trainyard.recorded.types import DNS_RECORD, DNS_ZONE, LISTENER_RULE, LOAD_BALANCER, SUBNET
 from trainyard.rehearsal.context import View, show
-from trainyard.rehearsal.refusals.aws.containers import TARGET_GROUP
+from trainyard.rehearsal.refusals.aws.containers import TARGET_GROUP, target_groups
 from trainyard.rehearsal.refusals.rules import Rules
 
 LISTENER: Final = "aws:lb/listener:Listener"
@@ -130,8 +130,7 @@ def listener(view: View) -> None:
 
 
 def _groups(view: View) -> list[View]:
-    arns = {follow(entry, "targetGroupArn") for key in ("defaultActions", "actions") for _, entry in view.items(key)}
-    return [one for one in view.stack.of_type(TARGET_GROUP) if one.resource.outputs.get("arn") in arns - {None}]
+    return target_groups(view, "defaultActions", "actions")
 
 
 _NEEDS: Final = {

@@ -14,7 +14,7 @@ from typing import Any, Final
 from trainyard.problems import nearest
 from trainyard.recorded.read import as_number
 from trainyard.recorded.types import ECS_SERVICE, SCALING_POLICY, SCALING_TARGET
-from trainyard.rehearsal.context import View, listed, show
+from trainyard.rehearsal.context import Stack, View, listed, show
 from trainyard.rehearsal.refusals.aws.texts import TASK, read
 from trainyard.rehearsal.refusals.rules import Rules
 
@@ -175,7 +175,7 @@ def service(view: View) -> None:
                     f"got {port:g}, which container {name} does not map",
                     allowed=shown or "a port in its portMappings",
                 )
-        group = _group(view, entry.get("targetGroupArn"))
+        group = target_group(view.stack, entry.get("targetGroupArn"))
         if group is None or mode != "awsvpc" or group.is_unknown("targetType"):
             continue
         if (group.text("targetType") or "instance") == "instance":
@@ -183,15 +183,20 @@ def service(view: View) -> None:
             group.error("ecs-service", "targetType", told, allowed="ip")
 
 
-def _group(view: View, arn: Any) -> View | None:
-    return next(
-        (
-            one
-            for one in view.stack.of_type(TARGET_GROUP)
-            if isinstance(arn, str) and one.resource.outputs.get("arn") == arn
-        ),
-        None,
-    )
+def target_group(stack: Stack, arn: Any) -> View | None:
+    """The group of targets that has this ARN; None where it is no text, or none of the stack's."""
+    return stack.once(_target_groups).get(arn) if isinstance(arn, str) else None
+
+
+def target_groups(view: View, *paths: str) -> list[View]:
+    """The groups that the entries of its lists at `paths` name by `targetGroupArn`, each once."""
+    named = (target_group(view.stack, entry.get("targetGroupArn")) for path in paths for _, entry in view.items(path))
+    return list({group.resource.urn: group for group in named if group is not None}.values())
+
+
+def _target_groups(stack: Stack) -> dict[str, View]:
+    groups = ((view.resource.outputs.get("arn"), view) for view in stack.of_type(TARGET_GROUP))
+    return {arn: view for arn, view in groups if isinstance(arn, str)}
 
 
 _RESOURCES: Final = {

@@ -31,7 +31,7 @@ from trainyard.recorded.types import (
 )
 from trainyard.rehearsal.context import Stack, View, expand, listed, show
 from trainyard.rehearsal.refusals.aws.balancers import LISTENER
-from trainyard.rehearsal.refusals.aws.containers import TARGET_GROUP
+from trainyard.rehearsal.refusals.aws.containers import target_group
 from trainyard.rehearsal.refusals.aws.front_doors import INTEGRATION, METHOD
 from trainyard.rehearsal.refusals.aws.texts import read
 
@@ -371,7 +371,7 @@ def _balanced(stack: Stack, service: View) -> None:
         return
     for path, entry in service.items("loadBalancers"):
         arn = entry.get("targetGroupArn")
-        group = next((view for view in stack.of_type(TARGET_GROUP) if isinstance(arn, str) and _arn(view) == arn), None)
+        group = target_group(stack, arn)
         if group is not None and not group.resource.read and str(arn) not in said:
             service.warning(
                 "reference-target-group",
