@@ -14,7 +14,7 @@ from typing import Any, Final
 from trainyard.problems import nearest
 from trainyard.recorded.read import as_number
 from trainyard.recorded.types import ECS_SERVICE, SCALING_POLICY, SCALING_TARGET
-from trainyard.rehearsal.context import Stack, View, listed, show
+from trainyard.rehearsal.context import Stack, View, by_name, listed, show
 from trainyard.rehearsal.refusals.aws.texts import TASK, read
 from trainyard.rehearsal.refusals.rules import Rules
 
@@ -153,17 +153,17 @@ def service(view: View) -> None:
         view.error(
             "ecs-service", "launchType", f"is FARGATE, and its task is for {', '.join(kinds)}", allowed="FARGATE"
         )
-    known = {one.get("name"): one for one in containers(definition)}
+    known = by_name(containers(definition))
     for path, entry in view.items("loadBalancers"):
         name, port = entry.get("containerName"), as_number(entry.get("containerPort"))
-        container = known.get(name)
+        container = known.get(str(name))
         if known and isinstance(name, str) and container is None:
             view.error(
                 "ecs-service",
                 f"{path}.containerName",
                 f"got {show(name)}, which is no container of its task",
-                allowed=", ".join(map(str, known)),
-                hint=nearest(name, [str(one) for one in known]),
+                allowed=", ".join(known),
+                hint=nearest(name, known),
             )
         if container is not None and port is not None:
             ports = [as_number(one.get("containerPort")) for one in _dicts(container.get("portMappings"))]

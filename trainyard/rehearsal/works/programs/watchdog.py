@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from trainyard.recorded.types import GCP_ALERT_POLICY, GCP_LOG_METRIC, METRIC_ALARM, SNS_TOPIC
-from trainyard.rehearsal.context import Stack, View, listed
+from trainyard.rehearsal.context import Stack, View, by_name, listed
 from trainyard.rehearsal.works.references.kubernetes.alert_routes import configurations
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
 
@@ -94,7 +94,7 @@ def _alerts(stack: Stack, seconds: float) -> None:
 
 def _signs(config: Mapping[str, Any]) -> Iterator[tuple[float, Mapping[str, Any]]]:
     """How often a receiver is sent the sign of life."""
-    receivers = {one.get("name"): one for one in listed(config.get("receivers")) if isinstance(one, Mapping)}
+    receivers = by_name(config.get("receivers"))
     root = config.get("route")
     for route, above in _routes(root, {}):
         matchers = [*listed(route.get("matchers")), *(f"{k}={v}" for k, v in _pairs(route.get("match")))]
@@ -102,7 +102,7 @@ def _signs(config: Mapping[str, Any]) -> Iterator[tuple[float, Mapping[str, Any]
             merged = {**above, **route}
             repeat = _seconds(merged.get("repeat_interval", "4h"))
             group = _seconds(merged.get("group_interval", "5m"))
-            receiver = receivers.get(merged.get("receiver"))
+            receiver = receivers.get(str(merged.get("receiver")))
             if repeat and group and receiver is not None:
                 yield math.ceil(repeat / group) * group, receiver
 

@@ -14,6 +14,7 @@ from ipaddress import ip_address, ip_network
 from typing import Any, Final
 
 from trainyard.recorded.model import UNKNOWN
+from trainyard.recorded.read import as_number
 from trainyard.recorded.types import (
     GCP_BACKEND,
     GCP_FIREWALL,
@@ -228,8 +229,9 @@ def _about(entry: Mapping[str, Any], port: int) -> bool:
     ports = [str(text) for text in entry.get("ports") or ()]
     for text in ports:
         first, _, last = text.partition("-")
-        if int(first) <= port <= int(last or first):
-            return True
+        ends = as_number(first), as_number(last or first)
+        if ends[0] is None or ends[1] is None or ends[0] <= port <= ends[1]:
+            return True  # of what is no port the check of values tells
     return not ports
 
 
