@@ -58,6 +58,7 @@ _KEYS: Final = (
     "user-data", "windows-startup-script-ps1",
 )  # fmt: skip
 """Keys of metadata that Google's images read."""
+_SAY_WHO: Final = {"authorization", "x-goog-api-key"}
 _SAME_KEY: Final = 0.92
 _SCOPES: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
     "roles/logging.logWriter": ("send logs", ("logging-write", "logging.write", "logging.admin")),
@@ -120,9 +121,16 @@ def _token(view: View) -> None:
     elif _OF_RUN.match(uri) and view.has(oauth):
         words = "a service of Cloud Run is called with a token of OAuth, and refuses it"
         view.error("programs-token", oauth, words, allowed="oidcToken")
-    elif _OF_GOOGLE.match(uri) and view.lacks(oauth) and view.lacks("httpTarget.headers") and not _KEY.search(uri):
+    elif _OF_GOOGLE.match(uri) and view.lacks(oauth) and not _has_headers_of_its_own(view) and not _KEY.search(uri):
         words = "is missing: an API of Google's is called by nobody in particular, and refuses it"
         view.error("programs-token", oauth, words, allowed="oauthToken with an account")
+
+
+def _has_headers_of_its_own(view: View) -> bool:
+    """Whether a call says by itself who calls, or may: a header of a token or a key."""
+    headers = "httpTarget.headers"
+    names = {str(name).lower() for name in view.mapping(headers)}
+    return view.is_unknown(headers) or view.is_secret(headers) or not names.isdisjoint(_SAY_WHO)
 
 
 def _laid_aside(stack: Stack) -> None:
