@@ -66,6 +66,7 @@ _NO_LABELS: Final = (
     GCP_NOTIFICATION_CHANNEL,
     GCP_LOG_METRIC,
     GCP_BUDGET,
+    "gcp:cloudidentity/group:Group",
 )
 """Types whose `labels` are something else."""
 _REGIONAL: Final = {
@@ -164,9 +165,14 @@ def _location(view: View, path: str, text: str) -> None:
             _zone(view, path, text)
     elif REGION.fullmatch(text.lower()):
         _region(view, path, text.lower())
-    elif text.lower() not in wider and text != "-":
+    elif text.lower() not in wider and text != "-" and not _of_another_cloud(view, text):
         allowed = f"a region, or {', '.join(wider)}" if wider is not WIDER else "a region, a zone or a multi-region"
         view.error("gcp-location", path, show(text), allowed=allowed, hint=_near(text))
+
+
+def _of_another_cloud(view: View, text: str) -> bool:
+    """Whether it is a region of AWS or Azure, as BigQuery Omni has them: aws-us-east-1, azure-eastus2."""
+    return view.type.startswith("gcp:bigquery/") and re.fullmatch(r"(aws|azure)-[a-z0-9-]+", text.lower()) is not None
 
 
 def _near(text: str) -> str:

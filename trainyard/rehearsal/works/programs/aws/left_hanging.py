@@ -8,6 +8,7 @@ Guide, "Use load balancing" (a group of targets needs a load balancer before a s
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from typing import Any, Final
@@ -20,8 +21,11 @@ from trainyard.recorded.types import (
     EC2_INSTANCE,
     ECS_SERVICE,
     EKS_NODE_GROUP,
+    EVENT_SOURCE_MAPPING,
     FUNCTION,
     FUNCTION_PERMISSION,
+    FUNCTION_URL,
+    HTTP_API,
     HTTP_INTEGRATION,
     LAUNCH_TEMPLATE,
     LISTENER_RULE,
@@ -64,6 +68,9 @@ def check(stack: Stack) -> None:
         _certificate(stack, certificate)
     for integration in stack.of_type(HTTP_INTEGRATION):
         _called(stack, integration)
+        _awaited(stack, integration, "integrationUri")
+    for integration in stack.of_type(INTEGRATION):
+        _awaited(stack, integration, "uri")
     for service in stack.of_type(ECS_SERVICE):
         _balanced(stack, service)
     _logs(stack)
@@ -344,6 +351,47 @@ def _called(stack: Stack, integration: View) -> None:
             allowed="a lambda.Permission for apigateway.amazonaws.com"
             + (f" with qualifier {qualifier}" if qualifier else ""),
         )
+
+
+def _awaited(stack: Stack, integration: View, path: str) -> None:
+    """A function that an API alone calls is waited for as long as the API waits: what takes longer is answered with an
+    error, while the function goes on and is paid for. Others that call it may wait for longer."""
+    uri, at_once = integration.text(path) or "", any("InvocationType" in text for _, text in integration.known_texts)
+    api = integration.referred("apiId", HTTP_API)
+    unsaid = 30_000 if api is not None and api.text("protocolType") == "HTTP" else 29_000
+    waits = unsaid if integration.lacks("timeoutMilliseconds") else integration.number("timeoutMilliseconds")
+    for function in stack.of_type(FUNCTION) if waits is not None and uri and not at_once else ():
+        arn = _arn(function)
+        may = 3 if function.lacks("timeout") else function.number("timeout")
+        if not arn or not re.search(rf"{re.escape(arn)}(?![\w-])", uri) or function.resource.read or may is None:
+            continue
+        if waits is not None and may * 1000 > waits and _is_called_by_apis_alone(stack, function):
+            function.warning(
+                "programs-timeout",
+                "timeout",
+                f"is {may:g} s, and {integration.name} waits for {waits / 1000:g} s: what takes longer is an error to "
+                "whoever asks, and goes on all the same",
+                allowed=f"at most {waits / 1000:g}",
+            )
+
+
+def _is_called_by_apis_alone(stack: Stack, function: View) -> bool:
+    let = [view for view in stack.of_type(FUNCTION_PERMISSION) if _names(view, "function", function)]
+    others = [view for type_ in (EVENT_SOURCE_MAPPING, FUNCTION_URL) for view in stack.of_type(type_)]
+    return (
+        bool(let)
+        and all(view.text("principal") == "apigateway.amazonaws.com" for view in let)
+        and not any(_names(view, "functionName", function) for view in others)
+    )
+
+
+def _names(view: View, path: str, function: View) -> bool:
+    """Whether an input names a function, or may."""
+    return (
+        view.is_unknown(path)
+        or function.resource.urn in view.resource.property_dependencies.get(path, ())
+        or view.text(path) in (function.text("name"), _arn(function))
+    )
 
 
 def _lets(view: View, qualifier: str) -> bool:
