@@ -155,6 +155,8 @@ def _location(view: View, path: str, text: str) -> None:
     if text != text.lower() and not view.type.startswith(_ANY_CASE):
         view.error("gcp-location", path, show(text), allowed=text.lower())
         return
+    if _of_another_cloud(view, text):
+        return
     own = _REGIONAL.get(view.type) == path, _ZONAL.get(view.type) == path
     if own[0] and not REGION.fullmatch(text):
         view.error("gcp-location", path, show(text), allowed="a region, like europe-west4", hint=_near(text))
@@ -165,7 +167,7 @@ def _location(view: View, path: str, text: str) -> None:
             _zone(view, path, text)
     elif REGION.fullmatch(text.lower()):
         _region(view, path, text.lower())
-    elif text.lower() not in wider and text != "-" and not _of_another_cloud(view, text):
+    elif text.lower() not in wider and text != "-":
         allowed = f"a region, or {', '.join(wider)}" if wider is not WIDER else "a region, a zone or a multi-region"
         view.error("gcp-location", path, show(text), allowed=allowed, hint=_near(text))
 
