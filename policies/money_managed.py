@@ -15,10 +15,8 @@ from trainyard.policies.stack_settings import setting
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.read import as_number, is_set, list_at, mappings_at, text_at, value_at
 from trainyard.recorded.resources import Resources
-from trainyard.recorded.types import AWS_BUDGET
+from trainyard.recorded.types import AWS_BUDGET, GCP_QUOTA_OVERRIDE, MLFLOW_SERVER
 from trainyard.rehearsal.works.managed.aws.editors import DOMAIN
-from trainyard.rehearsal.works.managed.aws.tracking import SERVER
-from trainyard.rehearsal.works.managed.gcp.jobs import OVERRIDE
 
 _TAGGED: Final = ("TagKeyValue", "CostCategory")
 """Filters of a budget by what somebody wrote on things."""
@@ -29,7 +27,7 @@ _GPU_QUOTAS: Final = frozenset(vertex_quota(gpu, spot=spot) for gpu in VERTEX_QU
 @stack_rule(
     "jobs-without-ceilings",
     "Whoever may send jobs of managed training is held below ceilings that are asked when a job is sent.",
-    types=(*RIGHTS, MANAGED, OVERRIDE, *CUSTOM_ROLES, *MEMBERS),
+    types=(*RIGHTS, MANAGED, GCP_QUOTA_OVERRIDE, *CUSTOM_ROLES, *MEMBERS),
     severity=Severity.HIGH,
     controls=("NIST 800-53r5 AC-6", "ISO 27001:2022 A.8.6"),
     fix="Keep the roles of managed training as they are; name machines in managed.trainingTypes.",
@@ -43,7 +41,7 @@ def jobs_without_ceilings(resources: Resources, _: Config) -> Iterator[StackViol
     if not senders:
         return
     closed = {}
-    for override in resources.of(OVERRIDE):
+    for override in resources.of(GCP_QUOTA_OVERRIDE):
         metric = unquote(text_at(override.inputs, "metric") or "").rpartition("/")[2]
         if metric not in _GPU_QUOTAS or as_number(value_at(override.inputs, "overrideValue")) != 0:
             continue
@@ -63,7 +61,7 @@ def jobs_without_ceilings(resources: Resources, _: Config) -> Iterator[StackViol
 @resource_rule(
     "tracking-server-by-the-hour",
     "Runs are tracked by what costs nothing while nobody trains.",
-    types=(SERVER,),
+    types=(MLFLOW_SERVER,),
     severity=Severity.MEDIUM,
     controls=("ISO 27001:2022 A.8.6",),
     fix="Use the MLflow App of managed training, which is not paid for by the hour (mlflow.enabled).",

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from typing import Final
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs
 
 from pulumi import Config as PulumiConfig
 from pulumi_policy import Severity
@@ -20,6 +20,7 @@ from trainyard.conventions.state import BACKEND, READ, SECRETS_PROVIDER, STATE
 from trainyard.policies.residency import REGIME, allowed_regions
 from trainyard.policies.rules import Config, NotApplicable, StackViolation, stack_rule
 from trainyard.policies.stack_settings import setting
+from trainyard.recorded.read import split_url
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import AWS_PROVIDER, GCP_PROVIDER, KUBERNETES_PROVIDER
 
@@ -78,9 +79,8 @@ def state_outside_residency(_: Resources, config: Config) -> Iterator[StackViola
 
 def state_place(url: str) -> tuple[str, str]:
     """The region that a backend is in, empty where its URL does not say; and what it is, without what may be secret."""
-    try:
-        parts = urlsplit(url)
-    except ValueError:
+    parts = split_url(url)
+    if parts is None:
         return "", "a place that no URL tells"
     if not url or parts.hostname in PULUMI_CLOUD_HOSTS:
         return PULUMI_CLOUD

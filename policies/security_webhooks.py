@@ -5,13 +5,12 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Iterator
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 from pulumi_policy import Severity
 
 from trainyard.policies.rules import Config, StackViolation, stack_rule
 from trainyard.policies.teams import team_namespaces
-from trainyard.recorded.read import list_at, mappings_at, texts_at, value_at
+from trainyard.recorded.read import list_at, mappings_at, split_url, texts_at, value_at
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import MUTATING_WEBHOOKS, NAMESPACE, VALIDATING_WEBHOOKS
 
@@ -43,8 +42,9 @@ def admission_by_outsiders(resources: Resources, config: Config) -> Iterator[Sta
             if not _about_everybody(webhook):
                 continue
             name, url = value_at(webhook, "name"), str(value_at(webhook, "clientConfig", "url", default=""))
-            if url and not _inside(url) and urlsplit(url).hostname not in config["hosts"]:
-                yield found, f"{name} asks {urlsplit(url).hostname}, which is outside of the cluster"
+            host = _host(url)
+            if url and not _inside(host) and host not in config["hosts"]:
+                yield found, f"{name} asks {host or 'nobody that its address tells'}, which is outside of the cluster"
             place = value_at(webhook, "clientConfig", "service", "namespace")
             if place in teams:
                 yield found, f"{name} asks pods of {place}: the team decides for everybody"
@@ -54,9 +54,13 @@ def _about_everybody(webhook: Any) -> bool:
     return any(_OF_EVERYBODY & set(texts_at(rule, "apiGroups")) for rule in list_at(webhook, "rules"))
 
 
-def _inside(url: str) -> bool:
-    """Whether an address is the API server's own machine, or a service of the cluster by its name."""
-    host = urlsplit(url).hostname or ""
+def _host(url: str) -> str:
+    parts = split_url(url)
+    return (parts.hostname if parts is not None else None) or ""
+
+
+def _inside(host: str) -> bool:
+    """Whether a host is the API server's own machine, or a service of the cluster by its name."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:

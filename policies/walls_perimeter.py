@@ -19,11 +19,11 @@ from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import (
     BUCKET,
     BUCKET_POLICY,
-    DNS_FIREWALL,
+    DNS_FIREWALL_ASSOCIATION,
     DNS_FIREWALL_CONFIG,
+    DNS_FIREWALL_NAMES,
     DNS_FIREWALL_RULE,
     DNS_FIREWALL_RULES,
-    DNS_NAMES,
     VPC,
 )
 
@@ -136,7 +136,14 @@ def _denies_others(statement: Any) -> bool:
 @stack_rule(
     "dns-open",
     "Names that nothing in the network needs are not looked up.",
-    types=(VPC, DNS_FIREWALL, DNS_FIREWALL_CONFIG, DNS_FIREWALL_RULE, DNS_FIREWALL_RULES, DNS_NAMES),
+    types=(
+        VPC,
+        DNS_FIREWALL_ASSOCIATION,
+        DNS_FIREWALL_CONFIG,
+        DNS_FIREWALL_RULE,
+        DNS_FIREWALL_RULES,
+        DNS_FIREWALL_NAMES,
+    ),
     severity=Severity.MEDIUM,
     controls=("NIST 800-53r5 SC-7(10)", "ISO 27001:2022 A.8.12"),
     fix="Leave aws.dnsFirewall at block, and name what is needed besides in aws.dnsAllow.",
@@ -150,12 +157,12 @@ def dns_open(resources: Resources, _: Config) -> Iterator[StackViolation]:
         groups = [
             group
             for group in resources.of(DNS_FIREWALL_RULES)
-            for association in resources.referring(group, "firewallRuleGroupId", DNS_FIREWALL)
-            if association in resources.referring(vpc, "vpcId", DNS_FIREWALL)
+            for association in resources.referring(group, "firewallRuleGroupId", DNS_FIREWALL_ASSOCIATION)
+            if association in resources.referring(vpc, "vpcId", DNS_FIREWALL_ASSOCIATION)
         ]
         if not any(set(_about_every_name(resources, group)) == {"BLOCK"} for group in groups):
             yield vpc, "no DNS firewall refuses the names that it does not list"
-    for names in resources.of(DNS_NAMES):
+    for names in resources.of(DNS_FIREWALL_NAMES):
         rules = resources.referring(names, "firewallDomainListId", DNS_FIREWALL_RULE)
         if any(value_at(rule.inputs, "action") != "BLOCK" for rule in rules):
             for name in filter(anybodys, texts_at(names.inputs, "domains")):
@@ -168,7 +175,7 @@ def dns_open(resources: Resources, _: Config) -> Iterator[StackViolation]:
 def _about_every_name(resources: Resources, group: RecordedResource) -> Iterator[str]:
     """What the rules of a group do with whatever name."""
     rules = resources.referring(group, "firewallRuleGroupId", DNS_FIREWALL_RULE)
-    for names in resources.of(DNS_NAMES):
+    for names in resources.of(DNS_FIREWALL_NAMES):
         if "*" in map(str, list_at(names.inputs, "domains")):
             for rule in resources.referring(names, "firewallDomainListId", DNS_FIREWALL_RULE):
                 if rule in rules:

@@ -20,8 +20,8 @@ from tests.stacks.test_order import Order
 from trainyard.catalog import gcp as catalog
 from trainyard.conventions.gcp import VERTEX_QUOTAS, vertex_quota
 from trainyard.recorded.resources import Resources
-from trainyard.recorded.types import GCP_ACCOUNT, GCP_BUCKET, GCP_CRYPTO_KEY
-from trainyard.rehearsal.works.rights.gcp.grants import EDITOR_TEMPLATE, REPOSITORY
+from trainyard.recorded.types import GCP_ACCOUNT, GCP_BUCKET, GCP_CRYPTO_KEY, GCP_IMAGE_REPOSITORY
+from trainyard.rehearsal.works.rights.gcp.grants import EDITOR_TEMPLATE
 from trainyard.rehearsal.works.rights.gcp.members import Caller
 from trainyard.rehearsal.works.rights.gcp.project import full_name, object_name
 from trainyard.rehearsal.works.rights.stack import Rights
@@ -154,7 +154,7 @@ def test_a_key_is_nobody_s_to_use_or_to_destroy(stack):
 
 
 def test_people_bring_images_and_jobs_pull_them(stack):
-    (images,) = stack.resources.of(REPOSITORY)
+    (images,) = stack.resources.of(GCP_IMAGE_REPOSITORY)
     allows(stack.people_may("artifactregistry.repositories.uploadArtifacts", str(images.id)))
     allows(stack.jobs_may("artifactregistry.repositories.downloadArtifacts", str(images.id)))
     refuses(stack.people_may("artifactregistry.repositories.delete", str(images.id)))
@@ -181,7 +181,7 @@ def test_google_s_agent_for_custom_code_loses_its_rights_after_the_first_job(sta
     number = stack.plan["ground"]["project_number"]
     assert removed.inputs["member"] == f"serviceAccount:service-{number}@gcp-sa-aiplatform-cc.iam.gserviceaccount.com"
     order = Order(stack.recorded)
-    (images,) = stack.resources.of(REPOSITORY)
+    (images,) = stack.resources.of(GCP_IMAGE_REPOSITORY)
     for agent in ("gcp-sa-aiplatform", "gcp-sa-aiplatform-cc"):
         caller = Caller(agent, account=f"service-{number}@{agent}.iam.gserviceaccount.com")
         allows(stack.rights.may(caller, "artifactregistry.repositories.downloadArtifacts", str(images.id)))

@@ -23,6 +23,7 @@ from tests.teardown.aws.test_prove import LACKING, seed_interface, seed_volume
 from tests.teardown.states import exported
 from trainyard.account import aws as account_aws
 from trainyard.cli.main import app
+from trainyard.recorded.types import LOG_GROUP
 from trainyard.teardown.aws import end, log_groups
 from trainyard.teardown.destroy import FOLDER
 
@@ -174,7 +175,7 @@ def test_a_run_that_goes_on_knows_the_log_groups_of_what_the_one_before_deleted(
     path = stack.parent / "state-demo.json"
     state = json.loads(path.read_text())
     state["deployment"]["resources"] = [
-        each for each in left(stack) if each["type"] not in ("aws:eks/cluster:Cluster", log_groups.LOG_GROUP)
+        each for each in left(stack) if each["type"] not in ("aws:eks/cluster:Cluster", LOG_GROUP)
     ]
     path.write_text(json.dumps(state))
     (stack / FOLDER / "demo" / "before-20260101T000000000000Z.json").touch()  # killed as Pulumi wrote it

@@ -159,3 +159,29 @@ def test_the_stacks_of_one_client_may_share_all_but_their_name(tmp_path: Path) -
     assert told(project(tmp_path / "b", {"one": same, "two": same})) == {"fleet-one-name": ("one", "two")}
     elsewhere = {**same, "region": "eu-west-1"}
     assert told(project(tmp_path / "c", {"one": same, "two": elsewhere})) == {}
+
+
+def test_a_stack_with_another_client_s_name_is_told(tmp_path: Path) -> None:
+    """All else that two clients may not share is passed over then: they are one by their name."""
+    taken = {**settings("globex"), "client": "acme"}
+    fleet = {"acme-prod": settings("acme"), "globex-prod": taken, "initech-prod": settings("initech")}
+    assert told(project(tmp_path, fleet)) == {"fleet-another-client": ("globex-prod", "acme-prod")}
+
+
+@pytest.mark.parametrize(
+    ("stack", "more"),
+    [
+        pytest.param("acme-research", {}, id="called after the client"),
+        pytest.param("research", {"owner": "ann@acme.example"}, id="one owner"),
+        pytest.param("research", {"alertEmails": ["other@acme.example"]}, id="mail of one house"),
+        pytest.param("research", {"stateBackend": "s3://agency-acme?region=us-east-1"}, id="one place of the state"),
+    ],
+)
+def test_a_second_stack_of_a_client_is_his(tmp_path: Path, stack: str, more: dict[str, Any]) -> None:
+    second = {**settings("globex"), "client": "acme", "environment": "research", **more}
+    assert told(project(tmp_path, {"acme-prod": settings("acme"), stack: second})) == {}
+
+
+def test_of_stacks_that_no_client_gave_a_name_nothing_is_known(tmp_path: Path) -> None:
+    second = {**settings("globex"), "client": "acme"}
+    assert told(project(tmp_path, {"one": settings("acme"), "two": second})) == {}

@@ -674,6 +674,16 @@ CASES = [
         "do not fit: 2 system nodes (m7i.xlarge) have room for 2 servers of 1 cores",
         "raise systemNodes.maxNodes",
     ),
+    (  # Prometheus fills a node, on which no server is: none of the others takes a second one
+        {
+            "systemNodes": keys(min_nodes=1, max_nodes=3),
+            "mlflow": keys(replicas=3, cpu="0.5", memory="1600Mi"),
+            "monitoring": {"cpu": "3.4"},
+        },
+        "mlflow.replicas",
+        "do not fit: 3 system nodes (m7i.xlarge) have room for 3 servers of 0.5 cores",
+        "raise systemNodes.maxNodes",
+    ),
     (
         {"systemNodes": keys(instance_types=["m7i.xlarge", "m7i.large"]), "mlflow": keys(cpu="2")},
         "mlflow.cpu",

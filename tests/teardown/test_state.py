@@ -10,23 +10,20 @@ import pytest
 from tests.conftest import WHOLE
 from tests.teardown.states import exported
 from trainyard.problems import SettingsError
-from trainyard.teardown.kinds import (
+from trainyard.recorded.types import (
     BUCKET,
-    CLUSTER,
+    CLOUD_SQL,
+    DATA_REPOSITORY_ASSOCIATION,
     DATABASE,
+    EKS_CLUSTER,
     GCP_BUCKET,
-    GCP_CLUSTER,
-    GCP_DATABASE,
-    GCP_FOLDER,
-    GCP_KEY,
-    GCP_VAULT,
-    GROUPS,
+    GCP_CRYPTO_KEY,
+    GCP_MANAGED_FOLDER,
+    GKE_CLUSTER,
     KEY,
     LUSTRE,
-    LUSTRE_LINK,
-    PARTS,
-    Group,
 )
+from trainyard.teardown.kinds import GCP_VAULT, GROUPS, PARTS, Group
 from trainyard.teardown.model import Left
 from trainyard.teardown.state import State, dependencies, ending, group_of, waves
 
@@ -121,7 +118,7 @@ def test_a_linked_file_system_goes_and_one_that_is_not_leaves_a_backup(state: St
     assert lustre["inputs"]["skipFinalBackup"] is True
     changed = deepcopy(state.exported)
     changed["deployment"]["resources"] = [
-        each for each in changed["deployment"]["resources"] if each["type"] != LUSTRE_LINK
+        each for each in changed["deployment"]["resources"] if each["type"] != DATA_REPOSITORY_ASSOCIATION
     ]
     after, found = ended(State(changed), *GROUPS)
     assert after.of(LUSTRE)[0]["outputs"]["skipFinalBackup"] is False
@@ -131,7 +128,7 @@ def test_a_linked_file_system_goes_and_one_that_is_not_leaves_a_backup(state: St
 
 def test_the_cluster_is_unprotected(state: State) -> None:
     after, _ = ended(state, *GROUPS)
-    assert all(each["outputs"]["deletionProtection"] is False for each in after.of(CLUSTER))
+    assert all(each["outputs"]["deletionProtection"] is False for each in after.of(EKS_CLUSTER))
 
 
 def test_the_state_given_is_left_as_it_was(state: State) -> None:
@@ -217,13 +214,13 @@ def test_on_google_cloud_nothing_is_lost_by_default(on_google: State) -> None:
     after, found = ended(on_google, *GROUPS)
     assert found.lost == ()
     assert not any(each.get("protect") for each in after.resources)
-    assert all(each["retainOnDelete"] for each in (*after.of(GCP_BUCKET), *after.of(GCP_KEY)))
-    (database,) = after.of(GCP_DATABASE)
+    assert all(each["retainOnDelete"] for each in (*after.of(GCP_BUCKET), *after.of(GCP_CRYPTO_KEY)))
+    (database,) = after.of(CLOUD_SQL)
     assert not database["retainOnDelete"], "its network goes: a backup stays"
     assert database["outputs"]["deletionProtection"] is database["inputs"]["deletionProtection"] is False
     backup = Left("BackupRun", "17", "name", None, made_of=database["id"])
     assert any(each.is_of(backup) for each in found.kept)
-    (cluster,) = after.of(GCP_CLUSTER)
+    (cluster,) = after.of(GKE_CLUSTER)
     assert (cluster["retainOnDelete"], cluster["outputs"]["deletionProtection"]) == (False, False)
     assert not any("secret" in each.kind.lower() or "Cluster" in each.kind for each in found.kept)
 
@@ -233,22 +230,24 @@ def test_on_google_cloud_what_stays_can_be_read_still(on_google: State) -> None:
     after, _ = ended(on_google, "data")
     stays = names([each for each in after.of(GCP_BUCKET) if each["retainOnDelete"]])
     assert stays == {"data", "checkpoints", "logs"}
-    kept_keys = [each for each in after.of(GCP_KEY) if each["retainOnDelete"]]
+    kept_keys = [each for each in after.of(GCP_CRYPTO_KEY) if each["retainOnDelete"]]
     assert {"data", "checkpoints"} <= names(kept_keys)
     for right in after.of("gcp:kms/cryptoKeyIAMMember:*"):
         of_kept = any(key["id"] == right["inputs"]["cryptoKeyId"] for key in kept_keys)
         assert right["retainOnDelete"] is of_kept, right["urn"]
-    for folder in after.of(GCP_FOLDER):
+    for folder in after.of(GCP_MANAGED_FOLDER):
         bucket = next(each for each in after.of(GCP_BUCKET) if each["outputs"]["name"] == folder["inputs"]["bucket"])
         assert folder["retainOnDelete"] is bucket["retainOnDelete"], folder["urn"]
 
 
 def test_on_google_cloud_what_is_given_up_can_be_deleted(on_google: State) -> None:
     after, found = ended(on_google)
-    for each in (*after.of(GCP_BUCKET), *after.of(GCP_FOLDER)):
+    for each in (*after.of(GCP_BUCKET), *after.of(GCP_MANAGED_FOLDER)):
         assert each["outputs"]["forceDestroy"] is True
         assert not each["retainOnDelete"]
-    assert all(each["outputs"]["deletionPolicy"] == "DELETE" for each in after.of(GCP_KEY)), "and not left for ever"
+    assert all(each["outputs"]["deletionPolicy"] == "DELETE" for each in after.of(GCP_CRYPTO_KEY)), (
+        "and not left for ever"
+    )
     assert found.kept == ()
     assert any(line.startswith("DatabaseInstance ") for line in found.lost)
 
@@ -259,7 +258,7 @@ def test_the_vault_of_backups_stays_with_its_key_and_can_be_read(rehearsed, keep
     (vault,) = after.of(GCP_VAULT)
     (kept,) = (each for each in found.kept if each.kind == "BackupVault")
     assert vault["retainOnDelete"] and kept.why == "its backups go with their days"
-    key = by_name(after, GCP_KEY, "northwind-production-data")
+    key = by_name(after, GCP_CRYPTO_KEY, "northwind-production-data")
     assert key["retainOnDelete"] and key["outputs"]["deletionPolicy"] == "ABANDON"
     assert by_name(after, "gcp:kms/cryptoKeyIAMMember:*", "northwind-production-data-backups")["retainOnDelete"]
     share = Left("Instance", vault["inputs"]["backupVaultId"], "tag", 1.0)

@@ -35,12 +35,20 @@ def stack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Standing]
         yield found
 
 
-def test_without_run_nothing_is_touched(stack: Standing) -> None:
-    done = stack.run("--kubernetes", "1.36")
+@pytest.mark.parametrize("options", [(), ("--dry-run",)])
+def test_without_run_nothing_is_touched(stack: Standing, options: tuple[str, ...]) -> None:
+    done = stack.run("--kubernetes", "1.36", *options)
     assert done.exit_code == 0, done.output
     assert "write Kubernetes 1.35, nodes 1.35.6-20260714 into the stack's lock" in done.output
     assert (stack.calls, stack.versions, stack.queues) == ([], ("1.34", "1.34.9-20260625"), OPEN)
     assert not (stack.project / run_module.FOLDER / "demo" / "upgrade.json").exists()
+
+
+@pytest.mark.parametrize("other", ["--run", "--release"])
+def test_a_dry_run_does_nothing_else(stack: Standing, other: str) -> None:
+    done = stack.run("--kubernetes", "1.36", "--dry-run", other)
+    assert (done.exit_code, f"and {other} does" in done.output) == (2, True), done.output
+    assert (stack.calls, stack.versions, stack.queues) == ([], ("1.34", "1.34.9-20260625"), OPEN)
 
 
 def test_each_minor_version_comes_by_an_up_of_its_own_between_hold_and_release(stack: Standing) -> None:

@@ -23,7 +23,7 @@ field                   stands for
 `object_id`             `namespace/name` of a Kubernetes object or a Helm release
 `input:key|default`     an input that is a text or a whole number; the default, which may hold fields, otherwise
 `tail:key`              what follows the last colon of an input
-`end:key`               what follows its last colon or slash
+`end:key|default`       what follows its last colon or slash; the default, where there is no input
 `address:key`           an input that is a URL, without `https://`
 ======================  ===============================================================================
 

@@ -55,6 +55,9 @@ def upgrade(
     go: Annotated[
         bool, typer.Option("--run", help="Carry it out; without, it is told and nothing is changed.")
     ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Tell what it would do, and in which order: what happens without --run.")
+    ] = False,
     wait_minutes: Annotated[float, typer.Option(min=0, help="How long jobs that run are waited for.")] = 720,
     evict: Annotated[
         bool, typer.Option("--evict", help="Have jobs that run save and end, to start again afterwards.")
@@ -81,6 +84,8 @@ def upgrade(
     Exit codes: 0 it is done, or may be; 1 a mandatory policy is violated; 2 settings or options are wrong; 3 the
     program or a change is wrong, or it stopped on the way.
     """
+    if dry_run and (go or release):
+        fail(f"--dry-run changes nothing, and {'--run' if go else '--release'} does: one of them")
     check_outputs({"--json": json_file})
     folder = find_project(project)
     file = find_stack(folder, stack)

@@ -21,10 +21,9 @@ from trainyard.recorded.hiding import secrets_hidden
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.read import UnknownInput, UnreadableInput, number_at, value_at
 from trainyard.recorded.resources import Resources
-from trainyard.recorded.types import GCP_BUDGET
+from trainyard.recorded.types import AWS_BUDGET, GCP_BUDGET
 
 DEFAULT_PROFILE = "medium"
-BUDGET = "aws:budgets/budget:Budget"
 
 
 def assumptions_of(plan: Mapping[str, Any]) -> Assumptions:
@@ -148,7 +147,7 @@ def _budget(context: PriceContext, plan: Mapping[str, Any]) -> float | None:
                 return number_at(amount, "units")
             except UnreadableInput:
                 continue
-    for resource in context.resources.of(BUDGET):
+    for resource in context.resources.of(AWS_BUDGET):
         if resource.inputs.get("timeUnit") == "MONTHLY" and resource.inputs.get("limitUnit") == "USD":
             try:
                 return number_at(resource.inputs, "limitAmount")

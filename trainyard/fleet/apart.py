@@ -164,7 +164,7 @@ def shared_between(clients: Sequence[Client]) -> list[Shared]:
         found += _met(rule, key, ((client, values(client.settings)) for client in said), message, remedy)
     for rule, key, of_client, message, remedy in _NEVER:
         found += _met(rule, key, ((client, of_client(client)) for client in clients), message, remedy)
-    return [*found, *_same_name(clients)]
+    return [*found, *_another_s(clients), *_same_name(clients)]
 
 
 def _met(
@@ -177,6 +177,58 @@ def _met(
     for value, clients in owners.items():
         if len({client.name for client in clients}) > 1:
             yield Shared(rule, key, value, tuple(client.stack for client in clients), f"{message}: {value}", remedy)
+
+
+def _another_s(clients: Sequence[Client]) -> Iterator[Shared]:
+    """A stack that says that it is a client's, as stacks do that are called after him, and has nothing else of his.
+
+    Where it says the name of another by mistake, all that is looked for between two clients is passed over: they are
+    one. `trainyard new` calls a stack after its client; other names are as good, where something else is the client's.
+    """
+    of_name: defaultdict[str, list[Client]] = defaultdict(list)
+    for client in clients:
+        if client.is_named:
+            of_name[client.name].append(client)
+    for name, stacks in of_name.items():
+        called = [client for client in stacks if _is_called(client.stack, name)]
+        known = set().union(*map(_marks, called))
+        for client in stacks if known else ():
+            own = _marks(client)
+            if client in called or not own or own & known:
+                continue
+            told = ", ".join(each.stack for each in called)
+            message = (
+                f"{client.stack} says that it is {name}'s, as {told} does, and neither its people, accounts, place of "
+                "the state nor key are"
+            )
+            remedy = f"its own client's name; or call it {name}-ENVIRONMENT, or name the owner that {told} names"
+            yield Shared(
+                "fleet-another-client",
+                "client",
+                name,
+                (client.stack, *(each.stack for each in called)),
+                message,
+                remedy,
+            )
+
+
+def _is_called(stack: str, name: str) -> bool:
+    return f"-{name}-" in f"-{stack}-"
+
+
+def _marks(client: Client) -> set[tuple[str, str]]:
+    """What tells whose a stack is: what itself says, not what Pulumi.yaml says to all, or nobody."""
+    said = {f"{NAMESPACE}:{key}" for _, key, *_ in _OWN} - set(client.config.shared)
+    found = {
+        (key, value) for _, key, values, *_ in _OWN if f"{NAMESPACE}:{key}" in said for value in values(client.settings)
+    }
+    if f"{NAMESPACE}:alertEmails" in said:
+        found |= {("mail", _folded(address).rpartition("@")[2]) for address in client.settings.alert_emails}
+    defaults = {"stateBackend": client.backend, "secretsprovider": client.secrets_provider}
+    for _, key, of_client, *_ in _NEVER:
+        if defaults.get(key, "said"):
+            found |= {(key, value) for value in of_client(client)}
+    return found
 
 
 def _same_name(clients: Sequence[Client]) -> Iterator[Shared]:

@@ -13,10 +13,10 @@ from typing import Any, Final
 
 from trainyard.account.aws import Account, CannotAskError, RefusedError
 from trainyard.fleet.known import Smoke, Spend, now
+from trainyard.recorded.types import JOB
 from trainyard.rehearsal.change.earlier import exported_resources
 
 _COMPONENT: Final = "trainyard:index:SmokeJob"
-_JOB: Final = "kubernetes:batch/v1:Job"
 
 # The first two as the smoke job itself calls them (`smoke_jobs/ddp`).
 PASSED, FAILED, NOT_WAITED_FOR = "pass", "fail", "not waited for"
@@ -39,7 +39,7 @@ def smoke_of(state: Mapping[str, Any]) -> Smoke:
         for each in resources
         if each["type"] == _COMPONENT
     }
-    jobs = [each for each in resources if each["type"] == _JOB and each.get("parent") in told]
+    jobs = [each for each in resources if each["type"] == JOB and each.get("parent") in told]
     if not told:
         raise UnknownError("its state has no smoke job: `trainyard smoke STACK` runs one")
     made = [str(each["created"]) for each in jobs if each.get("created")]

@@ -39,6 +39,7 @@ class SystemPod:
     name: str
     replicas: int
     size: Room
+    spread: bool = False  # no node has two more of it than another: a spread by hostname that has to hold
 
 
 def system_pod(name: str, replicas: int, cores: str, mib: int) -> SystemPod:
@@ -124,15 +125,34 @@ def left_over(pods: Iterable[SystemPod], each: Room, most: int) -> SystemPod | N
 
     As the rehearsal packs what it has recorded (`rehearsal.works.placement.room`).
     """
-    free: list[Room] = []
-    for pod in sorted(pods, key=lambda one: _weight(one.size), reverse=True):
+    largest_first = sorted(pods, key=lambda one: _weight(one.size), reverse=True)
+    missing = _unpacked(largest_first, each, most)
+    # A full node without a server keeps a second one off the others, where it is there: with fewer nodes it may not be.
+    fewer = range(min(most, max((pod.replicas for pod in largest_first if pod.spread), default=0)) - 1, 0, -1)
+    if missing is None or any(_unpacked(largest_first, each, nodes) is None for nodes in fewer):
+        return None
+    return missing
+
+
+def _unpacked(pods: Sequence[SystemPod], each: Room, nodes: int) -> SystemPod | None:
+    """As `left_over`, on nodes that are all there, in the order given."""
+    free = [each] * nodes
+    for pod in pods:
+        held = [0] * nodes
         for _ in range(pod.replicas):
-            at = next((index for index, room in enumerate(free) if room.holds(pod.size)), len(free))
-            if at == len(free):
-                if at == most or not each.holds(pod.size):
-                    return pod
-                free.append(each)
+            fewest = min(held, default=0)
+            at = next(
+                (
+                    index
+                    for index, room in enumerate(free)
+                    if room.holds(pod.size) and not (pod.spread and held[index] > fewest)
+                ),
+                None,
+            )
+            if at is None:
+                return pod
             free[at] = free[at].without(pod.size)
+            held[at] += 1
     return None
 
 
@@ -154,19 +174,22 @@ def _check_servers(
     pods: Sequence[SystemPod], server: Room, each: Room, type_: str, most: int, mlflow: MlflowPlan, ledger: Ledger
 ) -> None:
     """As many as there are, and the one that an update starts before it stops another; or one of the platform's, whose
-    updates come at another time."""
+    updates come at another time. Servers of one release keep to nodes of their own (`components.k8s.mlflow_pod`), the
+    first of the next release stands beside any of them."""
 
     def fit(count: int) -> bool:
-        servers = SystemPod("mlflow", count, server)
-        others = [*_updating(pods), replace(servers, replicas=count - 1)]
-        return left_over([*pods, servers], each, most) is None and left_over(others, each, most) is None
+        servers = SystemPod("mlflow", count - 1, server, spread=True)
+        first_of_next = SystemPod("mlflow of the next release", 1, server)
+        updating_servers, updating_others = [*pods, servers, first_of_next], [*_updating(pods), servers]
+        return left_over(updating_servers, each, most) is None and left_over(updating_others, each, most) is None
 
     wanted = mlflow.replicas + 1
     if not fit(wanted):
         fitting = next((count for count in reversed(range(1, wanted)) if fit(count)), 0)
         allowed = (
             f"do not fit: {most} system nodes ({type_}) have room for {fitting} servers of {mlflow.cpu} cores and "
-            f"{mlflow.memory} beside the platform, and an upgrade starts one more than there are"
+            f"{mlflow.memory} beside the platform, each on a node of its own as far as they go, and an upgrade "
+            "starts one more than there are"
         )
         hint = "raise systemNodes.maxNodes, take larger systemNodes.instanceTypes, or smaller servers"
         ledger.problem("mlflow.replicas", mlflow.replicas, allowed, hint)

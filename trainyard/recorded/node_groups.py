@@ -25,14 +25,14 @@ from trainyard.conventions.gcp import FABRIC_INTERFACES, GKE_ACCELERATORS
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.read import is_on, is_set, length_at, list_at, mapping_at, mappings_at, number_at, value_at
 from trainyard.recorded.resources import Resources
+from trainyard.recorded.types import EKS_NODE_GROUP as EKS_NODE_GROUP  # what reads node groups asks here
+from trainyard.recorded.types import GKE_NODE_POOL as GKE_NODE_POOL
+from trainyard.recorded.types import LAUNCH_TEMPLATE as LAUNCH_TEMPLATE
 
-EKS_NODE_GROUP = "aws:eks/nodeGroup:NodeGroup"
-GKE_NODE_POOL = "gcp:container/nodePool:NodePool"
 NODE_GROUP_TYPES = (EKS_NODE_GROUP, GKE_NODE_POOL)
 EFA_INTERFACES = ("efa", "efa-only")
 """Kinds of network interface of a launch template that are Elastic Fabric Adapters."""
 _SHARED = ("gpuSharingConfig", "maxSharedClientsPerGpu")
-LAUNCH_TEMPLATE = "aws:ec2/launchTemplate:LaunchTemplate"
 NODE_GROUP_PARTS = (*NODE_GROUP_TYPES, LAUNCH_TEMPLATE)
 """Types that a reader of node groups needs: reservations, and instance types of Capacity Blocks, stand in templates."""
 

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final
+from urllib.parse import SplitResult, urlsplit
 
 from trainyard.recorded.model import UNKNOWN, Secret
 
@@ -195,6 +196,14 @@ def as_number(value: Any) -> float | None:
     if not math.isfinite(number):
         return None
     return value if isinstance(value, int) else number
+
+
+def split_url(text: str) -> SplitResult | None:
+    """The parts of an address; None for what is none, as one with a bracket that is not closed."""
+    try:
+        return urlsplit(text)
+    except ValueError:
+        return None
 
 
 def known_texts(value: Any, path: str = "", *, exclude: frozenset[str] = frozenset()) -> Iterator[tuple[str, str]]:

@@ -212,6 +212,12 @@ def listed(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
+def by_name(entries: Any, key: str = "name") -> dict[str, Mapping[str, Any]]:
+    """The mappings of a list by a text of theirs; what has none there, or another kind of value, is left out."""
+    named = ((one.get(key), one) for one in listed(entries) if isinstance(one, Mapping))
+    return {name: one for name, one in named if isinstance(name, str)}
+
+
 def _secret_paths(value: Any, path: str = "") -> Iterator[str]:
     if isinstance(value, Secret):
         yield path

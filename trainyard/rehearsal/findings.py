@@ -8,6 +8,7 @@ from typing import Any, Protocol
 from trainyard.catalog import default_kubernetes_version
 from trainyard.recorded.kinds import without_wrong_kinds
 from trainyard.recorded.model import Finding, RecordedResource
+from trainyard.recorded.types import AWS_PROVIDER, EKS_CLUSTER
 from trainyard.rehearsal.context import ValueContext
 from trainyard.rehearsal.engine.failures import failure_findings
 from trainyard.rehearsal.engine.project import StackConfig, unseen_text
@@ -109,9 +110,9 @@ def _value_context(config: StackConfig, plan: Mapping[str, Any], resources: Sequ
     ):  # what the engine makes by itself is where most things are; a provider beside it is for another place
         region = region or config.values.get("aws:region")
     for resource in resources:
-        if resource.type == "aws:eks/cluster:Cluster":
+        if resource.type == EKS_CLUSTER:
             version = version or resource.inputs.get("version")
-        elif resource.type == "pulumi:providers:aws":
+        elif resource.type == AWS_PROVIDER:
             region = region or resource.inputs.get("region")
     region = region or config.values.get("aws:region")
     return ValueContext(

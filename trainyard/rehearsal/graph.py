@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass
 from trainyard import cards
 from trainyard.conventions import SMOKE_COMPONENT_PREFIX
 from trainyard.recorded.model import RecordedResource
+from trainyard.recorded.types import JOB
 
 _SKIP_AWAIT = "pulumi.com/skipAwait"
 _TAKEN_AT_ONCE = cards.of("kubernetes:*").seconds.value
@@ -46,7 +47,7 @@ def seconds_to_create(resource: RecordedResource) -> float:
     return card.seconds.value
 
 
-PROOFS = ("kubernetes:batch/v1:Job", "command:local:Command")
+PROOFS = (JOB, "command:local:Command")
 """What a smoke job is in the program: on a cluster, and of managed training."""
 
 

@@ -15,28 +15,30 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from trainyard import cards
-from trainyard.recorded.types import SAGEMAKER_DOMAIN
+from trainyard.recorded.types import (
+    BUCKET,
+    CLOUD_SQL,
+    DATA_REPOSITORY_ASSOCIATION,
+    DATABASE,
+    ECR_CACHE_RULE,
+    FILESTORE,
+    GCP_LUSTRE,
+    LUSTRE,
+    REPOSITORY,
+    ROLE,
+    SAGEMAKER_DOMAIN,
+)
 from trainyard.rehearsal.change.earlier import exported_resources
 from trainyard.teardown.kinds import (
-    BUCKET,
-    CACHE,
     COPIED,
-    DATABASE,
-    GCP_DATABASE,
-    GCP_FILES,
-    GCP_LUSTRE,
     GCP_VAULT,
     GIVEN_UP,
     GROUP_OF,
     GROUPS,
     HOLDS_NOTHING,
     KEYS,
-    LUSTRE,
-    LUSTRE_LINK,
     NO_SETTING,
     PARTS,
-    REPOSITORY,
-    ROLE,
     SETTINGS,
     Group,
 )
@@ -147,7 +149,7 @@ def _chosen(state: State, keep: Sequence[Group]) -> tuple[dict[str, Kept], list[
     """What stays of all that holds something, by URN, and a line of what does not; a key goes with what it opens."""
     stays: dict[str, Kept] = {}
     lost: list[str] = []
-    cached = tuple(f"{(each.get('inputs') or {}).get('ecrRepositoryPrefix')}/" for each in state.of(CACHE))
+    cached = tuple(f"{(each.get('inputs') or {}).get('ecrRepositoryPrefix')}/" for each in state.of(ECR_CACHE_RULE))
     for each in state.made:
         if each["type"] == GCP_VAULT:  # one with backups cannot be deleted, whatever is to stay
             stays[each["urn"]] = _vault(each)
@@ -165,16 +167,16 @@ def _chosen(state: State, keep: Sequence[Group]) -> tuple[dict[str, Kept], list[
         elif each["type"] == DATABASE:
             stays[each["urn"]] = _snapshot(each)
             _set(each, {"skipFinalSnapshot": False, "deletionProtection": False})
-        elif each["type"] == GCP_DATABASE:
+        elif each["type"] == CLOUD_SQL:
             stays[each["urn"]] = Kept("Cloud SQL backup", (str(each.get("id")),), f"--keep {group}")
             _set(each, {"deletionProtection": False})
-        elif each["type"] == GCP_FILES:
+        elif each["type"] == FILESTORE:
             stays[each["urn"]] = Kept("Filestore backup", (backup_of(each),), f"--keep {group}")
             _set(each, {"deletionProtectionEnabled": False})
         elif each["type"] == GCP_LUSTRE:  # stands in the network that goes, and Managed Lustre makes no copy
             lost.append(f"{_told(each)}: scratch space, of which there is no copy")
         elif each["type"] == LUSTRE:  # stands in the network that goes: its files are in the bucket, or in a backup
-            if not any(_names(each, link) for link in state.of(LUSTRE_LINK)):
+            if not any(_names(each, link) for link in state.of(DATA_REPOSITORY_ASSOCIATION)):
                 _set(each, {"skipFinalBackup": False})
                 stays[each["urn"]] = Kept("FSx backup", (str(each.get("id")),), f"--keep {group}")
         else:

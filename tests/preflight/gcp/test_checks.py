@@ -22,6 +22,7 @@ from trainyard.preflight.gcp import endpoint, rights
 from trainyard.preflight.gcp.checks import QUESTIONS, look
 from trainyard.preflight.model import Answer, Line, Subject
 from trainyard.recorded.resources import Resources
+from trainyard.recorded.types import GCP_BUDGET
 
 FINE, FAILS, UNKNOWN = Answer.FINE, Answer.FAILS, Answer.UNKNOWN
 ALL_METRICS = (
@@ -308,7 +309,7 @@ def test_every_kind_that_the_cards_know_has_its_permissions() -> None:
     files = sorted((ROOT / "trainyard" / "cards").glob("gcp*.yaml"))
     cards = [type_ for file in files for type_ in yaml.safe_load(file.read_text())]
     without = {type_ for type_ in cards if type_.startswith("gcp:") and not rights.permissions_of(type_)}
-    assert without == {rights.BUDGET}, "which is the billing account's"
+    assert without == {GCP_BUDGET}, "which is the billing account's"
 
 
 def test_a_network_that_shall_reach_the_api_and_overlaps_fails(ask: Ask, subject: Subject) -> None:

@@ -51,6 +51,7 @@ def test_blocks_are_completed_where_the_provider_fills_something_in_and_never_ar
     [
         ("aws:apigatewayv2/api:Api", {}, "arn:aws:apigateway:us-east-1::/apis/{id}"),
         ("aws:ecs/service:Service", {"cluster": "c"}, "arn:aws:ecs:us-east-1:123456789012:service/c/a"),
+        ("aws:ecs/service:Service", {}, "arn:aws:ecs:us-east-1:123456789012:service/default/a"),
         ("aws:codebuild/project:Project", {}, "arn:aws:codebuild:us-east-1:123456789012:project/a"),
         ("aws:ssm/parameter:Parameter", {"name": "/a/b"}, "arn:aws:ssm:us-east-1:123456789012:parameter/a/b"),
         ("aws:ssm/parameter:Parameter", {"name": "a"}, "arn:aws:ssm:us-east-1:123456789012:parameter/a"),

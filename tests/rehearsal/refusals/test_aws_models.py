@@ -50,6 +50,9 @@ def test_what_no_model_has_is_told() -> None:
     assert operation("eks", "CreateNodegroup").members["scalingConfig"].name == "NodegroupScalingConfig"
     with pytest.raises(ModelMissingError, match="eks has no operation CreateNode"):
         operation("eks", "CreateNode")
+    for no_name in ("", "..", "/etc", "*"):
+        with pytest.raises(ModelMissingError, match="no name of a service"):
+            operations(no_name)
     with pytest.raises(ModelMissingError, match="no service elastic-kubernetes"):
         operation("elastic-kubernetes", "CreateNodegroup")
     with pytest.raises(KeyError):

@@ -24,8 +24,8 @@ CONTEXT: Final = ValueContext(kubernetes_version="1.35", region="")
 ONE_OF: Final = 31
 PLACEHOLDERS: Final = frozenset(
     {
-        "gcp-account", "gcp-channel", "gcp-form", "gcp-key", "gcp-key-location", "gcp-label", "gcp-location",
-        "gcp-member", "gcp-name", "gcp-project", "gcp-range", "gcp-role", "gcp-sql-name", "gcs-name",
+        "gcp-account", "gcp-form", "gcp-key", "gcp-key-location", "gcp-location", "gcp-member", "gcp-name",
+        "gcp-project", "gcp-range", "gcp-role", "gcp-sql-name", "gcs-name",
     }
 )  # fmt: skip
 """What is said of words that stand for somebody's own: `my-key`, `your-region`, `exampleKey`."""
@@ -37,22 +37,30 @@ LEFT: Final = frozenset(
 """What is said of a handful of examples that leave out what the API then asks for, or write an empty text for it."""
 
 
+OF_AUTHORS: Final = ("labels", "annotations", "metadata", "tags", "variables")
+"""How inputs end whose names are the author's own."""
+
+
 def _camel(snake: str) -> str:
     first, *others = snake.split("_")
     return first + "".join(word[:1].upper() + word[1:] for word in others)
 
 
-def _value(node: ast.expr) -> Any:
+def _value(node: ast.expr, key: str = "") -> Any:
+    """What is written; names below `key` are the author's own where that is a map."""
     if isinstance(node, ast.Constant):
         return node.value
     if isinstance(node, ast.List):
         return [_value(item) for item in node.elts]
     if isinstance(node, ast.Dict):
-        return {
-            _camel(key.value) if re.fullmatch(r"[a-z0-9_]+", str(key.value)) else key.value: _value(value)
-            for key, value in zip(node.keys, node.values, strict=True)
-            if isinstance(key, ast.Constant)
-        }
+        pairs = [
+            (str(name.value), value)
+            for name, value in zip(node.keys, node.values, strict=True)
+            if isinstance(name, ast.Constant)
+        ]
+        own = key.lower().endswith(OF_AUTHORS)
+        return {name if own or not re.fullmatch(r"[a-z0-9_]+", name) else _camel(name): _value(value, name)
+                for name, value in pairs}  # fmt: skip
     return UNKNOWN
 
 
@@ -67,7 +75,9 @@ def _resources(code: str) -> Iterator[RecordedResource]:
         if type_ is None or not node.args or not isinstance(node.args[0], ast.Constant):
             continue
         name = str(node.args[0].value)
-        inputs = {_camel(each.arg): _value(each.value) for each in node.keywords if each.arg and each.arg != "opts"}
+        inputs = {
+            _camel(each.arg): _value(each.value, each.arg) for each in node.keywords if each.arg and each.arg != "opts"
+        }
         urn = f"urn:pulumi:page::page::{type_}::{name}"
         yield RecordedResource(urn, type_, name, "", "", True, "", inputs, id=f"{name}-1")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.rehearsal.works.mistakes import Change, Mistake, Recorded, both, drop, edit, put
 from trainyard.recorded.model import RecordedResource
-from trainyard.rehearsal.works.flows.gcp.places import ADDRESS, CONNECTION
+from trainyard.recorded.types import GCP_CONNECTION, GCP_GLOBAL_ADDRESS
 
 STACK = "demo-gcp"
 ZONE = "gcp:dns/managedZone:ManagedZone"
@@ -58,27 +58,29 @@ MISTAKES = [
     mistake(
         "no private connection",
         "the database has an address in the network, and nothing connects that to Google's services",
-        drop(CONNECTION, "network-private-services"),
+        drop(GCP_CONNECTION, "network-private-services"),
         "paths-private-services",
     ),
     mistake(
         "a range of another purpose",
         "the addresses of the connection are not reserved for peering",
-        edit(ADDRESS, "network-private-services", put("purpose", "PRIVATE_SERVICE_CONNECT")),
+        edit(GCP_GLOBAL_ADDRESS, "network-private-services", put("purpose", "PRIVATE_SERVICE_CONNECT")),
         "paths-private-services",
     ),
     mistake(
         "a range misspelt",
         "the connection names nearly the address that there is",
         edit(
-            CONNECTION, "network-private-services", put("reservedPeeringRanges", ["network-private-service-507a1f5f"])
+            GCP_CONNECTION,
+            "network-private-services",
+            put("reservedPeeringRanges", ["network-private-service-507a1f5f"]),
         ),
         "paths-private-services",
     ),
     mistake(
         "a range of somebody else's",
         "the connection names an address that the stack does not make",
-        edit(CONNECTION, "network-private-services", put("reservedPeeringRanges", ["office"])),
+        edit(GCP_CONNECTION, "network-private-services", put("reservedPeeringRanges", ["office"])),
         None,
         "somebody may have reserved it",
     ),

@@ -591,3 +591,54 @@ SOUND = {
 def test_what_is_unusual_and_right_is_not_told(rehearsed, what):
     stack, change = SOUND[what]
     assert {str(finding) for finding in added(rehearsed, stack, change)} == set()
+
+
+FUNCTION, PERMISSION = "aws:lambda/function:Function", "aws:lambda/permission:Permission"
+URL = "aws:lambda/functionUrl:FunctionUrl"
+SLOW = edit(FUNCTION, "names", put("timeout", 40))
+
+
+@pytest.mark.parametrize(
+    ("change", "is_told"),
+    [
+        pytest.param(SLOW, True, id="a function may take longer than the API waits"),
+        pytest.param(edit(FUNCTION, "names", put("timeout", 21)), False, id="just as long"),
+        pytest.param(
+            both(SLOW, edit("aws:apigatewayv2/integration:Integration", "names", put("timeoutMilliseconds", DROP))),
+            True,
+            id="thirty seconds where nobody says",
+        ),
+        pytest.param(
+            both(SLOW, beside(URL, "direct", FUNCTION, {"functionName": "names", "authorizationType": "AWS_IAM"})),
+            False,
+            id="somebody else asks it directly",
+        ),
+        pytest.param(
+            both(SLOW, edit(PERMISSION, "names", put("principal", "events.amazonaws.com"))), False, id="events call it"
+        ),
+    ],
+)
+def test_a_function_is_waited_for_as_long_as_the_api_waits(rehearsed, change, is_told):
+    assert ("programs-timeout" in {finding.rule for finding in added(rehearsed, S, change)}) == is_told
+
+
+def of_anything(*actions):
+    return json.dumps(
+        {"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": list(actions), "Resource": "*"}]}
+    )
+
+
+@pytest.mark.parametrize(
+    ("policy", "is_told"),
+    [
+        (of_anything("batch:DescribeJobs"), True),
+        (of_anything("batch:SubmitJob"), False),
+        (of_anything("batch:*"), False),
+        (of_anything("*"), False),
+        (json.dumps({"Statement": {"Effect": "Deny", "Action": "batch:SubmitJob", "Resource": "*"}}), True),
+        (json.dumps({"Statement": {"Effect": "Allow", "NotAction": "iam:*", "Resource": "*"}}), False),
+    ],
+)
+def test_a_policy_of_every_resource_is_none_of_every_action(rehearsed, policy, is_told):
+    change = edit(aws.POLICY, "starter", put("policy", policy))
+    assert ("rights-role-lacks" in {finding.rule for finding in added(rehearsed, "keeping", change)}) == is_told

@@ -329,6 +329,20 @@ def test_a_key_in_the_address_is_enough() -> None:
     assert told("programs-token", made(seventh.SCHEDULE, "bare", schedule="0 * * * *", region="x", httpTarget=bare))
 
 
+@pytest.mark.parametrize(
+    ("headers", "is_told"),
+    [
+        ({}, True), ({"Content-Type": "application/json"}, True), ({"Authorization": "Bearer x"}, False),
+        ({"X-Goog-Api-Key": "x"}, False), (UNKNOWN, False),
+    ],
+)  # fmt: skip
+def test_headers_without_a_token_call_as_nobody(headers, is_told) -> None:
+    uri = "https://run.googleapis.com/v2/projects/acme-ml/locations/x/jobs/y:run"
+    target = {"uri": uri, "httpMethod": "POST", "headers": headers}
+    call = made(seventh.SCHEDULE, "bare", schedule="0 * * * *", region="x", httpTarget=target)
+    assert bool(told("programs-token", call)) == is_told
+
+
 def test_a_build_reads_a_topic() -> None:
     unread = drop(seventh.SUBSCRIPTION, "told")
     topic = "projects/rehearsal/topics/told"

@@ -19,11 +19,12 @@ from trainyard.cost.price import price_stack
 from trainyard.monitoring.recordings import SUCCESS
 from trainyard.policies.pack import POLICIES
 from trainyard.recorded.model import Finding, Secret
+from trainyard.recorded.types import DASHBOARD
 from trainyard.review.handover.agency import Agency, Look, look_of
 from trainyard.review.handover.engineer import versions
 from trainyard.review.handover.evidence import prices
 from trainyard.review.handover.manager import have, in_words
-from trainyard.review.handover.measured import DASHBOARD, NOT, OF_MANAGED_TRAINING, ON_GOOGLE, without_monitoring
+from trainyard.review.handover.measured import NOT, OF_MANAGED_TRAINING, ON_GOOGLE, without_monitoring
 from trainyard.review.handover.model import Grid
 from trainyard.review.handover.page import css_text, mooded, unbroken
 from trainyard.review.handover.subject import Subject

@@ -10,9 +10,9 @@ import pytest
 from tests.account.answers import REGION, aws, refusal
 from tests.conftest import WHOLE
 from tests.teardown.states import exported
+from trainyard.recorded.types import DATABASE, EKS_CLUSTER, LUSTRE
 from trainyard.teardown.aws.lift import LiftError, stop_apps, unprotect, write_back
 from trainyard.teardown.aws.sweep import sweep_groups
-from trainyard.teardown.kinds import CLUSTER, DATABASE, LUSTRE
 from trainyard.teardown.state import State
 
 
@@ -87,7 +87,7 @@ def test_databases_and_clusters_let_go(state: State, monkeypatch) -> None:
         unprotect(state, account, lambda text: None, sleep=slept.append)
     assert [each.get("DeletionProtection", each.get("deletionProtection")) for each in lifted] == [False, False]
     assert lifted[0]["DBInstanceIdentifier"] == state.of(DATABASE)[0]["inputs"]["identifier"]
-    assert lifted[1]["name"] == state.of(CLUSTER)[0]["id"]
+    assert lifted[1]["name"] == state.of(EKS_CLUSTER)[0]["id"]
     assert len(slept) == 2
 
 

@@ -18,9 +18,10 @@ from tests.teardown.states import exported
 from tests.teardown.test_state import ended
 from trainyard.account.gcp import CannotAskError
 from trainyard.cli.main import app
+from trainyard.recorded.types import CLOUD_SQL, FILESTORE
 from trainyard.teardown.cloud import LiftError
 from trainyard.teardown.gcp.end import GcpEnd
-from trainyard.teardown.kinds import GCP_DATABASE, GCP_FILES, GROUPS
+from trainyard.teardown.kinds import GROUPS
 from trainyard.teardown.state import State, ending, group_of
 
 PROTECTED = {"settings": {"deletionProtectionEnabled": True, "retainBackupsOnDelete": True}}
@@ -59,7 +60,7 @@ def changes(desk: Desk) -> list[list[str]]:
 
 def test_a_database_that_is_to_stay_leaves_a_backup_before_anything_lets_go(desk: Desk, state: State) -> None:
     desk.put("gcloud", describe=out(PROTECTED), create=DONE, patch=DONE)
-    (database,) = state.of(GCP_DATABASE)
+    (database,) = state.of(CLOUD_SQL)
     name = database["id"]
     assert unprotect(state, GROUPS) == [f"backing up database {name}", f"lifting the protection of database {name}"]
     backup, patch = changes(desk)
@@ -95,7 +96,7 @@ def files(rehearsed) -> State:
 
 
 def test_shared_files_that_are_to_stay_leave_a_backup_and_those_that_are_not_none(desk: Desk, files: State) -> None:
-    (share,) = files.of(GCP_FILES)
+    (share,) = files.of(FILESTORE)
     name = str(share["id"]).rpartition("/")[2]
     found = out({"settings": {}})
     desk.put("gcloud", backups_describe=ABSENT, describe=found, create=DONE, update=DONE, patch=DONE)
@@ -152,7 +153,7 @@ def test_what_becomes_of_file_systems_is_told(files: State) -> None:
     assert [each.kind for each in kept.kept if "Filestore" in each.kind] == ["Filestore backup"]
     assert [line for line in kept.lost if "scratch" in line]
     given_up = State(ending(files, ("data",)).state)
-    (share,) = given_up.of(GCP_FILES)
+    (share,) = given_up.of(FILESTORE)
     assert share["inputs"]["deletionProtectionEnabled"] is False
 
 
@@ -205,7 +206,7 @@ def test_an_environment_ends_and_is_proven_gone(stack: Path, desk: Desk) -> None
 
 
 def test_the_key_and_the_backup_of_what_stays_are_no_leftovers(stack: Path, desk: Desk, state: State) -> None:
-    (database,) = state.of(GCP_DATABASE)
+    (database,) = state.of(CLOUD_SQL)
     key = next(each for each in state.of("gcp:kms/cryptoKey:*") if "data" in each["urn"])
     run_of = f"projects/acme-ml/instances/{database['id']}/backupRuns/17"
     version = f"{key['id']}/cryptoKeyVersions/1"

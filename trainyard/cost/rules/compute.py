@@ -17,8 +17,7 @@ from trainyard.cost.spot import spot_discount
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.node_groups import NodeGroup
 from trainyard.recorded.read import is_set, mapping_at, mappings_at, number_at, value_at
-
-RESERVATION = "aws:ec2/capacityReservation:CapacityReservation"
+from trainyard.recorded.types import CAPACITY_RESERVATION
 
 INCLUDED_IOPS, INCLUDED_THROUGHPUT_MB = 3000, 125
 """What the price of a gp3 volume includes (EBS user guide, as generally known)."""
@@ -47,7 +46,9 @@ def _machines(group: NodeGroup, context: PriceContext, pool: PoolCapacity) -> It
     if group.in_capacity_block:
         yield _capacity_block(group, reservation, context)
         return
-    if group.template and context.resources.referred(group.template, "capacityReservationSpecification", RESERVATION):
+    if group.template and context.resources.referred(
+        group.template, "capacityReservationSpecification", CAPACITY_RESERVATION
+    ):
         return  # the reservation is of this stack and has its own line
     try:
         price = context.instance(first)

@@ -10,9 +10,7 @@ from trainyard.cost.context import CostEntry, PriceContext, unpriced
 from trainyard.cost.model import always
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.read import list_at, number_at, value_at
-from trainyard.recorded.types import LIFECYCLE
-
-FLOW_LOG = "aws:ec2/flowLog:FlowLog"
+from trainyard.recorded.types import FLOW_LOG, LIFECYCLE
 
 PURPOSES = ("data", "checkpoints", "artifacts")
 """Purposes of buckets: the last part of their logical names (`components/aws/storage.py`)."""

@@ -16,6 +16,7 @@ from trainyard.account.aws import Account, tags_in
 from trainyard.account.marks import marks_of
 from trainyard.preflight.aws.subject import AwsSubject
 from trainyard.recorded.resources import Resources
+from trainyard.recorded.types import NAT_GATEWAY, SUBNET
 
 Own = Callable[[Any], bool]
 """Whether an entry that the account lists is this stack's, from an earlier deployment."""
@@ -59,8 +60,8 @@ def _nat_gateways_wanted(resources: Resources) -> int:
     """Those of the zone that gets most."""
     zones = Counter(
         str(subnet.inputs.get("availabilityZone"))
-        for gateway in resources.of("aws:ec2/natGateway:NatGateway")
-        for subnet in resources.referred(gateway, "subnetId", "aws:ec2/subnet:Subnet")
+        for gateway in resources.of(NAT_GATEWAY)
+        for subnet in resources.referred(gateway, "subnetId", SUBNET)
     )
     return max(zones.values(), default=0)
 

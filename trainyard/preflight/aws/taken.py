@@ -9,11 +9,10 @@ from trainyard.account.marks import marks_of
 from trainyard.preflight.aws.subject import AwsSubject
 from trainyard.preflight.model import Answer, Lines, lines_of
 from trainyard.recorded.read import value_at
+from trainyard.recorded.types import DETECTOR, LOG_GROUP
 
 NAME: Final = "already there"
 _line = lines_of(NAME)
-
-LOG_GROUP: Final = "aws:cloudwatch/logGroup:LogGroup"
 
 
 def check(subject: AwsSubject, account: Account) -> Lines:
@@ -65,7 +64,7 @@ def _log_groups(subject: AwsSubject, account: Account) -> Lines:
 
 
 def _detector(subject: AwsSubject, account: Account) -> Lines:
-    if not subject.resources.of("aws:guardduty/detector:Detector"):
+    if not subject.resources.of(DETECTOR):
         return
     for id_ in account.each("guardduty", "list_detectors", "DetectorIds"):
         if _is_own(account.call("guardduty", "get_detector", DetectorId=id_), subject):

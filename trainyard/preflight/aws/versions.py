@@ -10,11 +10,10 @@ from trainyard.plan.aws.parts import DatabasePlan, EksPlan
 from trainyard.plan.parts import ClusterPlan
 from trainyard.preflight.aws.subject import AwsSubject
 from trainyard.preflight.model import Answer, Lines, lines_of
+from trainyard.recorded.types import DATABASE
 
 NAME: Final = "versions"
 _line = lines_of(NAME)
-
-DATABASE: Final = "aws:rds/instance:Instance"
 
 
 def check(subject: AwsSubject, account: Account) -> Lines:

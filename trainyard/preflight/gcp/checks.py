@@ -10,8 +10,7 @@ from trainyard.account.marks import marks_of
 from trainyard.preflight.gcp import addresses, capacity, endpoint, quotas, rights, shared_network
 from trainyard.preflight.gcp.subject import GcpSubject
 from trainyard.preflight.model import Answer, Line, Lines, Subject, lines_of
-
-SERVICE: Final = "gcp:projects/service:Service"
+from trainyard.recorded.types import GCP_SERVICE
 
 BEFORE: Final = ("serviceusage.googleapis.com", "cloudresourcemanager.googleapis.com")
 """APIs that have to be on before a program can switch on the others."""
@@ -80,7 +79,7 @@ def _apis(subject: GcpSubject) -> Lines:
     line, ground = lines_of("project"), subject.plan.ground
     listed = ask("services", "list", "--enabled", f"--project={ground.project}") or ()
     there = {str(each["config"]["name"]) for each in listed}
-    own = {str(each.inputs.get("service")) for each in subject.resources.of(SERVICE)}
+    own = {str(each.inputs.get("service")) for each in subject.resources.of(GCP_SERVICE)}
     missing = [name for name in BEFORE if name not in there]
     for name in missing:
         command = f"gcloud services enable {name} --project={ground.project}"

@@ -17,6 +17,7 @@ import yaml
 from trainyard.account.gcp import CannotAskError, RefusedError, granted
 from trainyard.preflight.gcp.subject import GcpSubject
 from trainyard.preflight.model import Answer, Lines, lines_of
+from trainyard.recorded.types import GCP_BUDGET
 
 NAME: Final = "rights"
 _line = lines_of(NAME)
@@ -30,7 +31,6 @@ OF_A_BUCKET: Final = ("storage.buckets.get", "storage.buckets.setIamPolicy", "st
 """What Cloud Storage gives the owners of a project on each bucket, and not in the project (Cloud Storage documentation,
 "IAM roles", basic roles): to have it not in the project is no denial."""
 
-BUDGET: Final = "gcp:billing/budget:Budget"
 BUDGET_PERMISSION: Final = "billing.budgets.create"
 
 
@@ -71,7 +71,7 @@ def check(subject: GcpSubject) -> Lines:
             yield _line(permission, Answer.FAILS, told, "give it a role that has it, in the project")
     if wanted:
         yield _line("permissions", Answer.FINE, f"{len(has)} of {len(wanted)} are given in {ground.project}")
-    if ground.billing is not None and subject.resources.of(BUDGET):
+    if ground.billing is not None and subject.resources.of(GCP_BUDGET):
         account = ground.billing.account
         try:
             may = granted(f"billingAccounts/{account}", [BUDGET_PERMISSION], ground.project)

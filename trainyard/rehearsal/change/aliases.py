@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Final
 
 from trainyard.recorded.model import Alias, RecordedResource
-
-_STACK: Final = "pulumi:pulumi:Stack"
+from trainyard.recorded.types import PULUMI_STACK
 
 
 class Aliases:
@@ -47,7 +45,7 @@ class Aliases:
         if not alias.no_parent and not alias.parent_urn:
             parents += self._called.get(now.parent, [])[1:]
         for parent in parents:
-            chain = _parts(parent)[1] if parent and f"::{_STACK}::" not in parent else ""
+            chain = _parts(parent)[1] if parent and f"::{PULUMI_STACK}::" not in parent else ""
             yield f"{there}{chain}${type_}::{called}" if chain else f"{there}{type_}::{called}"
 
 

@@ -8,13 +8,13 @@ from typing import Any, Final
 
 from trainyard.problems import Problem, SettingsError, kind_of
 from trainyard.recorded.model import SECRET_TEXT, UNKNOWN, UNKNOWN_TEXT, RecordedResource, Secret
+from trainyard.recorded.types import PULUMI_STACK
 
 _SIGNATURE: Final = "4dabf18193072939515e22adb298388d"
 """Key by which the engine marks what is no plain value in its state (pulumi/pulumi, sdk/go/common/resource/sig)."""
 
 _SECRET_MARK: Final = "1b47061264138c4ac30d75fd1eb44270"  # noqa: S105 (a mark of the state's format)
 _UNKNOWN_MARK: Final = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
-_STACK: Final = "pulumi:pulumi:Stack"
 _AUTONAMED: Final = "pulumi.com/autonamed"
 
 
@@ -120,7 +120,7 @@ def _all(listed: Iterable[Any], source: str, read: Any) -> Iterable[RecordedReso
     for index, each in enumerate(listed):
         if not _is_resource(each):
             raise _wrong(source, f"resources[{index}] without a urn and a type")
-        if each["type"] != _STACK:
+        if each["type"] != PULUMI_STACK:
             yield read(each)
 
 
@@ -158,7 +158,7 @@ def _deployed(each: Mapping[str, Any]) -> RecordedResource:
         urn=each["urn"],
         type=each["type"],
         name=each["urn"].rsplit("::", 1)[-1],
-        parent="" if _STACK in parent.split("::")[2:3] else parent,
+        parent="" if PULUMI_STACK in parent.split("::")[2:3] else parent,
         component="",
         custom=bool(each.get("custom")),
         provider=str(each.get("provider", "")),

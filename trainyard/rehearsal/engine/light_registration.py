@@ -28,6 +28,7 @@ from pulumi.runtime.proto import alias_pb2
 from pulumi.runtime.settings import SETTINGS
 
 from trainyard.recorded.model import UNKNOWN, Secret
+from trainyard.recorded.types import PULUMI_STACK
 from trainyard.rehearsal.engine import wire
 from trainyard.rehearsal.engine.light_outputs import (
     Answers,
@@ -259,7 +260,7 @@ async def _prepared(asked: _Asked) -> tuple[Registration, Registration, Mapping[
             dependencies.update(await _urns(explicit, res))
     properties = await _inputs(asked)
     parent = options.parent
-    if parent is None and asked.type_ != "pulumi:pulumi:Stack":
+    if parent is None and asked.type_ != PULUMI_STACK:
         parent = settings.get_root_resource()
     parent_urn = await _told(parent.urn) if parent is not None else ""
     provider = ""

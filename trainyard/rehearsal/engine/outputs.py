@@ -15,6 +15,7 @@ from functools import cache
 from typing import Any
 
 from trainyard.recorded.model import UNKNOWN, Secret, Unknown, bare, has_unknown
+from trainyard.recorded.types import HELM_RELEASE
 from trainyard.rehearsal.engine import synthesised
 from trainyard.rehearsal.engine.sdk_types import FieldType, OutputField, input_class, input_fields, output_fields
 from trainyard.rehearsal.engine.two_views import PLAIN
@@ -172,7 +173,7 @@ _LISTS_AND_PATCHES = re.compile(r"(List|Patch)$")
 def _check_kubernetes(
     type_: str, name: str, urn: str, inputs: Mapping[str, Any]
 ) -> tuple[Mapping[str, Any], tuple[str, ...]]:
-    if type_ == "kubernetes:helm.sh/v3:Release":
+    if type_ == HELM_RELEASE:
         if inputs.get("name") is not None:
             return inputs, ()
         return {**inputs, "name": _automatic(name, urn)}, ("name",)

@@ -26,6 +26,7 @@ from pulumi.runtime.proto import engine_pb2, resource_pb2
 from pulumi.runtime.settings import get_root_resource
 
 from trainyard.recorded.model import UNKNOWN, AboutInputs, Alias, RecordedResource
+from trainyard.recorded.types import PULUMI_STACK
 from trainyard.rehearsal.engine import light_outputs, outputs, wire
 from trainyard.rehearsal.engine.invokes import invoke
 from trainyard.rehearsal.engine.light_registration import Registered, Registration
@@ -46,7 +47,6 @@ _CALLED_BY = ("client", "environment")
 _NAMESPACE = "trainyard"
 """Where they are whatever the project is called; a program of somebody else's has them under its project's name."""
 _TIMEOUTS = ("create", "update", "delete")
-STACK_TYPE = "pulumi:pulumi:Stack"
 STACK_REFERENCE = "pulumi:pulumi:StackReference"
 
 
@@ -148,7 +148,7 @@ class _Monitor:
         project, stack = deployment.project, deployment.stack
         self.recording = recording
         self._prefix = f"urn:pulumi:{stack}::{project}::"
-        self._stack_urn = f"{self._prefix}{STACK_TYPE}::{project}-{stack}"
+        self._stack_urn = f"{self._prefix}{PULUMI_STACK}::{project}-{stack}"
         self._stacks = deployment.stack_outputs
         self._by_default = _default_providers(deployment.config)
         self._providers: dict[str, outputs.ProviderState] = {}
@@ -171,7 +171,7 @@ class _Monitor:
         return Registered(found.urn, found.id, found.outputs, at_preview_found)
 
     def _registered(self, asked: Registration, beside: _Beside | None = None) -> Registered:
-        if asked.type == STACK_TYPE:
+        if asked.type == PULUMI_STACK:
             return Registered(self._stack_urn, "", {})
         urn = self.urn(asked.parent, asked.type, asked.name)
         inputs = asked.inputs
@@ -222,7 +222,7 @@ class _Monitor:
         )
         found = self._registered(asked)
         response = resource_pb2.RegisterResourceResponse(urn=found.urn, id=found.id)
-        if request.type == STACK_TYPE:
+        if request.type == PULUMI_STACK:
             return response
         if not request.custom:
             response.object.CopyFrom(request.object)

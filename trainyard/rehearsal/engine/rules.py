@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from trainyard.recorded.alike import written
 from trainyard.recorded.model import Alias, Finding, RecordedResource, Secret, has_secret, leaves
-from trainyard.recorded.types import EKS_CLUSTER, GKE_CLUSTER
-from trainyard.rehearsal.engine.recorder import STACK_REFERENCE, STACK_TYPE, Recording, WrongProvider
+from trainyard.recorded.types import EKS_CLUSTER, GKE_CLUSTER, PULUMI_STACK
+from trainyard.rehearsal.engine.recorder import STACK_REFERENCE, Recording, WrongProvider
 
 _URN = re.compile(r"urn:pulumi:[^:]+::[^:]+::[^:]+(:[^:]+)*::.+")
 _DURATION = re.compile(r"[-+]?((\d+(\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h))+|[-+]?0")
@@ -101,7 +101,7 @@ def _type_chain(urn: str) -> list[str]:
     if not urn:
         return []
     types = urn.split("::")[2].split("$")
-    return [type_ for type_ in types if type_ != STACK_TYPE]
+    return [type_ for type_ in types if type_ != PULUMI_STACK]
 
 
 def _aliases(resources: Iterable[RecordedResource]) -> Iterator[Finding]:

@@ -258,6 +258,11 @@ def _input(subject: Subject, argument: str) -> str:
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else default
 
 
+def _end(subject: Subject, argument: str) -> str:
+    key, _, default = argument.partition("|")
+    return re.split("[:/]", subject.text(key))[-1] or default
+
+
 def _digest(subject: Subject, argument: str) -> str:
     word, _, length = argument.partition(".")
     return digest(subject.type, subject.name, word)[: int(length)]
@@ -284,7 +289,7 @@ _FIELDS: Final[Mapping[str, Callable[[Subject, str], Any]]] = {
     "input": lambda s, _: _WithArgument(s, _input),
     "digest": lambda s, _: _WithArgument(s, _digest),
     "tail": lambda s, _: _WithArgument(s, lambda s, key: s.text(key).rpartition(":")[2]),
-    "end": lambda s, _: _WithArgument(s, lambda s, key: re.split("[:/]", s.text(key))[-1]),
+    "end": lambda s, _: _WithArgument(s, _end),
     "address": lambda s, _: _WithArgument(s, lambda s, key: s.text(key).removeprefix("https://")),
 }
 

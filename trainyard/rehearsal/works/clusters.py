@@ -8,9 +8,8 @@ from typing import Final
 
 from trainyard.recorded.model import RecordedResource, masked
 from trainyard.recorded.resources import Resources
-from trainyard.recorded.types import EKS_CLUSTER
+from trainyard.recorded.types import EKS_CLUSTER, KUBERNETES_PROVIDER
 
-KUBERNETES_PROVIDER: Final = "pulumi:providers:kubernetes"
 _OF_A_CLUSTER: Final = "clusterName"
 """Input by which what belongs to one cluster of EKS names it: node groups, add-ons, who may enter, pods' identities."""
 

@@ -13,6 +13,7 @@ from trainyard.monitoring.pages import ROOMS
 from trainyard.monitoring.thresholds import Thresholds
 from trainyard.problems import count
 from trainyard.recorded.read import list_at, text_at, value_at
+from trainyard.recorded.types import HELM_RELEASE, PROMETHEUS_RULE
 from trainyard.rehearsal.change.differences import texts
 from trainyard.review.handover.model import Block, Drawn, Facts, Grid, Points, Section, Text, section
 from trainyard.review.handover.stores import kept
@@ -21,9 +22,6 @@ from trainyard.review.reports.picture.model import Network
 from trainyard.review.reports.picture.told import entries, known, told
 from trainyard.review.reports.rehearsal import clock, short_type, where
 from trainyard.review.verdict import dollars
-
-_RELEASE = "kubernetes:helm.sh/v3:Release"
-_RULES = "kubernetes:monitoring.coreos.com/v1:PrometheusRule"
 
 
 def picture(subject: Subject) -> Section:
@@ -182,7 +180,7 @@ def storage(subject: Subject) -> Section:
 
 def _recorded_alerts(subject: Subject) -> Iterator[Mapping[str, Any]]:
     """The alerting rules that the stack really makes."""
-    for resource in subject.resources.of(_RULES):
+    for resource in subject.resources.of(PROMETHEUS_RULE):
         for group in entries(resource.inputs, "spec", "groups"):
             for rule in entries(group, "rules"):
                 if known(None, text_at, rule, "alert"):
@@ -300,7 +298,7 @@ def first_up(subject: Subject) -> Section:
 def versions(subject: Subject) -> Section:
     """What is pinned."""
     rows = []
-    for release in subject.resources.of(_RELEASE):
+    for release in subject.resources.of(HELM_RELEASE):
         version = told(release.inputs, "version")
         if version:
             rows.append((told(release.inputs, "chart") or release.name, "chart", version))

@@ -8,13 +8,13 @@ from typing import Final
 from trainyard.monitoring import names as n
 from trainyard.monitoring.pages import target_text
 from trainyard.monitoring.recordings import SUCCESS, Target
+from trainyard.recorded.types import DASHBOARD
 from trainyard.review.handover.model import Grid, Section, Text, section
 from trainyard.review.handover.subject import Subject
 from trainyard.review.reports.page_parts import opening
 
 TITLE: Final = "How success is measured"
 
-DASHBOARD: Final = "aws:cloudwatch/dashboard:Dashboard"
 
 BY_CLOUDWATCH: Final = "on the dashboard"
 BY_HAND: Final = "when asked"

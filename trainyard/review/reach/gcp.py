@@ -11,8 +11,16 @@ from typing import Final
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.read import texts_at, value_at
 from trainyard.recorded.resources import Resources
-from trainyard.recorded.types import GCP_ACCOUNT, GCP_BUCKET, GCP_CRYPTO_KEY, GCP_SECRET, GCP_TOPIC, VOLUME
-from trainyard.rehearsal.works.rights.gcp.grants import REGIONAL_SECRET, REPOSITORY
+from trainyard.recorded.types import (
+    GCP_ACCOUNT,
+    GCP_BUCKET,
+    GCP_CRYPTO_KEY,
+    GCP_IMAGE_REPOSITORY,
+    GCP_SECRET,
+    GCP_TOPIC,
+    VOLUME,
+)
+from trainyard.rehearsal.works.rights.gcp.grants import REGIONAL_SECRET
 from trainyard.rehearsal.works.rights.gcp.needs.objects import folder
 from trainyard.rehearsal.works.rights.gcp.project import LIST_PREFIX, bucket_name, full_name, object_name
 from trainyard.rehearsal.works.rights.principals import Pod
@@ -46,7 +54,7 @@ _OF_THE_REST: Final[Mapping[str, tuple[str, Deeds]]] = {
     ),
     GCP_SECRET: _READ_SECRET,
     REGIONAL_SECRET: _READ_SECRET,
-    REPOSITORY: (
+    GCP_IMAGE_REPOSITORY: (
         "repository",
         {
             "pull": "artifactregistry.repositories.downloadArtifacts",

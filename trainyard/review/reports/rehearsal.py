@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from trainyard.problems import count
-from trainyard.recorded import node_groups
+from trainyard.recorded import node_groups, types
 from trainyard.recorded.model import UNKNOWN, Finding, RecordedResource, Secret
 from trainyard.recorded.read import UnreadableInput, follow
 from trainyard.recorded.resources import Resources
@@ -90,22 +90,22 @@ def _figure(resource: RecordedResource, resources: Resources) -> str:
 
     protected = ", protected" if resource.protect else ""
     match resource.type:
-        case "aws:ec2/vpc:Vpc":
+        case types.VPC:
             return f"network {read('cidrBlock')}"
-        case "aws:eks/cluster:Cluster":
+        case types.EKS_CLUSTER:
             reach = "public and private" if read("vpcConfig", "endpointPublicAccess") is True else "private only"
             return f"cluster {read('name')}, Kubernetes {read('version')}, API {reach}"
         case node_groups.EKS_NODE_GROUP | node_groups.GKE_NODE_POOL:
             return _node_group_figure(resource, resources)
-        case "aws:fsx/lustreFileSystem:LustreFileSystem":
+        case types.LUSTRE:
             return f"Lustre {read('storageCapacity')} GiB, {read('deploymentType')}{protected}"
-        case "aws:rds/instance:Instance":
+        case types.DATABASE:
             return f"{read('engine')} {read('engineVersion')}, {read('instanceClass')}{protected}"
-        case "aws:s3/bucket:Bucket":
+        case types.BUCKET:
             return f"bucket {read('bucket')}{protected}"
-        case "aws:budgets/budget:Budget":
+        case types.AWS_BUDGET:
             return f"budget {read('limitAmount')} {read('limitUnit')} {str(read('timeUnit')).lower()}"
-        case "kubernetes:helm.sh/v3:Release":
+        case types.HELM_RELEASE:
             return f"chart {str(read('chart')).rsplit('/', 1)[-1]} {read('version')}"
     return ""
 
@@ -115,8 +115,8 @@ def _node_group_figure(resource: RecordedResource, resources: Resources) -> str:
         group = node_groups.node_group(resource, resources)
     except UnreadableInput as unreadable:
         return f"{resource.name}: {unreadable}"
-    types = ", ".join(group.instance_types) or "launch template"
-    return f"{group.name}: {group.min_nodes} to {group.max_nodes} nodes, {group.capacity}, {types}"
+    machines = ", ".join(group.instance_types) or "launch template"
+    return f"{group.name}: {group.min_nodes} to {group.max_nodes} nodes, {group.capacity}, {machines}"
 
 
 def gpus_of(plan: Mapping[str, Any]) -> int | None:

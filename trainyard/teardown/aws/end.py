@@ -11,12 +11,12 @@ from trainyard.account import aws
 from trainyard.account.aws import Account, CannotAskError
 from trainyard.account.marks import MARKS
 from trainyard.plan.parts import Plan
-from trainyard.recorded.types import SAGEMAKER_DOMAIN
+from trainyard.recorded.types import EKS_CLUSTER, SAGEMAKER_DOMAIN
 from trainyard.teardown.aws.lift import stop_apps, unprotect, write_back
 from trainyard.teardown.aws.log_groups import sweep_log_groups
 from trainyard.teardown.aws.sweep import sweep_groups, sweep_interfaces
 from trainyard.teardown.cloud import Say
-from trainyard.teardown.kinds import CLUSTER, Group
+from trainyard.teardown.kinds import Group
 from trainyard.teardown.state import State
 
 
@@ -48,7 +48,7 @@ class AwsEnd:
 
     def sweep(self, state: State, say: Say) -> int:
         """Network interfaces of the clusters' CNI, and security groups of SageMaker's."""
-        clusters = [str(each["id"]) for each in state.of(CLUSTER)]
+        clusters = [str(each["id"]) for each in state.of(EKS_CLUSTER)]
         domains = [str(each["id"]) for each in state.of(SAGEMAKER_DOMAIN)]
         return sweep_interfaces(clusters, self.account, say) + sweep_groups(domains, self.account, say)
 

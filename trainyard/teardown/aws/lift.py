@@ -8,9 +8,8 @@ from functools import partial
 from typing import Any, Final
 
 from trainyard.account.aws import Account, RefusedError
-from trainyard.recorded.types import SAGEMAKER_DOMAIN
+from trainyard.recorded.types import DATA_REPOSITORY_ASSOCIATION, DATABASE, EKS_CLUSTER, LUSTRE, SAGEMAKER_DOMAIN
 from trainyard.teardown.cloud import LiftError, Say
-from trainyard.teardown.kinds import CLUSTER, DATABASE, LUSTRE, LUSTRE_LINK
 from trainyard.teardown.state import State
 
 LOOK_AGAIN_SECONDS: Final = 10.0
@@ -77,7 +76,11 @@ def _until_gone(listed: Callable[[], list[dict[str, Any]]], what: str, sleep: Ca
 def write_back(state: State, account: Account, say: Say, *, sleep: Callable[[float], None] = time.sleep) -> None:
     """Has every linked file system write to its bucket what is not there yet, and waits until it has."""
     for each in state.of(LUSTRE):
-        links = [link for link in state.of(LUSTRE_LINK) if (link.get("inputs") or {}).get("fileSystemId") == each["id"]]
+        links = [
+            link
+            for link in state.of(DATA_REPOSITORY_ASSOCIATION)
+            if (link.get("inputs") or {}).get("fileSystemId") == each["id"]
+        ]
         if not links or not _is_there(account, each["id"]):
             continue
         say(f"writing {each['id']} back to its bucket")
@@ -114,7 +117,7 @@ def unprotect(state: State, account: Account, say: Say, *, sleep: Callable[[floa
     for each in state.of(DATABASE):
         name = str((each.get("outputs") or {}).get("identifier") or each["id"])
         _unprotect_database(name, account, say)
-    for each in state.of(CLUSTER):
+    for each in state.of(EKS_CLUSTER):
         _unprotect_cluster(str(each["id"]), account, say, sleep)
 
 

@@ -13,11 +13,9 @@ from datetime import datetime
 from typing import Any, Final
 
 from trainyard.account.aws import Account, RefusedError
+from trainyard.recorded.types import EKS_CLUSTER, LOG_GROUP
 from trainyard.teardown.cloud import Say
-from trainyard.teardown.kinds import CLUSTER
 from trainyard.teardown.state import State
-
-LOG_GROUP: Final = "aws:cloudwatch/logGroup:LogGroup"
 
 LOOK_SECONDS: Final = 30.0
 QUIET_LOOKS: Final = 10
@@ -37,7 +35,9 @@ def names_of(stood: Iterable[State]) -> list[str]:
     """The groups that a stack has in any of its states, and those that services make for its clusters."""
     states = list(stood)
     own = [str(each["id"]) for state in states for each in state.of(LOG_GROUP)]
-    clusters = [pattern.format(each["id"]) for state in states for each in state.of(CLUSTER) for pattern in _OF_CLUSTER]
+    clusters = [
+        pattern.format(each["id"]) for state in states for each in state.of(EKS_CLUSTER) for pattern in _OF_CLUSTER
+    ]
     return list(dict.fromkeys((*own, *clusters)))
 
 

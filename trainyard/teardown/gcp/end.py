@@ -9,9 +9,17 @@ from datetime import datetime
 from typing import Any, Final
 
 from trainyard.account.gcp import CannotAskError, ask, is_absence, said
-from trainyard.recorded.types import GCP_EDITOR_TEMPLATE, GCP_RUN_JOB, GCP_RUN_SERVICE, GCP_SUBNETWORK
+from trainyard.recorded.types import (
+    CLOUD_SQL,
+    FILESTORE,
+    GCP_ACCOUNT,
+    GCP_EDITOR_TEMPLATE,
+    GCP_RUN_JOB,
+    GCP_RUN_SERVICE,
+    GCP_SUBNETWORK,
+)
 from trainyard.teardown.cloud import LiftError, Say
-from trainyard.teardown.kinds import GCP_ACCOUNT, GCP_DATABASE, GCP_FILES, Group
+from trainyard.teardown.kinds import Group
 from trainyard.teardown.state import State, backup_of
 
 BACKUP_SECONDS: Final = 3600
@@ -66,7 +74,7 @@ class GcpEnd:
 
     def unprotect(self, state: State, keep: Sequence[Group], say: Say) -> None:
         """Databases and shared files; one that is to stay leaves a backup behind, and one that is not leaves none."""
-        for each in state.of(GCP_DATABASE):
+        for each in state.of(CLOUD_SQL):
             name = str(each["id"])
             found = self._database(name)
             if found is None:
@@ -91,7 +99,7 @@ class GcpEnd:
                 say(f"lifting the protection of database {name}")
                 self._sql("instances", "patch", name, *wanted, seconds=CHANGE_SECONDS)
 
-        for each in state.of(GCP_FILES):
+        for each in state.of(FILESTORE):
             name, region = str(each["id"]).rpartition("/")[2], str(each["inputs"]["location"])
             found = self._asked("filestore", "instances", "describe", name, f"--location={region}")
             if found is None:

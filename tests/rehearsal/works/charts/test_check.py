@@ -76,3 +76,21 @@ def test_what_others_install_is_theirs(rehearsed):
     changed = edit(RELEASE, "runtimes-jobset", put("chart", "podinfo"), put("values", DROP))(changed)
     assert findings(changed, ours=False) == []
     assert {finding.rule for finding in findings(changed)} == {"charts-version", "charts-unknown"}
+
+
+@pytest.mark.parametrize(
+    ("gates", "told"),
+    [
+        ({"SubnetsClusterTagChek": False}, "no feature gate SubnetsClusterTagChek"),
+        ({"NLBHealthCheckAdvancedConfiguration": True}, "no feature gate NLBHealthCheckAdvancedConfiguration"),
+        ({"ALBSingleSubnet": "yes"}, "ALBSingleSubnet is"),
+        ({"ALBSingleSubnet": True, "EnableRGTAPI": "true"}, ""),
+        ({"OfALaterVersionAltogether": True}, ""),
+        ({}, ""),
+    ],
+)
+def test_gates_of_the_controller_of_load_balancers(rehearsed, gates, told):
+    given = {"clusterName": "demo", "controllerConfig": {"featureGates": gates}}
+    change = edit(RELEASE, AUTOSCALER, put("chart", "aws-load-balancer-controller"), put("values", given))
+    found = [one for one in findings(change(rehearsed(WHOLE).resources), ours=False) if one.rule == "charts-flag"]
+    assert [told in str(one) for one in found] == ([True] if told else []), found

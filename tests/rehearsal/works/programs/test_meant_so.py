@@ -411,6 +411,9 @@ def test_one_of_two_alerts_always_fires_where_their_lines_are_the_same(resources
     ("variable", "found"),
     [
         ("resource.label.project_id", []),
+        ("resource.label.pod_name", []),
+        ("resource.label.pod", ["error programs-alert"]),
+        ("resource.label.node_name", ["error programs-alert"]),
         ("metric.label.run", []),
         ("resource.labels.project_id", ["error programs-alert"]),
         ("metric.labels.run", ["error programs-alert"]),

@@ -17,8 +17,7 @@ from trainyard.cost.spot import spot_discount
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.node_groups import NodeGroup
 from trainyard.recorded.read import is_on, is_set, mappings_at, number_at, text_at, value_at
-
-RESERVATION = "gcp:compute/reservation:Reservation"
+from trainyard.recorded.types import GCP_RESERVATION
 
 DEFAULT_DISK_GIB, DEFAULT_DISK = 100, "pd-balanced"
 """Boot disk of a GKE node that says nothing (GKE documentation, as generally known)."""
@@ -46,7 +45,7 @@ def node_pool(resource: RecordedResource, context: PriceContext) -> Iterator[Cos
     pool = PoolCapacity(group.pool, group.capacity) if group.gpu_models or tpu else NO_POOL
     running = _chips_in_use(group, context) if tpu else running_nodes(group, context)
     reserved = group.capacity == "reserved"
-    if not (reserved and context.resources.referred(resource, "nodeConfig", RESERVATION)):
+    if not (reserved and context.resources.referred(resource, "nodeConfig", GCP_RESERVATION)):
         billed = always(float(group.max_nodes)) if tpu and reserved else billed_nodes(group, context)
         yield from _machines(group, region, running if tpu and not reserved else billed, context, pool)
     yield from _disks(group, running, context, pool)

@@ -13,6 +13,7 @@ from collections.abc import Collection
 from typing import Any, Final
 
 from trainyard.problems import nearest
+from trainyard.recorded.types import ADD_ON
 from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.refusals.rules import Rules
 
@@ -182,5 +183,5 @@ def _near_misses(view: View, given: dict[str, Any], known: Collection[str], add_
 
 
 RULES: Final[Rules] = {
-    add_on: ("aws:eks/addon:Addon",),
+    add_on: (ADD_ON,),
 }

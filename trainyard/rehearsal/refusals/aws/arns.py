@@ -13,7 +13,15 @@ from functools import cache
 from typing import Final
 
 from trainyard.partitions import partition_of
-from trainyard.recorded.types import BUCKET_REPLICATION, EVENT_TARGET, FUNCTION
+from trainyard.recorded.types import (
+    BUCKET_REPLICATION,
+    COMPOSITE_ALARM,
+    EVENT_TARGET,
+    FUNCTION,
+    METRIC_ALARM,
+    SECRET_VERSION,
+    TRAIL,
+)
 from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.refusals.rules import EVERY_TYPE, Rules
 
@@ -71,7 +79,7 @@ _EITHER: Final = frozenset(
 )
 """Inputs that take a name or an ARN."""
 _EITHER_OF: Final = frozenset(
-    {("aws:cloudtrail/trail:Trail", "snsTopicName"), ("aws:ssm/association:Association", "name"),
+    {(TRAIL, "snsTopicName"), ("aws:ssm/association:Association", "name"),
      ("aws:lambda/layerVersionPermission:LayerVersionPermission", "layerName")}
 )  # fmt: skip
 """Those whose name elsewhere is a name's alone."""
@@ -79,16 +87,16 @@ _FREE: Final = re.compile(r"(^|\.)(tags|tagsAll|dimensions|variables|environment
 """Maps whose keys are the program's own."""
 _KEPT: Final = frozenset(
     {("aws:ssm/parameter:Parameter", "value"), ("aws:ssm/parameter:Parameter", "insecureValue"),
-     ("aws:secretsmanager/secretVersion:SecretVersion", "secretString")}
+     (SECRET_VERSION, "secretString")}
 )  # fmt: skip
 """Inputs that only keep a text: whatever it names may be anywhere."""
 _OTHER_REGIONS: Final = re.compile(r"replica|primary|destination|copy|copies|source", re.IGNORECASE)
 _WITH_THE_BUCKET: Final = frozenset(
-    {("aws:cloudtrail/trail:Trail", "kmsKeyId"), ("aws:cfg/deliveryChannel:DeliveryChannel", "s3KmsKeyArn"),
+    {(TRAIL, "kmsKeyId"), ("aws:cfg/deliveryChannel:DeliveryChannel", "s3KmsKeyArn"),
      ("aws:guardduty/publishingDestination:PublishingDestination", "kmsKeyArn")}
 )  # fmt: skip
 """Keys that lie where the bucket does to which things are brought; a distribution of images names its own region."""
-_ALARMS: Final = ("aws:cloudwatch/metricAlarm:MetricAlarm", "aws:cloudwatch/compositeAlarm:CompositeAlarm")
+_ALARMS: Final = (METRIC_ALARM, COMPOSITE_ALARM)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,20 +10,17 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from trainyard.recorded.read import as_number, follow
-from trainyard.recorded.types import LOAD_BALANCER, SUBNET
+from trainyard.recorded.read import as_number
+from trainyard.recorded.types import DNS_RECORD, DNS_ZONE, LISTENER_RULE, LOAD_BALANCER, SUBNET
 from trainyard.rehearsal.context import View, listed, show
-from trainyard.rehearsal.refusals.aws.containers import TARGET_GROUP
+from trainyard.rehearsal.refusals.aws.containers import TARGET_GROUP, target_groups
 from trainyard.rehearsal.refusals.rules import Rules
 
 LISTENER: Final = "aws:lb/listener:Listener"
-LISTENER_RULE: Final = "aws:lb/listenerRule:ListenerRule"
 _ACL: Final = "aws:wafv2/webAcl:WebAcl"
 _GROUP_OF_RULES: Final = "aws:wafv2/ruleGroup:RuleGroup"
 _BOUND: Final = "aws:wafv2/webAclAssociation:WebAclAssociation"
 _CERTIFICATE: Final = "aws:acm/certificate:Certificate"
-_RECORD: Final = "aws:route53/record:Record"
-_ZONE: Final = "aws:route53/zone:Zone"
 _OF_APPLICATION, _OF_NETWORK = ("HTTP", "HTTPS"), ("TCP", "UDP", "TLS", "TCP_UDP", "QUIC", "TCP_QUIC")
 _INTERVALS: Final = {"lambda": 35}
 """Seconds between two checks where nobody says, which are 30 of other targets."""
@@ -134,8 +131,7 @@ def listener(view: View) -> None:
 
 
 def _groups(view: View) -> list[View]:
-    arns = {follow(entry, "targetGroupArn") for key in ("defaultActions", "actions") for _, entry in view.items(key)}
-    return [one for one in view.stack.of_type(TARGET_GROUP) if one.resource.outputs.get("arn") in arns - {None}]
+    return target_groups(view, "defaultActions", "actions")
 
 
 _NEEDS: Final = {
@@ -218,7 +214,7 @@ def bound(view: View) -> None:
 
 def record(view: View) -> None:
     """A name has its zone's end, a zone's own name is no CNAME, and a plain record says how long it is kept."""
-    zone, name, kind = view.referred("zoneId", _ZONE), view.text("name"), view.text("type")
+    zone, name, kind = view.referred("zoneId", DNS_ZONE), view.text("name"), view.text("type")
     if view.lacks("aliases") and view.lacks("ttl") and view.has("records"):
         view.error("route53-record", "ttl", "is missing beside records", allowed="seconds")
     if zone is None or name is None or (whole := zone.text("name")) is None:
@@ -249,5 +245,5 @@ RULES: Final[Rules] = {
     rule: (LISTENER_RULE,),
     firewall: (_ACL, _GROUP_OF_RULES),
     bound: (_BOUND,),
-    record: (_RECORD,),
+    record: (DNS_RECORD,),
 }

@@ -12,11 +12,10 @@ from typing import Any, Final
 
 from trainyard.problems import count
 from trainyard.recorded.read import as_number, follow
+from trainyard.recorded.types import BUCKET, BUCKET_VERSIONING, LIFECYCLE
 from trainyard.rehearsal.context import View, listed, show
 from trainyard.rehearsal.refusals.rules import Rules
 
-BUCKET = "aws:s3/bucket:Bucket"
-LIFECYCLE = "aws:s3/bucketLifecycleConfiguration:BucketLifecycleConfiguration"
 _ACTIONS = (
     "abortIncompleteMultipartUpload",
     "expiration",
@@ -263,7 +262,7 @@ def object_lock(view: View) -> None:
         if view.lacks(f"{rule}.mode"):
             view.error("s3-object-lock", f"{rule}.mode", "is missing", allowed="one of GOVERNANCE, COMPLIANCE")
     bucket = view.referred("bucket", BUCKET)
-    for versioning in view.stack.of_type("aws:s3/bucketVersioning:BucketVersioning") if bucket is not None else ():
+    for versioning in view.stack.of_type(BUCKET_VERSIONING) if bucket is not None else ():
         status = versioning.text("versioningConfiguration.status")
         if versioning.referred("bucket", BUCKET) is bucket and status not in (None, "Enabled"):
             versioning.error(

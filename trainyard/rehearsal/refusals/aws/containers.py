@@ -13,14 +13,12 @@ from typing import Any, Final
 
 from trainyard.problems import nearest
 from trainyard.recorded.read import as_number
-from trainyard.rehearsal.context import View, listed, show
+from trainyard.recorded.types import ECS_SERVICE, SCALING_POLICY, SCALING_TARGET
+from trainyard.rehearsal.context import Stack, View, by_name, listed, show
 from trainyard.rehearsal.refusals.aws.texts import TASK, read
 from trainyard.rehearsal.refusals.rules import Rules
 
-SERVICE: Final = "aws:ecs/service:Service"
 TARGET_GROUP: Final = "aws:lb/targetGroup:TargetGroup"
-_SCALED: Final = "aws:appautoscaling/target:Target"
-_SCALING: Final = "aws:appautoscaling/policy:Policy"
 _GIB: Final = 1024
 _SIZES: Final = {
     256: (512, 1024, 2048),
@@ -155,17 +153,17 @@ def service(view: View) -> None:
         view.error(
             "ecs-service", "launchType", f"is FARGATE, and its task is for {', '.join(kinds)}", allowed="FARGATE"
         )
-    known = {one.get("name"): one for one in containers(definition)}
+    known = by_name(containers(definition))
     for path, entry in view.items("loadBalancers"):
         name, port = entry.get("containerName"), as_number(entry.get("containerPort"))
-        container = known.get(name)
+        container = known.get(str(name))
         if known and isinstance(name, str) and container is None:
             view.error(
                 "ecs-service",
                 f"{path}.containerName",
                 f"got {show(name)}, which is no container of its task",
-                allowed=", ".join(map(str, known)),
-                hint=nearest(name, [str(one) for one in known]),
+                allowed=", ".join(known),
+                hint=nearest(name, known),
             )
         if container is not None and port is not None:
             ports = [as_number(one.get("containerPort")) for one in _dicts(container.get("portMappings"))]
@@ -177,7 +175,7 @@ def service(view: View) -> None:
                     f"got {port:g}, which container {name} does not map",
                     allowed=shown or "a port in its portMappings",
                 )
-        group = _group(view, entry.get("targetGroupArn"))
+        group = target_group(view.stack, entry.get("targetGroupArn"))
         if group is None or mode != "awsvpc" or group.is_unknown("targetType"):
             continue
         if (group.text("targetType") or "instance") == "instance":
@@ -185,15 +183,20 @@ def service(view: View) -> None:
             group.error("ecs-service", "targetType", told, allowed="ip")
 
 
-def _group(view: View, arn: Any) -> View | None:
-    return next(
-        (
-            one
-            for one in view.stack.of_type(TARGET_GROUP)
-            if isinstance(arn, str) and one.resource.outputs.get("arn") == arn
-        ),
-        None,
-    )
+def target_group(stack: Stack, arn: Any) -> View | None:
+    """The group of targets that has this ARN; None where it is no text, or none of the stack's."""
+    return stack.once(_target_groups).get(arn) if isinstance(arn, str) else None
+
+
+def target_groups(view: View, *paths: str) -> list[View]:
+    """The groups that the entries of its lists at `paths` name by `targetGroupArn`, each once."""
+    named = (target_group(view.stack, entry.get("targetGroupArn")) for path in paths for _, entry in view.items(path))
+    return list({group.resource.urn: group for group in named if group is not None}.values())
+
+
+def _target_groups(stack: Stack) -> dict[str, View]:
+    groups = ((view.resource.outputs.get("arn"), view) for view in stack.of_type(TARGET_GROUP))
+    return {arn: view for arn, view in groups if isinstance(arn, str)}
 
 
 _RESOURCES: Final = {
@@ -241,7 +244,7 @@ def scaled(view: View) -> None:
     form, named = _RESOURCES.get(service or "", ("", "")), view.text("resourceId")
     if form[0] and named is not None and not re.fullmatch(form[0], named):
         view.error("scaling-target", "resourceId", f"got {show(named)}", allowed=form[1])
-    if view.type != _SCALING:
+    if view.type != SCALING_POLICY:
         return
     kind = view.text("policyType") or "StepScaling"
     wanted = {
@@ -261,4 +264,4 @@ def scaled(view: View) -> None:
         )
 
 
-RULES: Final[Rules] = {task: (TASK,), service: (SERVICE,), scaled: (_SCALED, _SCALING)}
+RULES: Final[Rules] = {task: (TASK,), service: (ECS_SERVICE,), scaled: (SCALING_TARGET, SCALING_POLICY)}

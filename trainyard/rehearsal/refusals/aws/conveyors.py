@@ -14,6 +14,7 @@ from typing import Final
 
 from trainyard.problems import nearest
 from trainyard.recorded.read import as_number
+from trainyard.recorded.types import MAINTENANCE_WINDOW
 from trainyard.rehearsal.context import View, listed, show
 from trainyard.rehearsal.refusals.rules import Rules
 
@@ -21,7 +22,6 @@ PIPELINE: Final = "aws:codepipeline/pipeline:Pipeline"
 PIPE: Final = "aws:pipes/pipe:Pipe"
 _BROKERS: Final = "aws:msk/cluster:Cluster"
 _WAREHOUSE: Final = "aws:redshiftserverless/workgroup:Workgroup"
-_WINDOW: Final = "aws:ssm/maintenanceWindow:MaintenanceWindow"
 _RECIPES: Final = ("aws:imagebuilder/imageRecipe:ImageRecipe", "aws:imagebuilder/containerRecipe:ContainerRecipe")
 _VERSIONED: Final = (
     *_RECIPES,
@@ -170,6 +170,6 @@ RULES: Final[Rules] = {
     brokers: (_BROKERS,),
     pipe: (PIPE,),
     warehouse: (_WAREHOUSE,),
-    window: (_WINDOW,),
+    window: (MAINTENANCE_WINDOW,),
     version: _VERSIONED,
 }

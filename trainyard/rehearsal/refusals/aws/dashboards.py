@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from trainyard.problems import nearest
-from trainyard.recorded.types import EVENT_TARGET
+from trainyard.recorded.types import DASHBOARD, EVENT_TARGET
 from trainyard.rehearsal.context import View, listed, show
 from trainyard.rehearsal.refusals.rules import Rules
 
@@ -98,6 +98,6 @@ def target(view: View) -> None:
 
 
 RULES: Final[Rules] = {
-    board: ("aws:cloudwatch/dashboard:Dashboard",),
+    board: (DASHBOARD,),
     target: (EVENT_TARGET,),
 }

@@ -9,11 +9,11 @@ import re
 from typing import Final
 
 from trainyard.problems import nearest
+from trainyard.recorded.types import DATABASE, DATABASE_PARAMETERS, DATABASE_SUBNETS
 from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.refusals.aws.eks import zones_of
 from trainyard.rehearsal.refusals.rules import Rules
 
-INSTANCE = "aws:rds/instance:Instance"
 _DAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
 _RESERVED_USERS = {
     "postgres": {"admin", "rdsadmin", "rds_superuser", "rdsrepladmin", "rdstopmgr", "public", "none"},
@@ -218,7 +218,7 @@ _BEGINS: Final = {
 def parameter_group(view: View) -> None:
     """Family against the engine of the instances that use it; no parameter twice."""
     family = view.text("family")
-    for other in view.stack.of_type(INSTANCE):
+    for other in view.stack.of_type(DATABASE):
         version, name = other.text("engineVersion"), other.text("engine")
         if family and version and name == "postgres" and other.referred("parameterGroupName", view.type) is view:
             wanted = f"postgres{version.partition('.')[0]}"
@@ -266,11 +266,11 @@ def preloaded(view: View) -> None:
 
 
 RULES: Final[Rules] = {
-    preloaded: ("aws:rds/parameterGroup:ParameterGroup", "aws:rds/clusterParameterGroup:ClusterParameterGroup"),
-    together: (INSTANCE,),
-    engine: (INSTANCE,),
-    storage: (INSTANCE,),
-    windows: (INSTANCE,),
-    subnet_group: ("aws:rds/subnetGroup:SubnetGroup",),
-    parameter_group: ("aws:rds/parameterGroup:ParameterGroup",),
+    preloaded: (DATABASE_PARAMETERS, "aws:rds/clusterParameterGroup:ClusterParameterGroup"),
+    together: (DATABASE,),
+    engine: (DATABASE,),
+    storage: (DATABASE,),
+    windows: (DATABASE,),
+    subnet_group: (DATABASE_SUBNETS,),
+    parameter_group: (DATABASE_PARAMETERS,),
 }

@@ -9,12 +9,16 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from trainyard.recorded.types import (
+    DNS_FIREWALL_ASSOCIATION,
+    DNS_FIREWALL_NAMES,
+    DNS_FIREWALL_RULE,
+    DNS_FIREWALL_RULES,
+    VPC,
+)
 from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.refusals.rules import Rules
 
-RULE = "aws:route53/resolverFirewallRule:ResolverFirewallRule"
-ASSOCIATION = "aws:route53/resolverFirewallRuleGroupAssociation:ResolverFirewallRuleGroupAssociation"
-DOMAINS = "aws:route53/resolverFirewallDomainList:ResolverFirewallDomainList"
 _LOWEST, _HIGHEST = 100, 9900
 _OVERRIDES: Final = ("blockOverrideDomain", "blockOverrideDnsType", "blockOverrideTtl")
 _DOMAIN: Final = re.compile(r"\*|(\*\.)?([A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?)(\.[A-Za-z0-9_-]{1,63})*\.?")
@@ -34,7 +38,7 @@ def firewall_rule(view: View) -> None:
             view.error("dns-block-response", key, "is missing with OVERRIDE", allowed="needed with OVERRIDE")
         elif answer in ("NODATA", "NXDOMAIN") and view.has(key):
             view.error("dns-block-response", key, f"given with {answer}", allowed="blockResponse OVERRIDE")
-    _one_place(view, "firewallRuleGroupId", "aws:route53/resolverFirewallRuleGroup:ResolverFirewallRuleGroup")
+    _one_place(view, "firewallRuleGroupId", DNS_FIREWALL_RULES)
 
 
 def association(view: View) -> None:
@@ -47,7 +51,7 @@ def association(view: View) -> None:
             f"got {priority:g}",
             allowed=f"{_LOWEST + 1} to {_HIGHEST - 1}: AWS keeps the rest",
         )
-    _one_place(view, "vpcId", "aws:ec2/vpc:Vpc")
+    _one_place(view, "vpcId", VPC)
 
 
 def _one_place(view: View, path: str, type_: str) -> None:
@@ -71,7 +75,7 @@ def domains(view: View) -> None:
 
 
 RULES: Final[Rules] = {
-    firewall_rule: (RULE,),
-    association: (ASSOCIATION,),
-    domains: (DOMAINS,),
+    firewall_rule: (DNS_FIREWALL_RULE,),
+    association: (DNS_FIREWALL_ASSOCIATION,),
+    domains: (DNS_FIREWALL_NAMES,),
 }

@@ -12,13 +12,11 @@ from trainyard.conventions import LABEL_PREFIX
 from trainyard.problems import nearest
 from trainyard.recorded.model import UNKNOWN
 from trainyard.recorded.node_groups import EFA_INTERFACES, EKS_NODE_GROUP, LAUNCH_TEMPLATE
+from trainyard.recorded.types import ACCESS_POLICY_ASSOCIATION, EKS_CLUSTER, SUBNET
 from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.refusals.aws.models import operation
 from trainyard.rehearsal.refusals.labels import LABEL_KEY, check_label, is_label_key
 from trainyard.rehearsal.refusals.rules import Rules
-
-CLUSTER = "aws:eks/cluster:Cluster"
-SUBNET = "aws:ec2/subnet:Subnet"
 
 _RESERVED = ("kubernetes.io", "k8s.io", "eks.amazonaws.com")
 _OPEN_RESERVED = ("node.kubernetes.io", "k8s.amazonaws.com", "node-restriction.kubernetes.io", "kubelet.kubernetes.io")
@@ -290,10 +288,10 @@ def access_scope(view: View) -> None:
 
 
 RULES: Final[Rules] = {
-    cluster: (CLUSTER,),
+    cluster: (EKS_CLUSTER,),
     node_group_sizes: (EKS_NODE_GROUP,),
     node_group_labels: (EKS_NODE_GROUP,),
     node_group_types: (EKS_NODE_GROUP,),
     node_group_template: (EKS_NODE_GROUP,),
-    access_scope: ("aws:eks/accessPolicyAssociation:AccessPolicyAssociation",),
+    access_scope: (ACCESS_POLICY_ASSOCIATION,),
 }

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from trainyard.problems import nearest
+from trainyard.recorded.types import EVENT_RULE, TRAIL
 from trainyard.rehearsal.context import View, listed, show
 from trainyard.rehearsal.near import nearest_of
 from trainyard.rehearsal.refusals.rules import Rules
@@ -174,6 +175,6 @@ def trail(view: View) -> None:
 
 
 RULES: Final[Rules] = {
-    rule: ("aws:cloudwatch/eventRule:EventRule",),
-    trail: ("aws:cloudtrail/trail:Trail",),
+    rule: (EVENT_RULE,),
+    trail: (TRAIL,),
 }

@@ -8,10 +8,10 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from trainyard.recorded.types import DATA_REPOSITORY_ASSOCIATION, EFS, LUSTRE
 from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.refusals.rules import Rules
 
-LUSTRE = "aws:fsx/lustreFileSystem:LustreFileSystem"
 _THROUGHPUT = {
     ("PERSISTENT_1", "SSD"): (50, 100, 200),
     ("PERSISTENT_1", "HDD"): (12, 40),
@@ -206,6 +206,6 @@ RULES: Final[Rules] = {
     lustre_throughput: (LUSTRE,),
     lustre_options: (LUSTRE,),
     lustre_log: (LUSTRE,),
-    association: ("aws:fsx/dataRepositoryAssociation:DataRepositoryAssociation",),
-    efs: ("aws:efs/fileSystem:FileSystem",),
+    association: (DATA_REPOSITORY_ASSOCIATION,),
+    efs: (EFS,),
 }

@@ -18,23 +18,23 @@ from zoneinfo import available_timezones
 from trainyard.problems import nearest
 from trainyard.recorded.model import UNKNOWN
 from trainyard.recorded.types import (
+    AUTOSCALING_SCHEDULE,
+    BACKUP_PLAN,
     BATCH_DEFINITION,
     BATCH_ENVIRONMENT,
     BATCH_QUEUE,
+    BUILD_PROJECT,
     EVENT_SOURCE_MAPPING,
     FUNCTION,
+    MAINTENANCE_WINDOW,
     QUEUE,
+    SCHEDULE,
+    SECRET_ROTATION,
 )
 from trainyard.rehearsal.context import View, listed, show
 from trainyard.rehearsal.refusals.aws.events import is_schedule, never_comes
 from trainyard.rehearsal.refusals.rules import Rules
 
-SCHEDULE: Final = "aws:scheduler/schedule:Schedule"
-_ROTATION: Final = "aws:secretsmanager/secretRotation:SecretRotation"
-_PLAN: Final = "aws:backup/plan:Plan"
-_WINDOW: Final = "aws:ssm/maintenanceWindow:MaintenanceWindow"
-_PROJECT: Final = "aws:codebuild/project:Project"
-_GROUP_SCHEDULE: Final = "aws:autoscaling/schedule:Schedule"
 _RESERVED: Final = frozenset(
     {
         "_HANDLER", "_X_AMZN_TRACE_ID", "AWS_ACCESS_KEY", "AWS_ACCESS_KEY_ID", "AWS_DEFAULT_REGION",
@@ -296,11 +296,11 @@ def schedule(view: View) -> None:
 
 _TIMES: Final = (
     (SCHEDULE, "scheduleExpression"),
-    (_ROTATION, "rotationRules.scheduleExpression"),
-    (_WINDOW, "schedule"),
-    (_PLAN, "rules[].schedule"),
+    (SECRET_ROTATION, "rotationRules.scheduleExpression"),
+    (MAINTENANCE_WINDOW, "schedule"),
+    (BACKUP_PLAN, "rules[].schedule"),
 )
-_ONCE: Final = (SCHEDULE, _WINDOW)
+_ONCE: Final = (SCHEDULE, MAINTENANCE_WINDOW)
 """What may also be called once."""
 _AT: Final = re.compile(r"at\(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\)")
 _MINUTES: Final = re.compile(r"(\S+\s+){4}\S+")
@@ -380,6 +380,6 @@ RULES: Final[Rules] = {
     definition: (BATCH_DEFINITION,),
     schedule: (SCHEDULE,),
     times: tuple(type_ for type_, _ in _TIMES),
-    recurrence: (_GROUP_SCHEDULE,),
-    project: (_PROJECT,),
+    recurrence: (AUTOSCALING_SCHEDULE,),
+    project: (BUILD_PROJECT,),
 }

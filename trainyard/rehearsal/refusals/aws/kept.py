@@ -14,30 +14,33 @@ from typing import Any, Final
 
 from trainyard.recorded.read import as_number, follow
 from trainyard.recorded.types import (
+    AUTOSCALING_GROUP,
+    BACKUP_PLAN,
+    BACKUP_SELECTION,
     BUCKET,
     BUCKET_REPLICATION,
     BUCKET_VERSIONING,
     DATA_REPOSITORY_ASSOCIATION,
     EBS_VOLUME,
     EC2_INSTANCE,
+    ECR_LIFECYCLE,
     EFS,
+    EKS_NODE_GROUP,
+    LAUNCH_TEMPLATE,
+    LIFECYCLE,
     LOG_GROUP,
+    LOG_METRIC_FILTER,
+    METRIC_ALARM,
 )
 from trainyard.rehearsal.context import View, listed, show
 from trainyard.rehearsal.refusals.rules import Rules
 
-PLAN: Final = "aws:backup/plan:Plan"
-SELECTION: Final = "aws:backup/selection:Selection"
 LOCK: Final = "aws:backup/vaultLockConfiguration:VaultLockConfiguration"
 _TOLD: Final = "aws:backup/vaultNotifications:VaultNotifications"
-_ALARM: Final = "aws:cloudwatch/metricAlarm:MetricAlarm"
-_LIFECYCLE: Final = "aws:s3/bucketLifecycleConfiguration:BucketLifecycleConfiguration"
-_IMAGES: Final = "aws:ecr/lifecyclePolicy:LifecyclePolicy"
 _FILTERS: Final = (
-    "aws:cloudwatch/logMetricFilter:LogMetricFilter",
+    LOG_METRIC_FILTER,
     "aws:cloudwatch/logSubscriptionFilter:LogSubscriptionFilter",
 )
-_TEMPLATE: Final = "aws:ec2/launchTemplate:LaunchTemplate"
 _COLD_DAYS: Final = 90
 """How long a backup in cold storage is kept at least, and paid for."""
 
@@ -297,7 +300,7 @@ def looked_at(view: View) -> None:
 _A_GIB: Final[Mapping[str, float]] = {"gp3": 500, "io1": 50, "io2": 1000}
 """IOPS that each kind of disk takes a GiB; gp3 has 3000 whatever its size."""
 _BLOCKS: Final = (
-    (_TEMPLATE, "blockDeviceMappings[].ebs"),
+    (LAUNCH_TEMPLATE, "blockDeviceMappings[].ebs"),
     (EC2_INSTANCE, "rootBlockDevice"),
     (EC2_INSTANCE, "ebsBlockDevices[]"),
     (EBS_VOLUME, ""),
@@ -334,21 +337,21 @@ def stays(view: View) -> None:
             )  # fmt: skip
 
 
-_STARTERS: Final = ("aws:eks/nodeGroup:NodeGroup", "aws:autoscaling/group:Group")
+_STARTERS: Final = (EKS_NODE_GROUP, AUTOSCALING_GROUP)
 
 
 RULES: Final[Rules] = {
-    stays: (_TEMPLATE,),
-    plan: (PLAN,),
+    stays: (LAUNCH_TEMPLATE,),
+    plan: (BACKUP_PLAN,),
     lock: (LOCK,),
-    selection: (SELECTION,),
+    selection: (BACKUP_SELECTION,),
     replication: (BUCKET_REPLICATION,),
     told: (_TOLD,),
     linked: (DATA_REPOSITORY_ASSOCIATION,),
-    waterfall: (_LIFECYCLE,),
-    images: (_IMAGES,),
+    waterfall: (LIFECYCLE,),
+    images: (ECR_LIFECYCLE,),
     log_class: _FILTERS,
     archive: (EFS,),
-    looked_at: (_ALARM,),
-    disk: (_TEMPLATE, EC2_INSTANCE, EBS_VOLUME),
+    looked_at: (METRIC_ALARM,),
+    disk: (LAUNCH_TEMPLATE, EC2_INSTANCE, EBS_VOLUME),
 }

@@ -15,12 +15,10 @@ from trainyard.problems import nearest
 from trainyard.recorded.model import UNKNOWN
 from trainyard.recorded.node_groups import EFA_INTERFACES, LAUNCH_TEMPLATE
 from trainyard.recorded.read import as_number
-from trainyard.recorded.types import PLACEMENT_GROUP
+from trainyard.recorded.types import CAPACITY_RESERVATION, PLACEMENT_GROUP
 from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.refusals.aws.eks import instance_types
 from trainyard.rehearsal.refusals.rules import Rules
-
-RESERVATION = "aws:ec2/capacityReservation:CapacityReservation"
 
 
 def catalogue(instance_type: str | None) -> Instance | None:
@@ -204,7 +202,7 @@ def template_placement(view: View) -> None:
         if group.text("strategy") != "cluster":
             continue  # instances of the others are spread over what there is, in a reservation too
         target = "capacityReservationSpecification.capacityReservationTarget.capacityReservationId"
-        reservation = view.referred(target, RESERVATION)
+        reservation = view.referred(target, CAPACITY_RESERVATION)
         outside = view.has(target) and reservation is None  # made before the group, then
         if outside or (reservation is not None and reservation.lacks("placementGroupArn")):
             view.warning(
@@ -258,5 +256,5 @@ RULES: Final[Rules] = {
     efa_layout: (LAUNCH_TEMPLATE,),
     template_placement: (LAUNCH_TEMPLATE,),
     placement_group: (PLACEMENT_GROUP,),
-    capacity_reservation: (RESERVATION,),
+    capacity_reservation: (CAPACITY_RESERVATION,),
 }

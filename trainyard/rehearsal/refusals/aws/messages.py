@@ -11,10 +11,10 @@ import re
 from typing import Final
 
 from trainyard.recorded.model import UNKNOWN
+from trainyard.recorded.types import AWS_BUDGET
 from trainyard.rehearsal.context import View, listed, show
 from trainyard.rehearsal.refusals.rules import Rules
 
-BUDGET = "aws:budgets/budget:Budget"
 _FILTERS = (
     "AZ", "BillingEntity", "CostCategory", "InstanceType", "InvoicingEntity", "LegalEntityName", "LinkedAccount",
     "Operation", "PurchaseType", "Region", "Service", "TagKeyValue", "UsageType", "UsageTypeGroup", "DatabaseEngine",
@@ -250,8 +250,8 @@ RULES: Final[Rules] = {
     key: ("aws:kms/key:Key",),
     topic: ("aws:sns/topic:Topic",),
     subscription: ("aws:sns/topicSubscription:TopicSubscription",),
-    budget: (BUDGET,),
-    budget_time: (BUDGET,),
+    budget: (AWS_BUDGET,),
+    budget_time: (AWS_BUDGET,),
     monitor: ("aws:costexplorer/anomalyMonitor:AnomalyMonitor",),
     anomaly_subscription: ("aws:costexplorer/anomalySubscription:AnomalySubscription",),
     alarm: ("aws:cloudwatch/metricAlarm:MetricAlarm",),

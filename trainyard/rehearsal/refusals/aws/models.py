@@ -31,6 +31,7 @@ def _data_folder() -> Path:
     return Path(found.origin).parent / "data"
 
 
+_SERVICE: Final = re.compile(r"[a-z0-9][a-z0-9-]*")
 _ENTRY: Final = b'\n    "'
 """What an entry of `operations` or `shapes` begins with, and nothing else in them: lines are indented by two spaces a
 level, and a text of JSON has no line of its own."""
@@ -39,6 +40,8 @@ level, and a text of JSON has no line of its own."""
 @cache
 def _model(service: str) -> Mapping[str, Mapping[str, bytes]]:
     """The `operations` and the `shapes` of a service: by name, the rest of an entry's text."""
+    if not _SERVICE.fullmatch(service):
+        raise ModelMissingError(f"{service!r} is no name of a service")
     versions = sorted(_data_folder().glob(f"{service}/*/service-2.json.gz"))
     if not versions:
         raise ModelMissingError(f"botocore has no service {service}")

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from trainyard import cards
 from trainyard.cards.card import AutomaticName
+from trainyard.recorded.types import IAM_POLICY
 from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.refusals.rules import EVERY_TYPE, Rules
 
@@ -114,5 +115,5 @@ RULES: Final[Rules] = {
     automatic_name: tuple(AUTOMATIC_NAMES),
     tags: (EVERY_TYPE,),
     references: (EVERY_TYPE,),
-    description: ("aws:iam/policy:Policy",),
+    description: (IAM_POLICY,),
 }

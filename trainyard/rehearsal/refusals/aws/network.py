@@ -12,14 +12,19 @@ from typing import Final
 from trainyard.catalog import region as region_of
 from trainyard.catalog import regions
 from trainyard.problems import nearest
-from trainyard.recorded.types import VPC_CIDR
+from trainyard.recorded.types import (
+    NETWORK_ACL,
+    NETWORK_ACL_RULE,
+    ROUTE_TABLE,
+    SECURITY_GROUP_EGRESS_RULE,
+    SECURITY_GROUP_INGRESS_RULE,
+    SUBNET,
+    VPC,
+    VPC_CIDR,
+)
 from trainyard.rehearsal.context import View, show
-from trainyard.rehearsal.refusals.aws.eks import SUBNET
 from trainyard.rehearsal.refusals.rules import Rules
 
-VPC = "aws:ec2/vpc:Vpc"
-INGRESS = "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule"
-EGRESS = "aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule"
 _SOURCES = ("cidrIpv4", "cidrIpv6", "prefixListId", "referencedSecurityGroupId")
 
 
@@ -186,7 +191,6 @@ def _one_subnet_a_zone(view: View) -> None:
 
 
 _DESTINATIONS = ("destinationCidrBlock", "destinationIpv6CidrBlock", "destinationPrefixListId")
-_TABLE = "aws:ec2/routeTable:RouteTable"
 
 
 def route_destination(view: View) -> None:
@@ -198,12 +202,12 @@ def route_destination(view: View) -> None:
             allowed="exactly one",
         )  # fmt: skip
         return
-    path, table = given[0], view.referred("routeTableId", _TABLE)
+    path, table = given[0], view.referred("routeTableId", ROUTE_TABLE)
     where = view.text(path)
     for other in view.stack.of_type(view.type) if table is not None and where is not None else ():
         if other is view:
             break
-        if other.text(path) == where and other.referred("routeTableId", _TABLE) is table:
+        if other.text(path) == where and other.referred("routeTableId", ROUTE_TABLE) is table:
             view.error(
                 "route-destination", path, f"{other.name} leads from this table to {where} already",
                 allowed="one route a destination",
@@ -289,13 +293,9 @@ def _ports(view: View, prefix: str, key: str) -> None:
         )
 
 
-ACL = "aws:ec2/networkAcl:NetworkAcl"
-ACL_RULE = "aws:ec2/networkAclRule:NetworkAclRule"
-
-
 def access_list(view: View) -> None:
     """Rules of a network's access list: numbers that EC2 takes, each once a direction, ports in their order."""
-    one = view.type == ACL_RULE
+    one = view.type == NETWORK_ACL_RULE
     for side in ("",) if one else ("ingress", "egress"):
         seen: set[float] = set()
         for path in [""] if one else [path for path, _ in view.items(side)]:
@@ -321,7 +321,7 @@ def access_list(view: View) -> None:
 
 
 RULES: Final[Rules] = {
-    access_list: (ACL, "aws:ec2/defaultNetworkAcl:DefaultNetworkAcl", ACL_RULE),
+    access_list: (NETWORK_ACL, "aws:ec2/defaultNetworkAcl:DefaultNetworkAcl", NETWORK_ACL_RULE),
     subnet: (SUBNET,),
     zone_of_region: (
         "aws:ec2/capacityReservation:CapacityReservation",
@@ -332,8 +332,8 @@ RULES: Final[Rules] = {
     route: ("aws:ec2/route:Route",),
     route_destination: ("aws:ec2/route:Route",),
     gateway: ("aws:ec2/natGateway:NatGateway",),
-    description: (INGRESS, EGRESS, "aws:ec2/securityGroup:SecurityGroup"),
+    description: (SECURITY_GROUP_INGRESS_RULE, SECURITY_GROUP_EGRESS_RULE, "aws:ec2/securityGroup:SecurityGroup"),
     endpoint: ("aws:ec2/vpcEndpoint:VpcEndpoint",),
-    security_group_rule: (INGRESS, EGRESS),
+    security_group_rule: (SECURITY_GROUP_INGRESS_RULE, SECURITY_GROUP_EGRESS_RULE),
     inline_rules: ("aws:ec2/securityGroup:SecurityGroup",),
 }

@@ -11,16 +11,19 @@ import re
 from typing import Final
 
 from trainyard.recorded.read import as_number
+from trainyard.recorded.types import (
+    AUTOSCALING_SCHEDULE,
+    HTTP_API,
+    HTTP_INTEGRATION,
+    SAGEMAKER_ENDPOINT_CONFIGURATION,
+    SEARCH_DOMAIN,
+)
 from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.refusals.rules import Rules
 
 _CACHE: Final = "aws:elasticache/replicationGroup:ReplicationGroup"
 _PARAMETERS: Final = "aws:elasticache/parameterGroup:ParameterGroup"
-_SEARCH: Final = "aws:opensearch/domain:Domain"
 _ROUTE: Final = "aws:apigatewayv2/route:Route"
-_INTEGRATION: Final = "aws:apigatewayv2/integration:Integration"
-_SCHEDULED: Final = "aws:autoscaling/schedule:Schedule"
-_VARIANTS: Final = "aws:sagemaker/endpointConfiguration:EndpointConfiguration"
 _NODES_OF_A_CACHE: Final = (
     "numCacheClusters",
     "numNodeGroups",
@@ -121,7 +124,7 @@ def route(view: View) -> None:
     """A route of an API has a method and a path, and leads to an integration."""
     key, target = view.text("routeKey"), view.text("target")
     methods = "ANY|DELETE|GET|HEAD|OPTIONS|PATCH|POST|PUT"
-    api = view.referred("apiId", "aws:apigatewayv2/api:Api")
+    api = view.referred("apiId", HTTP_API)
     spoken = api.text("protocolType") if api is not None else None
     if key is not None and spoken == "HTTP" and key != "$default" and not re.fullmatch(rf"({methods}) /\S*", key):
         view.error(
@@ -140,7 +143,7 @@ def integration(view: View) -> None:
     if kind not in (None, "MOCK") and view.lacks("integrationUri") and view.lacks("integrationSubtype"):
         view.error("api-integration", "integrationUri", f"is missing for {kind}", allowed="what is called")
     waits = view.number("timeoutMilliseconds")
-    api = view.referred("apiId", "aws:apigatewayv2/api:Api")
+    api = view.referred("apiId", HTTP_API)
     most = 30000 if api is not None and api.text("protocolType") == "HTTP" else 29000
     if waits is not None and api is not None and not 50 <= waits <= most:
         view.error("api-integration", "timeoutMilliseconds", f"got {waits:g}", allowed=f"50 to {most}")
@@ -197,9 +200,9 @@ def variants(view: View) -> None:
 
 RULES: Final[Rules] = {
     cache: (_CACHE,),
-    search: (_SEARCH,),
+    search: (SEARCH_DOMAIN,),
     route: (_ROUTE,),
-    integration: (_INTEGRATION,),
-    scheduled: (_SCHEDULED,),
-    variants: (_VARIANTS,),
+    integration: (HTTP_INTEGRATION,),
+    scheduled: (AUTOSCALING_SCHEDULE,),
+    variants: (SAGEMAKER_ENDPOINT_CONFIGURATION,),
 }

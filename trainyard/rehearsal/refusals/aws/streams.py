@@ -13,14 +13,11 @@ from typing import Final
 from trainyard.problems import nearest
 from trainyard.recorded.model import UNKNOWN
 from trainyard.recorded.read import follow
+from trainyard.recorded.types import GLUE_CRAWLER, GLUE_JOB, KINESIS_STREAM, TABLE
 from trainyard.rehearsal.context import View, listed, show
 from trainyard.rehearsal.refusals.rules import Rules
 
-TABLE: Final = "aws:dynamodb/table:Table"
-_STREAM: Final = "aws:kinesis/stream:Stream"
 FIREHOSE: Final = "aws:kinesis/firehoseDeliveryStream:FirehoseDeliveryStream"
-_JOB: Final = "aws:glue/job:Job"
-_CRAWLER: Final = "aws:glue/crawler:Crawler"
 _TRIGGER: Final = "aws:glue/trigger:Trigger"
 _INDEXES: Final = ("globalSecondaryIndexes", "localSecondaryIndexes")
 
@@ -224,9 +221,9 @@ def trigger(view: View) -> None:
 
 RULES: Final[Rules] = {
     table: (TABLE,),
-    stream: (_STREAM,),
+    stream: (KINESIS_STREAM,),
     delivery: (FIREHOSE,),
-    job: (_JOB,),
-    crawler: (_CRAWLER,),
+    job: (GLUE_JOB,),
+    crawler: (GLUE_CRAWLER,),
     trigger: (_TRIGGER,),
 }

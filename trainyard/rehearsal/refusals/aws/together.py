@@ -11,7 +11,25 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import Final
 
-from trainyard.recorded.types import BATCH_ENVIRONMENT, DATABASE, DATABASE_CLUSTER, EVENT_TARGET, FUNCTION, QUEUE
+from trainyard.recorded.types import (
+    AUTOSCALING_GROUP,
+    BATCH_ENVIRONMENT,
+    BUCKET_OBJECT,
+    CAPACITY_RESERVATION,
+    DATABASE,
+    DATABASE_CLUSTER,
+    DNS_RECORD,
+    EC2_INSTANCE,
+    ECS_SERVICE,
+    EKS_NODE_GROUP,
+    EVENT_TARGET,
+    FUNCTION,
+    LAUNCH_TEMPLATE,
+    METRIC_ALARM,
+    QUEUE,
+    SECRET_ROTATION,
+    SECRET_VERSION,
+)
 from trainyard.rehearsal.context import View, expand
 from trainyard.rehearsal.refusals.rules import EVERY_TYPE, Rules
 
@@ -33,21 +51,11 @@ class _Needs:
     as_value: str = ""  # only where `given` is this
 
 
-_AUTOSCALING: Final = "aws:autoscaling/group:Group"
-_INSTANCE: Final = "aws:ec2/instance:Instance"
-_NODE_GROUP: Final = "aws:eks/nodeGroup:NodeGroup"
-_OBJECT: Final = "aws:s3/bucketObjectv2:BucketObjectv2"
-_RECORD: Final = "aws:route53/record:Record"
-_RESERVATION: Final = "aws:ec2/capacityReservation:CapacityReservation"
-_ROTATION: Final = "aws:secretsmanager/secretRotation:SecretRotation"
-_SERVICE: Final = "aws:ecs/service:Service"
-_SECRET: Final = "aws:secretsmanager/secretVersion:SecretVersion"  # noqa: S105 (a type)
-_TEMPLATE: Final = "aws:ec2/launchTemplate:LaunchTemplate"
 _RESTORED: Final = "replicateSourceDb restoreToPointInTime s3Import snapshotIdentifier"
 
 _ONE: Final = (
-    _OneOf(_AUTOSCALING, "launchConfiguration launchTemplate mixedInstancesPolicy", needed=True),
-    _OneOf(_AUTOSCALING, "availabilityZones vpcZoneIdentifiers", needed=True),
+    _OneOf(AUTOSCALING_GROUP, "launchConfiguration launchTemplate mixedInstancesPolicy", needed=True),
+    _OneOf(AUTOSCALING_GROUP, "availabilityZones vpcZoneIdentifiers", needed=True),
     _OneOf(BATCH_ENVIRONMENT, "launchTemplateId launchTemplateName",
            "computeResources.launchTemplate", needed=True),
     _OneOf("aws:budgets/budget:Budget", "limitAmount plannedLimits"),
@@ -57,42 +65,42 @@ _ONE: Final = (
     _OneOf("aws:cloudwatch/metricAlarm:MetricAlarm", "expression metric", "metricQueries[]", needed=True),
     _OneOf(EVENT_TARGET, "input inputPath inputTransformer"),
     _OneOf("aws:ec2/eip:Eip", "instance networkInterface", refused=False),
-    _OneOf(_INSTANCE, "userData userDataBase64"),
-    _OneOf(_INSTANCE, "networkInterfaces vpcSecurityGroupIds"),
-    _OneOf(_INSTANCE, "networkInterfaces subnetId"),
-    _OneOf(_TEMPLATE, "instanceRequirements instanceType"),
-    _OneOf(_TEMPLATE, "defaultVersion updateDefaultVersion"),
-    _OneOf(_TEMPLATE, "securityGroupNames vpcSecurityGroupIds"),
-    _OneOf(_TEMPLATE, "arn name", "iamInstanceProfile"),
-    _OneOf(_TEMPLATE, "groupId groupName", "placement"),
-    _OneOf(_TEMPLATE, "capacityReservationId capacityReservationResourceGroupArn",
+    _OneOf(EC2_INSTANCE, "userData userDataBase64"),
+    _OneOf(EC2_INSTANCE, "networkInterfaces vpcSecurityGroupIds"),
+    _OneOf(EC2_INSTANCE, "networkInterfaces subnetId"),
+    _OneOf(LAUNCH_TEMPLATE, "instanceRequirements instanceType"),
+    _OneOf(LAUNCH_TEMPLATE, "defaultVersion updateDefaultVersion"),
+    _OneOf(LAUNCH_TEMPLATE, "securityGroupNames vpcSecurityGroupIds"),
+    _OneOf(LAUNCH_TEMPLATE, "arn name", "iamInstanceProfile"),
+    _OneOf(LAUNCH_TEMPLATE, "groupId groupName", "placement"),
+    _OneOf(LAUNCH_TEMPLATE, "capacityReservationId capacityReservationResourceGroupArn",
            "capacityReservationSpecification.capacityReservationTarget"),
     _OneOf("aws:ec2/subnet:Subnet", "availabilityZone availabilityZoneId"),
     _OneOf("aws:ec2/vpc:Vpc", "cidrBlock ipv4NetmaskLength"),
     _OneOf("aws:ec2/vpc:Vpc", "assignGeneratedIpv6CidrBlock ipv6IpamPoolId"),
-    _OneOf(_SERVICE, "capacityProviderStrategies launchType"),
-    _OneOf(_NODE_GROUP, "maxParallelNodesRepairedCount maxParallelNodesRepairedPercentage", "nodeRepairConfig"),
-    _OneOf(_NODE_GROUP, "maxUnhealthyNodeThresholdCount maxUnhealthyNodeThresholdPercentage", "nodeRepairConfig"),
+    _OneOf(ECS_SERVICE, "capacityProviderStrategies launchType"),
+    _OneOf(EKS_NODE_GROUP, "maxParallelNodesRepairedCount maxParallelNodesRepairedPercentage", "nodeRepairConfig"),
+    _OneOf(EKS_NODE_GROUP, "maxUnhealthyNodeThresholdCount maxUnhealthyNodeThresholdPercentage", "nodeRepairConfig"),
     _OneOf(FUNCTION, "code imageUri s3Bucket"),
     _OneOf("aws:lb/loadBalancer:LoadBalancer", "subnetMappings subnets"),
     _OneOf(DATABASE, "manageMasterUserPassword password passwordWo"),
     _OneOf(DATABASE, _RESTORED),
     _OneOf(DATABASE_CLUSTER, "manageMasterUserPassword masterPassword masterPasswordWo"),
-    _OneOf(_RECORD, "aliases records", needed=True),
-    _OneOf(_RECORD, "aliases ttl"),
+    _OneOf(DNS_RECORD, "aliases records", needed=True),
+    _OneOf(DNS_RECORD, "aliases ttl"),
     _OneOf("aws:s3/bucketObjectLockConfiguration:BucketObjectLockConfiguration", "days years",
            "rule.defaultRetention", needed=True),
-    _OneOf(_OBJECT, "content contentBase64 source"),
+    _OneOf(BUCKET_OBJECT, "content contentBase64 source"),
     _OneOf("aws:s3/bucketReplicationConfig:BucketReplicationConfig", "filter prefix", "rules[]"),
-    _OneOf(_SECRET, "secretBinary secretString secretStringWo", needed=True),
-    _OneOf(_ROTATION, "automaticallyAfterDays scheduleExpression", "rotationRules", needed=True),
+    _OneOf(SECRET_VERSION, "secretBinary secretString secretStringWo", needed=True),
+    _OneOf(SECRET_ROTATION, "automaticallyAfterDays scheduleExpression", "rotationRules", needed=True),
     _OneOf("aws:ec2/securityGroupRule:SecurityGroupRule", "cidrBlocks sourceSecurityGroupId"),
     _OneOf("aws:ec2/securityGroupRule:SecurityGroupRule", "self sourceSecurityGroupId"),
     _OneOf("aws:ssm/parameter:Parameter", "insecureValue value valueWo", needed=True),
     _OneOf(QUEUE, "kmsMasterKeyId sqsManagedSseEnabled"),
 )  # fmt: skip
 _NEEDED: Final = (
-    _Needs(_RESERVATION, "endDateType", "endDate", "limited"),
+    _Needs(CAPACITY_RESERVATION, "endDateType", "endDate", "limited"),
     _Needs(DATABASE, "performanceInsightsKmsKeyId", "performanceInsightsEnabled"),
     _Needs(DATABASE, "performanceInsightsRetentionPeriod", "performanceInsightsEnabled"),
     _Needs(DATABASE, "masterUserSecretKmsKeyId", "manageMasterUserPassword"),
@@ -103,9 +111,9 @@ _NEEDED: Final = (
     _Needs(FUNCTION, "code", "handler"),
     _Needs(FUNCTION, "code", "runtime"),
     _Needs(FUNCTION, "packageType", "imageUri", "Image"),
-    _Needs("aws:cloudwatch/metricAlarm:MetricAlarm", "metricName", "namespace"),
-    _Needs("aws:cloudwatch/metricAlarm:MetricAlarm", "metricName", "period"),
-    _Needs("aws:rds/instance:Instance", "domain", "domainIamRoleName"),
+    _Needs(METRIC_ALARM, "metricName", "namespace"),
+    _Needs(METRIC_ALARM, "metricName", "period"),
+    _Needs(DATABASE, "domain", "domainIamRoleName"),
 )
 _BASES: Final = ("bucket", "clusterIdentifier", "identifier", "name", "nodeGroupName", "statementId")
 """Inputs that may be given by their beginning instead: a program gives one of the two."""

@@ -10,15 +10,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from trainyard.recorded.types import FILESTORE, GCP_BUCKET, GKE_CLUSTER, GKE_NODE_POOL
 from trainyard.rehearsal.context import View, show
-from trainyard.rehearsal.refusals.gcp.container import CLUSTER, NODE_POOL
 from trainyard.rehearsal.refusals.gcp.values import together
 from trainyard.rehearsal.refusals.rules import EVERY_TYPE, Rules
 
 _RULE: Final = "gcp-beside"
-_ELSEWHERE: Final = frozenset(
-    {("gcp:filestore/instance:Instance", "location"), ("gcp:storage/bucket:Bucket", "ipFilter")}
-)
+_ELSEWHERE: Final = frozenset({(FILESTORE, "location"), (GCP_BUCKET, "ipFilter")})
 """Inputs that the provider fills by itself, or whose rule is about another."""
 
 
@@ -130,4 +128,4 @@ def _prefixed(first: str, second: str) -> bool:
     return first.startswith(f"{second}.") or second.startswith(f"{first}.")
 
 
-RULES: Rules = {beside: (EVERY_TYPE,), pool: (NODE_POOL,), cluster: (CLUSTER,)}
+RULES: Rules = {beside: (EVERY_TYPE,), pool: (GKE_NODE_POOL,), cluster: (GKE_CLUSTER,)}

@@ -13,8 +13,8 @@ from typing import Final
 
 from trainyard.catalog.versions import known_kubernetes_versions
 from trainyard.problems import count
+from trainyard.recorded.types import GKE_CLUSTER, GKE_NODE_POOL
 from trainyard.rehearsal.context import View, show
-from trainyard.rehearsal.refusals.gcp.container import CLUSTER, NODE_POOL
 from trainyard.rehearsal.refusals.gcp.networks import OWN
 from trainyard.rehearsal.refusals.gcp.values import is_moment
 from trainyard.rehearsal.refusals.rules import Rules
@@ -216,8 +216,8 @@ def components(view: View) -> None:
 
 
 RULES: Rules = {
-    version: (CLUSTER, NODE_POOL),
-    maintenance: (CLUSTER,),
-    reached: (CLUSTER,),
-    components: (CLUSTER,),
+    version: (GKE_CLUSTER, GKE_NODE_POOL),
+    maintenance: (GKE_CLUSTER,),
+    reached: (GKE_CLUSTER,),
+    components: (GKE_CLUSTER,),
 }

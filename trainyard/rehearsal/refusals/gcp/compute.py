@@ -12,18 +12,20 @@ from collections.abc import Iterator
 from typing import Final
 
 from trainyard.problems import nearest
+from trainyard.recorded.types import (
+    GCP_CONNECTION,
+    GCP_FIREWALL,
+    GCP_GLOBAL_ADDRESS,
+    GCP_NAT,
+    GCP_NETWORK,
+    GCP_RESERVATION,
+    GCP_SUBNETWORK,
+)
 from trainyard.rehearsal.context import View, listed, show
 from trainyard.rehearsal.refusals.rules import Rules
 
-NETWORK: Final = "gcp:compute/network:Network"
-SUBNETWORK: Final = "gcp:compute/subnetwork:Subnetwork"
-NAT: Final = "gcp:compute/routerNat:RouterNat"
-FIREWALL: Final = "gcp:compute/firewall:Firewall"
-GLOBAL_ADDRESS: Final = "gcp:compute/globalAddress:GlobalAddress"
-CONNECTION: Final = "gcp:servicenetworking/connection:Connection"
 _PROTOCOLS: Final = ("tcp", "udp", "icmp", "esp", "ah", "sctp", "ipip", "all")
 """What a firewall rule calls protocols (VPC, "Protocols and ports", as generally known)."""
-RESERVATION: Final = "gcp:compute/reservation:Reservation"
 
 
 def network(view: View) -> None:
@@ -181,11 +183,11 @@ def reservation(view: View) -> None:
 
 
 RULES: Rules = {
-    network: (NETWORK,),
-    subnetwork: (SUBNETWORK,),
-    nat: (NAT,),
-    firewall: (FIREWALL,),
-    peering_range: (GLOBAL_ADDRESS,),
-    connection: (CONNECTION,),
-    reservation: (RESERVATION,),
+    network: (GCP_NETWORK,),
+    subnetwork: (GCP_SUBNETWORK,),
+    nat: (GCP_NAT,),
+    firewall: (GCP_FIREWALL,),
+    peering_range: (GCP_GLOBAL_ADDRESS,),
+    connection: (GCP_CONNECTION,),
+    reservation: (GCP_RESERVATION,),
 }

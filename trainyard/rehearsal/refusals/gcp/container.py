@@ -22,11 +22,9 @@ from trainyard.conventions.gcp import (
 )
 from trainyard.problems import nearest
 from trainyard.recorded.read import as_number
+from trainyard.recorded.types import GKE_CLUSTER, GKE_NODE_POOL
 from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.refusals.rules import Rules
-
-CLUSTER: Final = "gcp:container/cluster:Cluster"
-NODE_POOL: Final = "gcp:container/nodePool:NodePool"
 
 _ZONE = re.compile(r"[a-z]+-[a-z]+\d+-[a-z0-9]+")
 _REGION = re.compile(r"[a-z]+-[a-z]+\d+")
@@ -199,7 +197,7 @@ def node_pool(view: View) -> None:
 
 def _location_of_pool(view: View) -> None:
     _location(view)
-    of = view.referred("cluster", CLUSTER)
+    of = view.referred("cluster", GKE_CLUSTER)
     own, cluster_in = view.text("location"), of.text("location") if of is not None else None
     if own and cluster_in and own != cluster_in:
         view.error("gke-pool-location", "location", f"{own}; its cluster is in {cluster_in}", allowed=cluster_in)
@@ -348,4 +346,4 @@ def _accelerators(
         view.error("gke-accelerator", f"{path}.count", f"{count:.0f}; {machine} has {sizes[size]}", allowed=allowed)
 
 
-RULES: Rules = {cluster: (CLUSTER,), node_pool: (NODE_POOL,)}
+RULES: Rules = {cluster: (GKE_CLUSTER,), node_pool: (GKE_NODE_POOL,)}

@@ -13,8 +13,8 @@ from typing import Final
 
 from trainyard.catalog import gcp as catalog
 from trainyard.problems import count, nearest
+from trainyard.recorded.types import CLOUD_SQL, GCP_DATABASE_USER, GCP_SQL_DATABASE, GKE_CLUSTER
 from trainyard.rehearsal.context import View, show
-from trainyard.rehearsal.refusals.gcp.services import DATABASE
 from trainyard.rehearsal.refusals.rules import Rules
 
 _ON: Final = ("on", "off")
@@ -72,11 +72,11 @@ def database(view: View) -> None:
         _flags(view)
     cluster_regions = {
         text if text in catalog.regions() else text.rpartition("-")[0]
-        for each in view.stack.of_type("gcp:container/cluster:Cluster")
+        for each in view.stack.of_type(GKE_CLUSTER)
         if (text := each.text("location")) is not None
     }
     region = view.text("region")
-    alone = view.lacks("masterInstanceName") and len(view.stack.of_type(DATABASE)) == 1
+    alone = view.lacks("masterInstanceName") and len(view.stack.of_type(CLOUD_SQL)) == 1
     if region in catalog.regions() and cluster_regions and region not in cluster_regions and alone:
         words, allowed = f"{region}; the cluster is in {', '.join(sorted(cluster_regions))}", "the cluster's region"
         view.warning("gcp-region", "region", words, allowed=allowed)
@@ -189,7 +189,7 @@ def schema(view: View) -> None:
     if name is not None and not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_$-]{0,62}", name):
         allowed = "1 to 63 letters, digits, '_', '$' and '-', a letter or '_' first"
         view.error("gcp-sql-name", "name", show(name), allowed=allowed)
-    of = view.referred("instance", DATABASE)
+    of = view.referred("instance", CLOUD_SQL)
     postgres = of is not None and (of.text("databaseVersion") or "").startswith("POSTGRES")
     charset = view.text("charset")
     if postgres and charset is not None and charset.upper() not in ("UTF8", "SQL_ASCII", "LATIN1"):
@@ -197,7 +197,7 @@ def schema(view: View) -> None:
 
 
 RULES: Rules = {
-    database: (DATABASE,),
-    user: ("gcp:sql/user:User",),
-    schema: ("gcp:sql/database:Database",),
+    database: (CLOUD_SQL,),
+    user: (GCP_DATABASE_USER,),
+    schema: (GCP_SQL_DATABASE,),
 }

@@ -15,15 +15,19 @@ from typing import Any, Final
 
 from trainyard.problems import nearest, nearest_word
 from trainyard.recorded.read import as_number
-from trainyard.recorded.types import GCP_BUCKET, GCP_IDENTITY_PROVIDER, GCP_MACHINES
+from trainyard.recorded.types import (
+    GCP_BUCKET,
+    GCP_BUILD_TRIGGER,
+    GCP_EVENT_TRIGGER,
+    GCP_FUNCTION,
+    GCP_IDENTITY_PROVIDER,
+    GCP_MACHINES,
+    GKE_BACKUP_PLAN,
+)
 from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.near import nearest_of
 from trainyard.rehearsal.refusals.rules import EVERY_TYPE, Rules
 
-_BACKUPS: Final = "gcp:gkebackup/backupPlan:BackupPlan"
-_BUILD: Final = "gcp:cloudbuild/trigger:Trigger"
-_TRIGGER: Final = "gcp:eventarc/trigger:Trigger"
-_FUNCTION: Final = "gcp:cloudfunctionsv2/function:Function"
 _WITH_GPUS: Final = re.compile(r"(?:a2|a3|a4|a4x|g2|g4)-")
 _SECONDS: Final = re.compile(r"(\d+(?:\.\d+)?)s")
 _OWN_RULES: Final = ("gcp:container/", "gcp:compute/routerNat:", "gcp:cloudrunv2/")
@@ -130,7 +134,7 @@ def build(view: View) -> None:
 
 def event_place(view: View) -> None:
     """Events of a bucket are told in the bucket's own place."""
-    if view.type == _TRIGGER:
+    if view.type == GCP_EVENT_TRIGGER:
         criteria, path = view.items("matchingCriterias"), "location"
     else:
         criteria, path = view.items("eventTrigger.eventFilters"), "eventTrigger.triggerRegion"
@@ -203,9 +207,9 @@ def mapped(view: View) -> None:
 
 RULES: Rules = {
     machine: GCP_MACHINES,
-    backup_plan: (_BACKUPS,),
-    build: (_BUILD,),
-    event_place: (_TRIGGER, _FUNCTION),
+    backup_plan: (GKE_BACKUP_PLAN,),
+    build: (GCP_BUILD_TRIGGER,),
+    event_place: (GCP_EVENT_TRIGGER, GCP_FUNCTION),
     provider: (GCP_IDENTITY_PROVIDER,),
     mapped: (GCP_IDENTITY_PROVIDER,),
     least_and_most: (EVERY_TYPE,),

@@ -14,7 +14,15 @@ from typing import Any, Final
 
 from trainyard.catalog import gcp as catalog
 from trainyard.problems import nearest
-from trainyard.recorded.types import GCP_EDITOR_TEMPLATE
+from trainyard.recorded.types import (
+    GCP_BUCKET,
+    GCP_BUDGET,
+    GCP_EDITOR_TEMPLATE,
+    GCP_IMAGE_REPOSITORY,
+    GCP_KEY_RING,
+    GCP_LOG_METRIC,
+    GCP_NOTIFICATION_CHANNEL,
+)
 from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.refusals.rules import EVERY_TYPE, Rules
 
@@ -55,9 +63,10 @@ _FREE: Final = (
 )
 """Maps whose keys are the user's own, or another's words: nothing in them is read by its name."""
 _NO_LABELS: Final = (
-    "gcp:monitoring/notificationChannel:NotificationChannel",
-    "gcp:logging/metric:Metric",
-    "gcp:billing/budget:Budget",
+    GCP_NOTIFICATION_CHANNEL,
+    GCP_LOG_METRIC,
+    GCP_BUDGET,
+    "gcp:cloudidentity/group:Group",
 )
 """Types whose `labels` are something else."""
 _REGIONAL: Final = {
@@ -82,7 +91,7 @@ _ZONAL: Final = {
     "gcp:parallelstore/instance:Instance": "location",
 }
 """Types of one zone, with the input that names it."""
-_NO_ZONE: Final = ("gcp:kms/keyRing:KeyRing", "gcp:artifactregistry/repository:Repository")
+_NO_ZONE: Final = (GCP_KEY_RING, GCP_IMAGE_REPOSITORY)
 """Types of a region or of several, never of a zone."""
 
 
@@ -146,6 +155,8 @@ def _location(view: View, path: str, text: str) -> None:
     if text != text.lower() and not view.type.startswith(_ANY_CASE):
         view.error("gcp-location", path, show(text), allowed=text.lower())
         return
+    if _of_another_cloud(view, text):
+        return
     own = _REGIONAL.get(view.type) == path, _ZONAL.get(view.type) == path
     if own[0] and not REGION.fullmatch(text):
         view.error("gcp-location", path, show(text), allowed="a region, like europe-west4", hint=_near(text))
@@ -159,6 +170,11 @@ def _location(view: View, path: str, text: str) -> None:
     elif text.lower() not in wider and text != "-":
         allowed = f"a region, or {', '.join(wider)}" if wider is not WIDER else "a region, a zone or a multi-region"
         view.error("gcp-location", path, show(text), allowed=allowed, hint=_near(text))
+
+
+def _of_another_cloud(view: View, text: str) -> bool:
+    """Whether it is a region of AWS or Azure, as BigQuery Omni has them: aws-us-east-1, azure-eastus2."""
+    return view.type.startswith("gcp:bigquery/") and re.fullmatch(r"(aws|azure)-[a-z0-9-]+", text.lower()) is not None
 
 
 def _near(text: str) -> str:
@@ -272,7 +288,7 @@ def labels(view: View) -> None:
         if len(given) > 64:
             view.error("gcp-label", path, f"{len(given)} labels", allowed="at most 64")
         for key, value in given.items():
-            odd = view.type != _BUCKET and re.match(r"[0-9_-]", str(key)) is not None
+            odd = view.type != GCP_BUCKET and re.match(r"[0-9_-]", str(key)) is not None
             if odd or not re.fullmatch(rf"{_LETTER}{{1,63}}", str(key)):
                 allowed = "1 to 63 of a-z, 0-9, '_' and '-', a letter first"
                 view.error("gcp-label", path, f"key {show(key)}", allowed=allowed)
@@ -291,7 +307,6 @@ def _label_maps(view: View) -> Iterator[str]:
                 yield f"{above}.{key}"
 
 
-_BUCKET: Final = "gcp:storage/bucket:Bucket"
 _LETTER: Final = r"(?:[a-z0-9_-]|[^\x00-\x7f])"
 """What labels are made of: letters of other alphabets may be in them."""
 

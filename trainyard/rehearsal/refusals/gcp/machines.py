@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Final
 
 from trainyard.problems import nearest
+from trainyard.recorded.types import GKE_CLUSTER, GKE_NODE_POOL
 from trainyard.rehearsal.context import View, show
-from trainyard.rehearsal.refusals.gcp.container import CLUSTER, NODE_POOL
 from trainyard.rehearsal.refusals.rules import Rules
 
 _PLATFORMS: Final = (
@@ -81,4 +81,4 @@ def alpha(view: View) -> None:
         view.warning("gke-alpha", path, words, allowed="false")
 
 
-RULES: Rules = {node_pool: (NODE_POOL,), alpha: (CLUSTER,)}
+RULES: Rules = {node_pool: (GKE_NODE_POOL,), alpha: (GKE_CLUSTER,)}

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from trainyard.recorded.types import GCP_BACKUP_ASSOCIATION, GCP_BACKUP_PLAN, GCP_BACKUP_VAULT
+from trainyard.recorded.types import GCP_BACKUP_ASSOCIATION, GCP_BACKUP_PLAN, GCP_BACKUP_VAULT, GCP_BUCKET
 from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.refusals.rules import Rules
 
@@ -176,4 +176,4 @@ def bucket_name(view: View) -> None:
         view.error("gcs-name", "name", f"{show(text)} is no name of a bucket", allowed=allowed)
 
 
-RULES: Rules = {name: tuple(_NAMES), text: tuple(_TEXTS), bucket_name: ("gcp:storage/bucket:Bucket",)}
+RULES: Rules = {name: tuple(_NAMES), text: tuple(_TEXTS), bucket_name: (GCP_BUCKET,)}

@@ -11,16 +11,19 @@ from collections.abc import Mapping
 from typing import Final
 
 from trainyard.recorded.read import as_number
-from trainyard.rehearsal.context import View, show
-from trainyard.rehearsal.refusals.gcp.compute import (
-    CONNECTION,
-    FIREWALL,
-    GLOBAL_ADDRESS,
-    NAT,
-    NETWORK,
-    RESERVATION,
-    SUBNETWORK,
+from trainyard.recorded.types import (
+    GCP_CONNECTION,
+    GCP_DNS_RECORDS,
+    GCP_DNS_ZONE,
+    GCP_FIREWALL,
+    GCP_GLOBAL_ADDRESS,
+    GCP_NAT,
+    GCP_NETWORK,
+    GCP_RESERVATION,
+    GCP_SUBNETWORK,
+    GKE_CLUSTER,
 )
+from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.refusals.rules import Rules
 
 _PROHIBITED: Final = tuple(
@@ -54,9 +57,9 @@ def network(view: View) -> None:
         view.error("gcp-network-profile", "networkProfile", show(profile), allowed=allowed)
         return
     region = name.split("-vpc-")[0].rpartition("-")[0]
-    for subnet in view.stack.of_type(SUBNETWORK):
+    for subnet in view.stack.of_type(GCP_SUBNETWORK):
         place = subnet.text("region")
-        if subnet.referred("network", NETWORK) is view and place is not None and place != region:
+        if subnet.referred("network", GCP_NETWORK) is view and place is not None and place != region:
             words = f"of {region}; {subnet.name} is in {place}"
             view.error("gcp-network-profile", "networkProfile", words, allowed=f"a zone of {place}")
 
@@ -108,8 +111,8 @@ def purpose(view: View) -> None:
                 note = view.error if own in _PROXIES else view.warning
                 note("gcp-subnet-purpose", path, f"of a subnet for {own}", allowed="nothing")
     if own in _ALONE:
-        for cluster in view.stack.of_type("gcp:container/cluster:Cluster"):
-            if cluster.referred("subnetwork", SUBNETWORK) is view:
+        for cluster in view.stack.of_type(GKE_CLUSTER):
+            if cluster.referred("subnetwork", GCP_SUBNETWORK) is view:
                 words = f"{own}: no machine is in it, and {cluster.name} is to be"
                 view.error("gcp-subnet-purpose", "purpose", words, allowed="nothing, or PRIVATE")
 
@@ -241,14 +244,14 @@ _GOOGLES: Final = tuple(f".{name}." for name in ("googleapis.com", "gcr.io", "pk
 """Names that Google answers for: a public zone of one is refused, as nobody else can prove it theirs."""
 
 RULES: Rules = {
-    network: (NETWORK,),
-    subnetwork: (SUBNETWORK,),
-    purpose: (SUBNETWORK,),
-    nat: (NAT,),
-    firewall: (FIREWALL,),
-    address: (GLOBAL_ADDRESS, "gcp:compute/address:Address"),
-    connection: (CONNECTION,),
-    records: ("gcp:dns/recordSet:RecordSet",),
-    zone: ("gcp:dns/managedZone:ManagedZone",),
-    reservation: (RESERVATION,),
+    network: (GCP_NETWORK,),
+    subnetwork: (GCP_SUBNETWORK,),
+    purpose: (GCP_SUBNETWORK,),
+    nat: (GCP_NAT,),
+    firewall: (GCP_FIREWALL,),
+    address: (GCP_GLOBAL_ADDRESS, "gcp:compute/address:Address"),
+    connection: (GCP_CONNECTION,),
+    records: (GCP_DNS_RECORDS,),
+    zone: (GCP_DNS_ZONE,),
+    reservation: (GCP_RESERVATION,),
 }

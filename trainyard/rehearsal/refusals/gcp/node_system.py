@@ -14,8 +14,8 @@ from typing import Any, Final
 from trainyard.problems import nearest
 from trainyard.recorded.quantities import quantity
 from trainyard.recorded.read import as_number
+from trainyard.recorded.types import GKE_CLUSTER, GKE_NODE_POOL
 from trainyard.rehearsal.context import View, show
-from trainyard.rehearsal.refusals.gcp.container import CLUSTER, NODE_POOL
 from trainyard.rehearsal.refusals.rules import Rules
 
 _KUBELET: Final[Mapping[str, tuple[float, float]]] = {
@@ -79,7 +79,9 @@ _WITHOUT_1G: Final = ("e2-", "n1-", "n2-", "n2d-", "t2", "g2-", "c2-")
 
 def node_pool(view: View) -> None:
     """Everything that a pool's nodes are told."""
-    for base in ("nodeConfig",) if view.type == NODE_POOL else ("nodeConfig", "nodePoolDefaults.nodeConfigDefaults"):
+    for base in (
+        ("nodeConfig",) if view.type == GKE_NODE_POOL else ("nodeConfig", "nodePoolDefaults.nodeConfigDefaults")
+    ):
         if view.mapping(base):
             _kubelet(view, f"{base}.kubeletConfig")
             _kernel(view, f"{base}.linuxNodeConfig")
@@ -235,4 +237,4 @@ def _mib(text: str) -> float | None:
     return int(match[1]) * {None: 1 / 1024**2, "Ki": 1 / 1024, "Mi": 1, "Gi": 1024}[match[2]] if match else None
 
 
-RULES: Rules = {node_pool: (NODE_POOL, CLUSTER)}
+RULES: Rules = {node_pool: (GKE_NODE_POOL, GKE_CLUSTER)}

@@ -14,9 +14,16 @@ from trainyard.catalog import gcp as catalog
 from trainyard.conventions.gcp import LOCAL_SSDS, local_ssd_choices
 from trainyard.problems import nearest
 from trainyard.recorded.read import as_number
+from trainyard.recorded.types import (
+    GCP_MACHINE,
+    GCP_MACHINE_TEMPLATE,
+    GCP_RESERVATION,
+    GCP_SUBNETWORK,
+    GKE_CLUSTER,
+    GKE_NODE_POOL,
+)
 from trainyard.rehearsal.context import View, show
-from trainyard.rehearsal.refusals.gcp.compute import RESERVATION, SUBNETWORK
-from trainyard.rehearsal.refusals.gcp.container import CLUSTER, MACHINES, NODE_POOL
+from trainyard.rehearsal.refusals.gcp.container import MACHINES
 from trainyard.rehearsal.refusals.rules import Rules
 
 _DISKS: Final = (
@@ -113,7 +120,7 @@ _MOST_NODES: Final = 15_000
 
 def _of_cluster(view: View) -> None:
     """A pool is no newer than its control plane, and its pods' range is one of the subnet's."""
-    of = view.referred("cluster", CLUSTER)
+    of = view.referred("cluster", GKE_CLUSTER)
     if of is None:
         return
     versions = [re.match(r"(\d+)\.(\d+)", text or "") for text in (view.text("version"), of.text("minMasterVersion"))]
@@ -124,7 +131,7 @@ def _of_cluster(view: View) -> None:
     elif own is not None and control is not None and own[0] == control[0] and own[1] < control[1] - 3:
         words = f"{view.text('version')}; the control plane is {of.text('minMasterVersion')}"
         view.error("gke-version", "version", words, allowed="at most three minor versions behind")
-    name, subnet = view.text("networkConfig.podRange"), of.referred("subnetwork", SUBNETWORK)
+    name, subnet = view.text("networkConfig.podRange"), of.referred("subnetwork", GCP_SUBNETWORK)
     if name is not None and name == of.text("ipAllocationPolicy.servicesSecondaryRangeName"):
         words = f"{show(name)} is the range of {of.name}'s services"
         view.error("gke-ranges", "networkConfig.podRange", words, allowed="a range of pods")
@@ -251,7 +258,7 @@ def _upgrades(view: View) -> None:
     if surge + gone > 20:
         words = f"maxSurge {surge:.0f} and maxUnavailable {gone:.0f}"
         view.error("gke-upgrade", "upgradeSettings", words, allowed="at most 20 together")
-    of = view.referred("cluster", CLUSTER)
+    of = view.referred("cluster", GKE_CLUSTER)
     channel = of.text("releaseChannel.channel") if of is not None else None
     if channel not in (None, "UNSPECIFIED") and view.flag("management.autoUpgrade") is False:
         view.error("gke-upgrade", "management.autoUpgrade", f"false in channel {channel}", allowed="true")
@@ -266,7 +273,7 @@ def _reservation(view: View) -> None:
             allowed = "NAME, projects/PROJECT/reservations/NAME, and …/reservationBlocks/BLOCK after it"
             view.error("gke-reservation", path, show(text), allowed=allowed)
             continue
-        for found in view.stack.of_type(RESERVATION):
+        for found in view.stack.of_type(GCP_RESERVATION):
             if match["name"] in (found.text("name"), found.resource.outputs.get("name")):
                 _like_it(view, found)
 
@@ -319,8 +326,8 @@ def _machine_of_instance(view: View, machine: Any) -> None:
 
 
 RULES: Rules = {
-    node_pool: (NODE_POOL,),
-    cluster_pods: (CLUSTER,),
-    reservation: (RESERVATION,),
-    machine: ("gcp:compute/instance:Instance", "gcp:compute/instanceTemplate:InstanceTemplate"),
+    node_pool: (GKE_NODE_POOL,),
+    cluster_pods: (GKE_CLUSTER,),
+    reservation: (GCP_RESERVATION,),
+    machine: (GCP_MACHINE, GCP_MACHINE_TEMPLATE),
 }

@@ -15,7 +15,7 @@ from importlib.resources import files
 from typing import Final
 
 from trainyard.problems import nearest
-from trainyard.recorded.types import GCP_CUSTOM_ROLES
+from trainyard.recorded.types import GCP_CUSTOM_ROLES, GCP_ORGANISATION_POLICY
 from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.refusals.rules import EVERY_TYPE, Rules
 
@@ -221,7 +221,7 @@ def organisation_policy(view: View) -> None:
 
 
 RULES: Rules = {
-    organisation_policy: ("gcp:orgpolicy/policy:Policy",),
+    organisation_policy: (GCP_ORGANISATION_POLICY,),
     custom_role: GCP_CUSTOM_ROLES,
     grant: (EVERY_TYPE,),
     fits: (EVERY_TYPE,),

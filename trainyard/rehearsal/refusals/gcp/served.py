@@ -16,26 +16,30 @@ from collections.abc import Mapping
 from typing import Final
 
 from trainyard.problems import nearest
-from trainyard.recorded.types import GCP_IDENTITY_PROVIDER
+from trainyard.recorded.types import (
+    GCP_BACKEND,
+    GCP_BUILD_TRIGGER,
+    GCP_DATA_TRANSFER,
+    GCP_DATASET,
+    GCP_EVENT_TRIGGER,
+    GCP_FUNCTION,
+    GCP_IDENTITY_PROVIDER,
+    GCP_MACHINE_GROUP,
+    GCP_REDIS,
+    GCP_REGIONAL_BACKEND,
+    GCP_REGIONAL_MACHINE_GROUP,
+    GCP_SUBSCRIPTION,
+)
 from trainyard.rehearsal.context import View, listed, show
 from trainyard.rehearsal.near import nearest_of
 from trainyard.rehearsal.refusals.rules import Rules
 
-DATASET: Final = "gcp:bigquery/dataset:Dataset"
 _TABLE: Final = "gcp:bigquery/table:Table"
-_QUERY: Final = "gcp:bigquery/dataTransferConfig:DataTransferConfig"
 _BACKENDS: Final = (
-    "gcp:compute/backendService:BackendService",
-    "gcp:compute/regionBackendService:RegionBackendService",
+    GCP_BACKEND,
+    GCP_REGIONAL_BACKEND,
 )
-_GROUP: Final = "gcp:compute/instanceGroupManager:InstanceGroupManager"
-_REGIONAL_GROUP: Final = "gcp:compute/regionInstanceGroupManager:RegionInstanceGroupManager"
-_REDIS: Final = "gcp:redis/instance:Instance"
 _SLICES: Final = ("gcp:tpu/v2Vm:V2Vm",)
-_SUBSCRIPTION: Final = "gcp:pubsub/subscription:Subscription"
-_TRIGGER: Final = "gcp:eventarc/trigger:Trigger"
-_FUNCTION: Final = "gcp:cloudfunctionsv2/function:Function"
-_BUILD: Final = "gcp:cloudbuild/trigger:Trigger"
 _OF_TIME: Final = ("DATE", "TIMESTAMP", "DATETIME")
 _NOT_CLUSTERED: Final = ("FLOAT", "FLOAT64", "RECORD", "STRUCT", "JSON", "BYTES", "ARRAY")
 _PROTOCOLS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -110,7 +114,7 @@ def _columns(text: str | None) -> dict[str, str]:
 def query(view: View) -> None:
     """A query that comes by itself runs where its data set is."""
     place, dataset = view.text("location"), view.text("destinationDatasetId")
-    for found in view.stack.of_type(DATASET):
+    for found in view.stack.of_type(GCP_DATASET):
         of = found.text("location")
         if dataset is not None and found.text("datasetId") == dataset and of and place and of.lower() != place.lower():
             words = f"{show(place)}; the data set {dataset} is in {of}"
@@ -132,7 +136,7 @@ def group(view: View) -> None:
     if surge == 0 and gone == 0 and not others:
         words = "0, and maxSurgeFixed is 0: no machine is ever replaced"
         view.error("gcp-group", "updatePolicy.maxUnavailableFixed", words, allowed="more than 0 of one of both")
-    if view.type != _REGIONAL_GROUP:
+    if view.type != GCP_REGIONAL_MACHINE_GROUP:
         return
     zones = view.texts("distributionPolicyZones")
     least = len(zones) if zones and not view.blurred("distributionPolicyZones") else 0
@@ -195,7 +199,7 @@ def event(view: View) -> None:
         for at, one in view.items("matchingCriterias")
         if one.get("attribute") == "type"
     ]
-    if view.type == _FUNCTION:
+    if view.type == GCP_FUNCTION:
         found = [("eventTrigger.eventType", view.text("eventTrigger.eventType") or "")]
     for path, kind in found:
         near = nearest(kind, _EVENTS, 0.9)
@@ -231,13 +235,13 @@ def branches(view: View) -> None:
 
 RULES: Rules = {
     table: (_TABLE,),
-    query: (_QUERY,),
+    query: (GCP_DATA_TRANSFER,),
     backend: _BACKENDS,
-    group: (_GROUP, _REGIONAL_GROUP),
-    redis: (_REDIS,),
+    group: (GCP_MACHINE_GROUP, GCP_REGIONAL_MACHINE_GROUP),
+    redis: (GCP_REDIS,),
     slices: _SLICES,
-    subscription: (_SUBSCRIPTION,),
-    event: (_TRIGGER, _FUNCTION),
+    subscription: (GCP_SUBSCRIPTION,),
+    event: (GCP_EVENT_TRIGGER, GCP_FUNCTION),
     subject: (GCP_IDENTITY_PROVIDER,),
-    branches: (_BUILD,),
+    branches: (GCP_BUILD_TRIGGER,),
 }

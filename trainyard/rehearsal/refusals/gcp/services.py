@@ -12,15 +12,20 @@ from typing import Final
 
 from trainyard.problems import nearest
 from trainyard.recorded.read import as_number
-from trainyard.recorded.types import GCP_AUDIT_CONFIG
+from trainyard.recorded.types import (
+    CLOUD_SQL,
+    GCP_AUDIT_CONFIG,
+    GCP_BUDGET,
+    GCP_CONNECTION,
+    GCP_NETWORK,
+    GCP_QUOTA_OVERRIDE,
+    GCP_SERVICE,
+    GCP_SERVICE_IDENTITY,
+)
 from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.refusals.gcp.order import waits_for
 from trainyard.rehearsal.refusals.gcp.values import services
 from trainyard.rehearsal.refusals.rules import EVERY_TYPE, Rules
-
-DATABASE: Final = "gcp:sql/databaseInstance:DatabaseInstance"
-BUDGET: Final = "gcp:billing/budget:Budget"
-SERVICE: Final = "gcp:projects/service:Service"
 
 _OF_PLUS: Final = ("db-perf-optimized-", "db-c4a-highmem-")
 """Machines of the edition Enterprise Plus: of the series N2 and C4A (Cloud SQL for PostgreSQL, "Introduction to Cloud
@@ -95,9 +100,9 @@ def _network(view: View) -> None:
                 "gcp-sql-network", base, "no address at all", allowed="privateNetwork, pscConfigs or ipv4Enabled"
             )
         return
-    network = view.referred(f"{base}.privateNetwork", "gcp:compute/network:Network")
-    for found in view.stack.of_type("gcp:servicenetworking/connection:Connection"):
-        peered = found.referred("network", "gcp:compute/network:Network")
+    network = view.referred(f"{base}.privateNetwork", GCP_NETWORK)
+    for found in view.stack.of_type(GCP_CONNECTION):
+        peered = found.referred("network", GCP_NETWORK)
         if network is not None and peered is network and found.resource.urn not in waits_for(view):
             path = f"{base}.privateNetwork"
             allowed = f"depends_on {found.name}"
@@ -190,7 +195,7 @@ def after_its_service(view: View) -> None:
     # Where no project is said, any that has the service switched on may be the one.
     meant = [
         on
-        for on in view.stack.of_type(SERVICE)
+        for on in view.stack.of_type(GCP_SERVICE)
         if on.text("service") == f"{api}.googleapis.com" and not (own and on.text("project") not in (None, own))
     ]
     if not meant or not any(item.dependencies for item in view.stack.resources.all):
@@ -204,12 +209,12 @@ def after_its_service(view: View) -> None:
 
 RULES: Rules = {
     after_its_service: (EVERY_TYPE,),
-    database: (DATABASE,),
-    budget: (BUDGET,),
+    database: (CLOUD_SQL,),
+    budget: (GCP_BUDGET,),
     service: (
-        SERVICE,
-        "gcp:projects/serviceIdentity:ServiceIdentity",
-        "gcp:serviceusage/consumerQuotaOverride:ConsumerQuotaOverride",
+        GCP_SERVICE,
+        GCP_SERVICE_IDENTITY,
+        GCP_QUOTA_OVERRIDE,
         GCP_AUDIT_CONFIG,
     ),
 }

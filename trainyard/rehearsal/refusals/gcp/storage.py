@@ -12,16 +12,14 @@ from typing import Any, Final
 
 from trainyard.problems import nearest
 from trainyard.recorded.read import as_number
+from trainyard.recorded.types import GCP_BUCKET, GCP_CRYPTO_KEY
 from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.refusals.rules import Rules
 
-BUCKET: Final = "gcp:storage/bucket:Bucket"
 CLASSES: Final = (
     "STANDARD", "NEARLINE", "COLDLINE", "ARCHIVE", "MULTI_REGIONAL", "REGIONAL", "DURABLE_REDUCED_AVAILABILITY",
 )  # fmt: skip
 """Storage classes; the last three are older (terraform-provider-google-beta, 2026-08-21)."""
-CRYPTO_KEY: Final = "gcp:kms/cryptoKey:CryptoKey"
-KEY_RING: Final = "gcp:kms/keyRing:KeyRing"
 
 
 def bucket(view: View) -> None:
@@ -100,4 +98,4 @@ def crypto_key(view: View) -> None:
             view.error("gcp-key-rotation", "purpose", show(view.value("purpose")), allowed=allowed)
 
 
-RULES: Rules = {bucket: (BUCKET,), crypto_key: (CRYPTO_KEY,)}
+RULES: Rules = {bucket: (GCP_BUCKET,), crypto_key: (GCP_CRYPTO_KEY,)}

@@ -11,8 +11,15 @@ from typing import Final
 
 from trainyard.problems import count
 from trainyard.recorded.read import as_number
+from trainyard.recorded.types import (
+    GCP_BUCKET,
+    GCP_CRYPTO_KEY,
+    GCP_MANAGED_FOLDER,
+    GCP_MANAGED_FOLDER_MEMBER,
+    GCP_REGIONAL_SECRET,
+    GCP_SECRET,
+)
 from trainyard.rehearsal.context import View, show
-from trainyard.rehearsal.refusals.gcp.storage import BUCKET, CRYPTO_KEY
 from trainyard.rehearsal.refusals.rules import EVERY_TYPE, Rules
 
 _COLDER: Final = {"STANDARD": 0, "MULTI_REGIONAL": 0, "REGIONAL": 0, "NEARLINE": 1, "COLDLINE": 2, "ARCHIVE": 3}
@@ -22,7 +29,6 @@ _PAID_DAYS: Final = {0: 0, 1: 30, 2: 90, 3: 365}
 _METHODS: Final = ("GET", "HEAD", "PUT", "POST", "DELETE", "OPTIONS", "PATCH", "*")
 _LONGEST_RETENTION: Final = 3_155_760_000
 """Seconds: a hundred years."""
-_FOLDERS: Final = "gcp:storage/managedFolder:ManagedFolder"
 
 
 def bucket(view: View) -> None:
@@ -160,11 +166,11 @@ def _patterns(view: View, path: str, condition: Mapping[str, object]) -> None:
 
 def folder(view: View) -> None:
     """A managed folder ends with a slash, and its bucket has no rights of single objects."""
-    path = "name" if view.type == _FOLDERS else "managedFolder"
+    path = "name" if view.type == GCP_MANAGED_FOLDER else "managedFolder"
     name = view.text(path)
     if name is not None and (not name.endswith("/") or name.startswith("/") or "//" in name):
         view.error("gcs-managed-folder", path, show(name), allowed="like teams/vision/")
-    of = view.referred("bucket", BUCKET) if view.type == _FOLDERS else None
+    of = view.referred("bucket", GCP_BUCKET) if view.type == GCP_MANAGED_FOLDER else None
     if of is not None and of.flag("uniformBucketLevelAccess") is False:
         words = f"{view.name} is a managed folder in it"
         of.error("gcs-managed-folder", "uniformBucketLevelAccess", words, allowed="true")
@@ -252,8 +258,8 @@ def written_once(view: View) -> None:
 
 RULES: Rules = {
     written_once: (EVERY_TYPE,),
-    bucket: (BUCKET,),
-    folder: (_FOLDERS, "gcp:storage/managedFolderIamMember:ManagedFolderIamMember"),
-    crypto_key: (CRYPTO_KEY,),
-    secret: ("gcp:secretmanager/secret:Secret", "gcp:secretmanager/regionalSecret:RegionalSecret"),
+    bucket: (GCP_BUCKET,),
+    folder: (GCP_MANAGED_FOLDER, GCP_MANAGED_FOLDER_MEMBER),
+    crypto_key: (GCP_CRYPTO_KEY,),
+    secret: (GCP_SECRET, GCP_REGIONAL_SECRET),
 }

@@ -13,7 +13,14 @@ from typing import Final
 from zoneinfo import available_timezones
 
 from trainyard.problems import nearest
-from trainyard.recorded.types import GCP_BACKUP_ASSOCIATION, GCP_BACKUP_PLAN, GCP_BACKUP_VAULT, GCP_TOPIC
+from trainyard.recorded.types import (
+    GCP_BACKUP_ASSOCIATION,
+    GCP_BACKUP_PLAN,
+    GCP_BACKUP_VAULT,
+    GCP_SCHEDULE,
+    GCP_SUBSCRIPTION,
+    GCP_TOPIC,
+)
 from trainyard.rehearsal.clock import is_cron, is_zone, seconds_of
 from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.refusals.rules import Rules
@@ -158,6 +165,6 @@ RULES: Rules = {
     plan: (GCP_BACKUP_PLAN,),
     vault: (GCP_BACKUP_VAULT,),
     association: (GCP_BACKUP_ASSOCIATION,),
-    scheduled: ("gcp:cloudscheduler/job:Job",),
-    message: (GCP_TOPIC, "gcp:pubsub/subscription:Subscription"),
+    scheduled: (GCP_SCHEDULE,),
+    message: (GCP_TOPIC, GCP_SUBSCRIPTION),
 }

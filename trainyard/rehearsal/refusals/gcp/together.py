@@ -16,16 +16,23 @@ from trainyard.catalog import gcp as catalog
 from trainyard.conventions.gcp import DRANET_LABEL, RDMA_DEVICE_CLASS, ROCE_NETWORK
 from trainyard.problems import nearest
 from trainyard.recorded.read import as_number, follow
-from trainyard.recorded.types import RESOURCE_CLAIM_TEMPLATE
+from trainyard.recorded.types import (
+    GCP_BUCKET,
+    GCP_DNS_RECORDS,
+    GCP_DNS_ZONE,
+    GCP_FIREWALL,
+    GCP_GLOBAL_ADDRESS,
+    GCP_NAT,
+    GCP_NETWORK,
+    GCP_PROVIDER,
+    GCP_ROUTER,
+    GCP_SUBNETWORK,
+    GKE_CLUSTER,
+    GKE_NODE_POOL,
+    RESOURCE_CLAIM_TEMPLATE,
+)
 from trainyard.rehearsal.context import View, listed, show
-from trainyard.rehearsal.refusals.gcp.compute import FIREWALL, GLOBAL_ADDRESS, NAT, NETWORK, SUBNETWORK
-from trainyard.rehearsal.refusals.gcp.container import CLUSTER, NODE_POOL
-from trainyard.rehearsal.refusals.gcp.storage import BUCKET
 from trainyard.rehearsal.refusals.rules import Rules
-
-ROUTER: Final = "gcp:compute/router:Router"
-ZONE: Final = "gcp:dns/managedZone:ManagedZone"
-RECORDS: Final = "gcp:dns/recordSet:RecordSet"
 
 FAST_NETWORK_SINCE: Final = (1, 34)
 """The first minor version of GKE whose nodes have their fast interfaces set up for them (cluster-toolkit)."""
@@ -38,13 +45,13 @@ _WEBHOOK_PORTS: Final = ("8443", "9443")
 def region_of_nat(view: View) -> None:
     """A router and its NAT, and the subnets that it serves, are of one region."""
     own = view.text("region")
-    of = view.referred("router", ROUTER)
+    of = view.referred("router", GCP_ROUTER)
     theirs = of.text("region") if of is not None else None
     if own and theirs and own != theirs:
         view.error("gcp-region", "region", f"{own}; its router is in {theirs}", allowed=theirs)
     for index, _ in enumerate(view.entries("subnetworks")):
         path = f"subnetworks[{index}].name"
-        subnet = view.referred(path, SUBNETWORK)
+        subnet = view.referred(path, GCP_SUBNETWORK)
         place = subnet.text("region") if subnet is not None else None
         if own and place and own != place:
             view.error("gcp-region", path, f"a subnet of {place}; the NAT is in {own}", allowed=f"a subnet of {own}")
@@ -58,7 +65,7 @@ def cluster(view: View) -> None:
                 allowed = "VPC_NATIVE, or nothing of it"
                 view.error("gke-networking", "networkingMode", f"ROUTES beside {path}", allowed=allowed)
                 break
-    subnet = view.referred("subnetwork", SUBNETWORK)
+    subnet = view.referred("subnetwork", GCP_SUBNETWORK)
     if subnet is None:
         return
     place, location = subnet.text("region"), view.text("location")
@@ -91,7 +98,7 @@ def shared_network(view: View) -> None:
     """
     subnet, network = _SUBNET.search(view.text("subnetwork") or ""), _NETWORK.search(view.text("network") or "")
     own = view.text("project") or _project_of(view)
-    if subnet is None or own is None or view.referred("subnetwork", SUBNETWORK) is not None:
+    if subnet is None or own is None or view.referred("subnetwork", GCP_SUBNETWORK) is not None:
         return
     rule, location = "gke-shared-network", view.text("location") or ""
     if network is not None and network[1] != subnet[1]:
@@ -111,7 +118,7 @@ def shared_network(view: View) -> None:
 
 def _project_of(view: View) -> str | None:
     """The project of the recording's one provider of Google Cloud."""
-    projects = {each.inputs.get("project") for each in view.stack.providers.all if each.type == "pulumi:providers:gcp"}
+    projects = {each.inputs.get("project") for each in view.stack.providers.all if each.type == GCP_PROVIDER}
     found = projects.pop() if len(projects) == 1 else None
     return found if isinstance(found, str) else None
 
@@ -129,7 +136,7 @@ def _room_for_pods(view: View, text: object) -> None:
     found = _network(text if isinstance(text, str) else None)
     if found is None or view.has("ipAllocationPolicy.additionalPodRangesConfig"):
         return
-    pools = [pool for pool in view.stack.of_type(NODE_POOL) if pool.referred("cluster", CLUSTER) is view]
+    pools = [pool for pool in view.stack.of_type(GKE_NODE_POOL) if pool.referred("cluster", GKE_CLUSTER) is view]
     wanted = least = 0
     for pool in pools:
         if pool.has("networkConfig.podRange"):
@@ -153,18 +160,18 @@ def _webhooks(view: View) -> None:
     A rule of another stack may be the right one: only what looks like ours, and is not, is told.
     """
     block = _network(view.text("privateClusterConfig.masterIpv4CidrBlock"))
-    meant, network = [], view.referred("network", NETWORK)
+    meant, network = [], view.referred("network", GCP_NETWORK)
     if block is None or network is None:
         return
-    for rule in view.stack.of_type(FIREWALL):
+    for rule in view.stack.of_type(GCP_FIREWALL):
         sources = [_network(text) for text in rule.texts("sourceRanges")]
         if rule.blurred("sourceRanges") or any(source is None or block.subnet_of(source) for source in sources):
             return
         ports = {str(port) for _, entry in rule.items("allows") for port in listed(entry.get("ports"))}
-        same = rule.referred("network", NETWORK) is network
+        same = rule.referred("network", GCP_NETWORK) is network
         if same and ports & set(_WEBHOOK_PORTS) and [source.prefixlen for source in sources if source] == [28]:
             meant.append(rule)
-    for rule in meant if len(view.stack.of_type(CLUSTER)) == 1 else ():
+    for rule in meant if len(view.stack.of_type(GKE_CLUSTER)) == 1 else ():
         words = f"{rule.texts('sourceRanges')[0]} is not the control plane, {block}, which calls webhooks"
         rule.error("gke-webhooks", "sourceRanges[0]", words, allowed=str(block))
 
@@ -176,7 +183,7 @@ def node_pool(view: View) -> None:
         text = view.text(profile)
         if text not in (None, "auto"):
             view.error("gke-fast-network", profile, show(text), allowed="auto")
-        of = view.referred("cluster", CLUSTER)
+        of = view.referred("cluster", GKE_CLUSTER)
         started = of.text("minMasterVersion") if of is not None else None
         version = re.match(r"(\d+)\.(\d+)", started or "")
         if of is not None and version and (int(version[1]), int(version[2])) < FAST_NETWORK_SINCE:
@@ -215,7 +222,7 @@ def _further_networks(view: View) -> None:
     if view.has("networkConfig.acceleratorNetworkProfile"):
         words = "GKE sets the fast interfaces up itself (acceleratorNetworkProfile)"
         view.error("gke-fast-network", path, words, allowed="one of the two")
-    of = view.referred("cluster", CLUSTER)
+    of = view.referred("cluster", GKE_CLUSTER)
     for key, wanted in (("enableMultiNetworking", True), ("datapathProvider", "ADVANCED_DATAPATH")):
         if of is not None and not of.is_unknown(key) and of.value(key) != wanted:
             text = "true" if wanted is True else str(wanted)
@@ -223,8 +230,8 @@ def _further_networks(view: View) -> None:
             of.error("gke-fast-network", key, words, allowed=f"{text}, from the cluster's creation on")
     zones = [zone for zone in view.entries("nodeLocations") if isinstance(zone, str)]
     for index, _ in enumerate(view.entries(path)):
-        for network in view.stack.of_type(NETWORK):
-            if view.referred(f"{path}[{index}].network", NETWORK) is not network:
+        for network in view.stack.of_type(GCP_NETWORK):
+            if view.referred(f"{path}[{index}].network", GCP_NETWORK) is not network:
                 continue
             profile = ROCE_NETWORK.search(network.text("networkProfile") or "")
             if profile and zones and zones != [profile[1]] and not view.blurred("nodeLocations"):
@@ -236,7 +243,7 @@ def _further_networks(view: View) -> None:
 
 def fast_network_rule(view: View) -> None:
     """A network of RDMA interfaces takes no rule of a firewall."""
-    network = view.referred("network", NETWORK)
+    network = view.referred("network", GCP_NETWORK)
     if network is not None and ROCE_NETWORK.search(network.text("networkProfile") or ""):
         words = f"{network.name} is of RDMA interfaces, which no firewall sees"
         view.error("gcp-firewall", "network", words, allowed="a network without a RoCE profile")
@@ -269,9 +276,9 @@ def ip_filter(view: View) -> None:
     if not view.entries(path) and not view.has("ipFilter.publicNetworkSource") and not view.blurred(path):
         view.error("gcs-ip-filter", "ipFilter", "nobody reaches the bucket", allowed="vpcNetworkSources of the cluster")
         return
-    named = [view.referred(f"{path}[{index}].network", NETWORK) for index, _ in enumerate(view.entries(path))]
-    clusters = view.stack.of_type(CLUSTER)
-    of = {id(found) for cluster in clusters if (found := cluster.referred("network", NETWORK)) is not None}
+    named = [view.referred(f"{path}[{index}].network", GCP_NETWORK) for index, _ in enumerate(view.entries(path))]
+    clusters = view.stack.of_type(GKE_CLUSTER)
+    of = {id(found) for cluster in clusters if (found := cluster.referred("network", GCP_NETWORK)) is not None}
     if of and None not in named and not view.blurred(path) and not of & {id(each) for each in named}:
         told = ", ".join(each.name for each in named if each is not None) or "no VPC network"
         words = f"reached from {told}, where no cluster of the stack stands: its pods are refused"
@@ -282,13 +289,13 @@ def address(view: View) -> None:
     """A range for Google's services lies apart from the subnets of its network."""
     length, start = as_number(view.value("prefixLength")), view.text("address")
     own = _network(f"{start}/{length:.0f}") if start and length is not None else None
-    network = view.referred("network", NETWORK)
+    network = view.referred("network", GCP_NETWORK)
     if start and length is not None and own is None:
         view.error(
             "gcp-range", "address", f"{start}/{length:.0f}", allowed="the first address of a range of that length"
         )
-    for subnet in view.stack.of_type(SUBNETWORK) if own is not None and network is not None else ():
-        if subnet.referred("network", NETWORK) is not network:
+    for subnet in view.stack.of_type(GCP_SUBNETWORK) if own is not None and network is not None else ():
+        if subnet.referred("network", GCP_NETWORK) is not network:
             continue
         for _, taken in _ranges(subnet):
             if own is not None and taken.overlaps(own):
@@ -309,7 +316,7 @@ def records(view: View) -> None:
     name, kind = view.text("name"), view.text("type")
     if name is not None and not name.endswith("."):
         view.error("gcp-dns", "name", show(name), allowed=f"{name}.")
-    of = view.referred("managedZone", ZONE)
+    of = view.referred("managedZone", GCP_DNS_ZONE)
     within = of.text("dnsName") if of is not None else None
     if name and within and within.endswith(".") and name.endswith(".") and not f".{name}".endswith(f".{within}"):
         view.error("gcp-dns", "name", f"{name} is not of zone {within}", allowed=f"a name that ends in .{within}")
@@ -352,13 +359,13 @@ def _network(text: str | None) -> ipaddress.IPv4Network | None:
 
 
 RULES: Rules = {
-    region_of_nat: (NAT,),
-    cluster: (CLUSTER,),
-    shared_network: (CLUSTER,),
-    node_pool: (NODE_POOL,),
-    fast_network_rule: (FIREWALL,),
-    ip_filter: (BUCKET,),
-    address: (GLOBAL_ADDRESS,),
-    zone: (ZONE,),
-    records: (RECORDS,),
+    region_of_nat: (GCP_NAT,),
+    cluster: (GKE_CLUSTER,),
+    shared_network: (GKE_CLUSTER,),
+    node_pool: (GKE_NODE_POOL,),
+    fast_network_rule: (GCP_FIREWALL,),
+    ip_filter: (GCP_BUCKET,),
+    address: (GCP_GLOBAL_ADDRESS,),
+    zone: (GCP_DNS_ZONE,),
+    records: (GCP_DNS_RECORDS,),
 }

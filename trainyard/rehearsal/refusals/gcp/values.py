@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from trainyard.problems import nearest
 from trainyard.recorded.read import as_number
+from trainyard.recorded.types import GCP_ROUTER
 from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.refusals.rules import EVERY_TYPE, Rules
 
@@ -214,4 +215,4 @@ def private_asn(view: View) -> None:
         view.error("gcp-asn", "bgp.asn", show(number), allowed=allowed)
 
 
-RULES: Rules = {private_asn: ("gcp:compute/router:Router",), value: (EVERY_TYPE,)}
+RULES: Rules = {private_asn: (GCP_ROUTER,), value: (EVERY_TYPE,)}

@@ -12,13 +12,10 @@ from urllib.parse import unquote
 
 from trainyard.conventions.gcp import VERTEX_ACCELERATORS
 from trainyard.problems import nearest
-from trainyard.recorded.types import GCP_EDITOR_TEMPLATE
+from trainyard.recorded.types import GCP_EDITOR_TEMPLATE, GCP_QUOTA_OVERRIDE, GCP_WORKBENCH
 from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.refusals.gcp.nodes import machine_type
 from trainyard.rehearsal.refusals.rules import Rules
-
-WORKBENCH: Final = "gcp:workbench/instance:Instance"
-OVERRIDE: Final = "gcp:serviceusage/consumerQuotaOverride:ConsumerQuotaOverride"
 
 _ACCELERATOR: Final = re.compile(r"(NVIDIA|TPU)_[A-Z0-9_]+")
 _DISKS: Final = ("pd-standard", "pd-ssd", "pd-balanced", "pd-extreme", "hyperdisk-balanced")
@@ -72,4 +69,4 @@ def _accelerator(view: View, path: str) -> None:
         )
 
 
-RULES: Rules = {template: (GCP_EDITOR_TEMPLATE,), workbench: (WORKBENCH,), quota: (OVERRIDE,)}
+RULES: Rules = {template: (GCP_EDITOR_TEMPLATE,), workbench: (GCP_WORKBENCH,), quota: (GCP_QUOTA_OVERRIDE,)}

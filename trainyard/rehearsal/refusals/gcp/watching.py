@@ -12,14 +12,17 @@ from typing import Any, Final
 
 from trainyard.problems import nearest
 from trainyard.recorded.read import as_number
+from trainyard.recorded.types import (
+    GCP_ALERT_POLICY,
+    GCP_BUDGET,
+    GCP_LOG_BUCKET,
+    GCP_LOG_METRIC,
+    GCP_LOG_SINK,
+    GCP_NOTIFICATION_CHANNEL,
+)
 from trainyard.rehearsal.clock import seconds_of
 from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.refusals.rules import Rules
-
-ALERT: Final = "gcp:monitoring/alertPolicy:AlertPolicy"
-CHANNEL: Final = "gcp:monitoring/notificationChannel:NotificationChannel"
-METRIC: Final = "gcp:logging/metric:Metric"
-BUDGET: Final = "gcp:billing/budget:Budget"
 
 _ADDRESS: Final = r"[^\s@]+@[^\s@.]+(\.[^\s@.]+)+"
 _CHANNELS: Final[Mapping[str, tuple[tuple[str, ...], Mapping[str, str]]]] = {
@@ -123,7 +126,7 @@ def alert(view: View) -> None:
         view.error("gcp-alert", "documentation.content", f"{len(content.encode())} bytes", allowed="at most 8192")
     for index, name in enumerate(view.texts("notificationChannels")):
         looks = name.startswith("projects/") and not re.fullmatch(r"projects/[^/]+/notificationChannels/\S+", name)
-        if looks or (re.fullmatch(_ADDRESS, name) and view.stack.of_type(CHANNEL) == []):
+        if looks or (re.fullmatch(_ADDRESS, name) and view.stack.of_type(GCP_NOTIFICATION_CHANNEL) == []):
             path = f"notificationChannels[{index}]"
             view.error("gcp-alert", path, show(name), allowed="projects/PROJECT/notificationChannels/ID")
     if len(view.entries("notificationChannels")) > 16:
@@ -180,7 +183,7 @@ def _condition(view: View, path: str, kind: str) -> None:
 
 def _own_metric(view: View, path: str, text: str) -> None:
     """A metric of the stack's own logs by its name: one that is nearly right is meant."""
-    made = [each.text("name") or "" for each in view.stack.of_type(METRIC)]
+    made = [each.text("name") or "" for each in view.stack.of_type(GCP_LOG_METRIC)]
     for name in re.findall(r'logging\.googleapis\.com/user/([^"\s]+)', text):
         hint = nearest(name, made, 0.7)
         if name not in made and hint and all(made):
@@ -349,10 +352,10 @@ def budget(view: View) -> None:
 
 
 RULES: Rules = {
-    alert: (ALERT,),
-    channel: (CHANNEL,),
-    metric: (METRIC,),
-    log_bucket: ("gcp:logging/projectBucketConfig:ProjectBucketConfig",),
-    sink: ("gcp:logging/projectSink:ProjectSink",),
-    budget: (BUDGET,),
+    alert: (GCP_ALERT_POLICY,),
+    channel: (GCP_NOTIFICATION_CHANNEL,),
+    metric: (GCP_LOG_METRIC,),
+    log_bucket: (GCP_LOG_BUCKET,),
+    sink: (GCP_LOG_SINK,),
+    budget: (GCP_BUDGET,),
 }

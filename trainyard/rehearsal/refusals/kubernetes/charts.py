@@ -15,7 +15,6 @@ from trainyard.recorded.read import as_number
 from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.refusals.kubernetes.schema import Checker
 
-RELEASE = "kubernetes:helm.sh/v3:Release"
 # Marks on a node of the tree; no value's name begins with a null character.
 _MAP, _OPEN, _UNREAD, _KIND = "\0map", "\0open", "\0unread", "\0kind"
 

@@ -9,6 +9,7 @@ from typing import Any, Final
 from trainyard.recorded.alike import Sound, SoundGiven, content
 from trainyard.recorded.model import has_unknown
 from trainyard.recorded.read import follow
+from trainyard.recorded.types import HELM_RELEASE
 from trainyard.rehearsal.context import Stack, View
 from trainyard.rehearsal.refusals.kubernetes import charts, kueue, kueue_sharing, objects
 from trainyard.rehearsal.refusals.kubernetes.index import Asked, Objects
@@ -31,7 +32,7 @@ def check(stack: Stack) -> None:
     own = _defined(found)
     unread = () if kueue.is_known_version(stack) else ("kubernetes:kueue.x-k8s.io/",)
     for view in found:
-        if view.type == charts.RELEASE:
+        if view.type == HELM_RELEASE:
             charts.check(view, checker)
         elif (schema := own.get((view.text("apiVersion"), view.text("kind")))) is not None:
             checker.check_own(view, view.inputs, schema)
@@ -40,7 +41,7 @@ def check(stack: Stack) -> None:
     readable = stack.readable
     known = readable.once(Objects.of)
     for view in readable.views:
-        if view.type.startswith("kubernetes:") and view.type != charts.RELEASE and view.has("kind"):
+        if view.type.startswith("kubernetes:") and view.type != HELM_RELEASE and view.has("kind"):
             _among_others(view, known)
     kueue.check(readable, known)
     kueue_sharing.check(readable)

@@ -10,10 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 from trainyard.recorded.model import UNKNOWN
-from trainyard.recorded.read import as_number, follow
+from trainyard.recorded.read import as_number, follow, split_url
 from trainyard.rehearsal.context import View, listed, show
 from trainyard.rehearsal.refusals.kubernetes.dns import DNS_LABEL
 from trainyard.rehearsal.refusals.kubernetes.schema import as_sent
@@ -139,9 +138,8 @@ def _client(view: View, path: str, rule: str) -> None:
 
 def _is_secure(url: str) -> bool:
     """Whether the server may ask a webhook at an address."""
-    try:
-        parts = urlsplit(url)
-    except ValueError:  # a bracket that is not closed
+    parts = split_url(url)
+    if parts is None:
         return False
     extra = parts.query or parts.fragment or parts.username
     return parts.scheme == "https" and bool(parts.hostname) and not extra

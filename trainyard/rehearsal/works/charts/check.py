@@ -171,13 +171,14 @@ def _listed(inventory: str | None) -> frozenset[str]:
 def _flags(release: View, known: Mapping[str, Any], listed_flags: frozenset[str]) -> None:
     """Flags of a program: one that it does not know ends it."""
     for path, flags in known.items():
+        what, dashes = ("feature gate ", "") if path.endswith("featureGates") else ("flag ", "--")
         for place, flag, value in _given(release, f"values.{path}"):
             if flag not in flags and flag.replace("_", "-") not in listed_flags:
                 every = listed_flags | set(flags)
                 hint = nearest(flag, every, cutoff=_NEAR)
                 if hint or listed_flags:
                     release.error(
-                        "charts-flag", place, f"the program has no flag --{flag}, and would not start",
+                        "charts-flag", place, f"the program has no {what}{dashes}{flag}, and would not start",
                         allowed=hint or "a flag of its own",
                     )  # fmt: skip
             if flag not in flags:
@@ -188,7 +189,12 @@ def _flags(release: View, known: Mapping[str, Any], listed_flags: frozenset[str]
                 if unknown:
                     release.error("charts-flag", place, f"--{flag} is {show(value)}", allowed=f"of {', '.join(kind)}")
             elif kind == "bool" and value is not None and str(value).lower() not in ("true", "false"):
-                release.error("charts-flag", place, f"--{flag} is {show(value)}", allowed="true or false")
+                release.error(
+                    "charts-flag",
+                    place,
+                    f"{dashes}{flag} is {show(value)}",
+                    allowed="true or false",
+                )
             elif kind == "share" and isinstance(value, (str, int, float)) and not _is_share(value):
                 release.error("charts-flag", place, f"--{flag} is {show(value)}", allowed="a share: 0 to 1")
             elif kind == "count" and isinstance(value, (str, float)) and re.fullmatch(r"-?\d+", f"{value}") is None:

@@ -15,7 +15,7 @@ from urllib.parse import unquote
 
 from trainyard.problems import nearest
 from trainyard.recorded.read import known_texts
-from trainyard.recorded.types import CLOUD_SQL, DATABASE, DATABASE_PARAMETERS, GCP_DATABASE_USER
+from trainyard.recorded.types import CLOUD_SQL, DATABASE, DATABASE_PARAMETERS, GCP_DATABASE_USER, GCP_SQL_DATABASE
 from trainyard.rehearsal.context import Stack, View, show
 from trainyard.rehearsal.works.programs.told import told
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
@@ -92,7 +92,7 @@ def _of_cloud_sql(stack: Stack) -> Iterator[_Server]:
         hosts = {str(outputs[key]) for key in keys if isinstance(outputs.get(key), str)}
         names = {
             database.text("name")
-            for database in stack.of_type("gcp:sql/database:Database")
+            for database in stack.of_type(GCP_SQL_DATABASE)
             if view in (database.referred("instance", CLOUD_SQL), None) or database.is_unknown("instance")
         }
         known = frozenset(str(name) for name in names) if names and None not in names else None

@@ -11,13 +11,11 @@ from typing import Final
 
 from trainyard.problems import count
 from trainyard.recorded.read import as_number
-from trainyard.recorded.types import BUCKET
+from trainyard.recorded.types import BUCKET, GCP_BUCKET, LIFECYCLE
 from trainyard.rehearsal.context import Stack, View
 from trainyard.rehearsal.works.programs.told import told
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
 
-_LIFECYCLE: Final = "aws:s3/bucketLifecycleConfiguration:BucketLifecycleConfiguration"
-_GCS: Final = "gcp:storage/bucket:Bucket"
 _LEAST_DAYS: Final = 14
 """Days that what jobs write stays at the least: two weeks, longer than runs of this size take (as generally known)."""
 _SCRATCH: Final = re.compile(r"(?:^|[-_.])(?:scratch|te?mp|temporary|cache|spill|shuffle)(?:[-_.]|$)")
@@ -43,7 +41,7 @@ def check(stack: Stack, cluster: Cluster) -> None:
     used = {name for name in used if _SCRATCH.search(name) is None}
     if not used:
         return
-    for rules in stack.of_type(_LIFECYCLE):
+    for rules in stack.of_type(LIFECYCLE):
         bucket = rules.referred("bucket", BUCKET)
         name = rules.text("bucket") or (bucket.text("bucket") if bucket is not None else None)
         if name in used:
@@ -57,7 +55,7 @@ def check(stack: Stack, cluster: Cluster) -> None:
                     and _is_for_all(rules, path)
                 ):
                     _ends(rules, f"{path}.expiration.days", days, str(name))
-    for view in stack.of_type(_GCS):
+    for view in stack.of_type(GCP_BUCKET):
         name = view.text("name") or view.resource.outputs.get("name")
         if name in used:
             for path, rule in view.items("lifecycleRules"):

@@ -14,10 +14,9 @@ from typing import Any, Final
 
 from trainyard.problems import nearest
 from trainyard.recorded.read import as_number
+from trainyard.recorded.types import AWS_BUDGET, GCP_BUDGET
 from trainyard.rehearsal.context import Stack, View, show
 
-_AWS: Final = "aws:budgets/budget:Budget"
-_GCP: Final = "gcp:billing/budget:Budget"
 _NUMBER: Final = re.compile(r"(?:\bprojects/|:service-)(\d{6,})\b")
 _PROJECT: Final = re.compile(r"\bprojects/([a-z][a-z0-9-]{4,28}[a-z0-9])\b")
 _ENOUGH: Final = 10
@@ -26,12 +25,12 @@ _ENOUGH: Final = 10
 
 def check(stack: Stack) -> None:
     """Every budget of the stack."""
-    budgets = [*stack.of_type(_AWS), *stack.of_type(_GCP)]
+    budgets = [*stack.of_type(AWS_BUDGET), *stack.of_type(GCP_BUDGET)]
     if not budgets:
         return
     tags = _tags(stack, ("tagsAll", "tags"), "aws:")
     labels = _tags(stack, ("effectiveLabels", "labels", "userLabels", "resourceLabels"), "gcp:")
-    for budget in stack.of_type(_AWS):
+    for budget in stack.of_type(AWS_BUDGET):
         for path, one in budget.items("notifications"):
             _threshold(budget, path, one)
         _dollars(budget)
@@ -39,7 +38,7 @@ def check(stack: Stack) -> None:
             if one.get("name") == "TagKeyValue":
                 pairs = [str(value).removeprefix("user:").partition("$") for value in budget.texts(f"{path}.values")]
                 _counted(budget, f"{path}.values", [(key, value) for key, _, value in pairs], tags, "tag")
-    for budget in stack.of_type(_GCP):
+    for budget in stack.of_type(GCP_BUDGET):
         given = [(str(key), str(value)) for key, value in budget.mapping("budgetFilter.labels").items()]
         _counted(budget, "budgetFilter.labels", given, labels, "label")
         _projects(budget, stack)
@@ -53,7 +52,7 @@ def _projects(budget: View, stack: Stack) -> None:
     own = said[0].removeprefix("projects/")
     pattern, others = (_NUMBER if own.isdigit() else _PROJECT), set()
     for view in stack.views:
-        if view.type.startswith("gcp:") and view.type != _GCP:
+        if view.type.startswith("gcp:") and view.type != GCP_BUDGET:
             if not own.isdigit() and (project := view.text("project")) is not None:
                 others.add(project)
             for key in ("member", "members", "name"):
@@ -113,7 +112,7 @@ def _tags(stack: Stack, keys: tuple[str, ...], prefix: str) -> dict[str, Counter
     """How many resources have each tag, by its key and value."""
     found: dict[str, Counter[str]] = {}
     for view in stack.views:
-        if view.type.startswith(prefix) and view.type not in (_AWS, _GCP):
+        if view.type.startswith(prefix) and view.type not in (AWS_BUDGET, GCP_BUDGET):
             for key, value in dict(_pairs(view, keys)).items():
                 found.setdefault(key, Counter())[value] += 1
     return found

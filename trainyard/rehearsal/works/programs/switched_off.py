@@ -15,6 +15,7 @@ from trainyard.recorded.types import (
     BATCH_QUEUE,
     EVENT_SOURCE_MAPPING,
     FUNCTION,
+    GCP_CRYPTO_KEY,
     GCP_IDENTITY_PROVIDER,
     GCP_LOG_EXCLUSION,
 )
@@ -131,7 +132,7 @@ def check(stack: Stack, cluster: Cluster) -> None:
 
 def _is_meant(view: View, switch: _Switch, stack: Stack) -> bool:
     """A key whose versions the program makes or imports by itself."""
-    if switch.type != "gcp:kms/cryptoKey:CryptoKey":
+    if switch.type != GCP_CRYPTO_KEY:
         return False
     return bool(stack.of_type(_VERSIONS)) or view.flag("importOnly") is True
 

@@ -12,12 +12,11 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from trainyard.recorded.types import GCP_ALERT_POLICY, GCP_LOG_METRIC, SNS_TOPIC
-from trainyard.rehearsal.context import Stack, View, listed
+from trainyard.recorded.types import GCP_ALERT_POLICY, GCP_LOG_METRIC, METRIC_ALARM, SNS_TOPIC
+from trainyard.rehearsal.context import Stack, View, by_name, listed
 from trainyard.rehearsal.works.references.kubernetes.alert_routes import configurations
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
 
-_ALARM: Final = "aws:cloudwatch/metricAlarm:MetricAlarm"
 _UNITS: Final = {"ms": 0.001, "s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800, "y": 31_536_000}
 _SIGN: Final = "Watchdog"
 _BELOW: Final = ("LessThanThreshold", "LessThanOrEqualToThreshold")
@@ -35,7 +34,7 @@ def check(stack: Stack, cluster: Cluster) -> None:
                 for view in stack.of_type(SNS_TOPIC)
                 if view.text("arn") in topics or view.resource.outputs.get("arn") in topics
             }
-            for alarm in stack.of_type(_ALARM):
+            for alarm in stack.of_type(METRIC_ALARM):
                 if (
                     alarm.text("dimensions.TopicName") in names - {None}
                     and alarm.text("metricName") == "NumberOfMessagesPublished"
@@ -95,7 +94,7 @@ def _alerts(stack: Stack, seconds: float) -> None:
 
 def _signs(config: Mapping[str, Any]) -> Iterator[tuple[float, Mapping[str, Any]]]:
     """How often a receiver is sent the sign of life."""
-    receivers = {one.get("name"): one for one in listed(config.get("receivers")) if isinstance(one, Mapping)}
+    receivers = by_name(config.get("receivers"))
     root = config.get("route")
     for route, above in _routes(root, {}):
         matchers = [*listed(route.get("matchers")), *(f"{k}={v}" for k, v in _pairs(route.get("match")))]
@@ -103,7 +102,7 @@ def _signs(config: Mapping[str, Any]) -> Iterator[tuple[float, Mapping[str, Any]
             merged = {**above, **route}
             repeat = _seconds(merged.get("repeat_interval", "4h"))
             group = _seconds(merged.get("group_interval", "5m"))
-            receiver = receivers.get(merged.get("receiver"))
+            receiver = receivers.get(str(merged.get("receiver")))
             if repeat and group and receiver is not None:
                 yield math.ceil(repeat / group) * group, receiver
 

@@ -10,6 +10,7 @@ from trainyard.recorded.node_labels import node_groups_of
 from trainyard.recorded.read import UnreadableInput, mapping_at, mappings_at, value_at
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.selectors import selects
+from trainyard.recorded.types import LIMIT_RANGE
 from trainyard.rehearsal.works.queues.kubernetes.admit import Cluster
 from trainyard.rehearsal.works.queues.kubernetes.jobs import QueuedJob, queued_jobs
 from trainyard.rehearsal.works.queues.kubernetes.model import ClusterQueue, Configuration, LocalQueue, Manager
@@ -131,7 +132,7 @@ class Room:
 def _limits(resources: Resources) -> dict[str, dict[str, str]]:
     """Kueue counts what a LimitRange gives a container that states nothing as if the job said it."""
     found: dict[str, dict[str, str]] = {}
-    for limits in resources.of("kubernetes:core/v1:LimitRange"):
+    for limits in resources.of(LIMIT_RANGE):
         try:
             namespace = str(value_at(limits.inputs, "metadata", "namespace", default="default"))
             name = value_at(limits.inputs, "metadata", "name", default=limits.name)

@@ -18,13 +18,13 @@ from trainyard.recorded.types import (
     GCP_LUSTRE,
     GCP_NAT,
     GCP_NETWORK,
+    GCP_ROUTER,
     GCP_SUBNETWORK,
 )
 from trainyard.review.reports.picture.model import OTHERS_KEY, OWN_KEY, PROTECTED, UNTOLD, Budget, Store
 from trainyard.review.reports.picture.told import entries, number, on, purpose, texts, told
 
-_ROUTER: Final = "gcp:compute/router:Router"
-DRAWN: Final = (CLOUD_SQL, FILESTORE, GCP_BUCKET, GCP_BUDGET, GCP_CRYPTO_KEY, GCP_LUSTRE, GCP_NAT, _ROUTER)
+DRAWN: Final = (CLOUD_SQL, FILESTORE, GCP_BUCKET, GCP_BUDGET, GCP_CRYPTO_KEY, GCP_LUSTRE, GCP_NAT, GCP_ROUTER)
 """Types that the picture shows, here and below."""
 
 _PERIODS: Final = {"MONTH": "a month", "QUARTER": "a quarter", "YEAR": "a year"}
@@ -148,7 +148,7 @@ def nat_gateways(subnet: RecordedResource, resources: Resources) -> int:
 
 def _may_share_a_network(nat: RecordedResource, subnet: RecordedResource, resources: Resources) -> bool:
     """Whether a NAT's router may stand in a subnet's network: a router of another program may stand in any."""
-    routers = resources.referred(nat, "router", _ROUTER)
+    routers = resources.referred(nat, "router", GCP_ROUTER)
     theirs = {network for router in routers for network in _networks_of(router, resources)}
     ours = _networks_of(subnet, resources)
     return not routers or UNTOLD in theirs | ours or not theirs.isdisjoint(ours)

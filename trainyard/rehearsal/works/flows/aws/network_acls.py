@@ -17,12 +17,10 @@ from typing import Any, Final
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.read import UnreadableInput, as_number, is_on, mappings_at, texts_at, value_at
 from trainyard.recorded.resources import Resources
-from trainyard.recorded.types import SUBNET
+from trainyard.recorded.types import NETWORK_ACL, NETWORK_ACL_RULE, SUBNET
 from trainyard.rehearsal.works.flows.addresses import Addresses
 from trainyard.rehearsal.works.flows.model import Flow, Judgement, Port
 
-NETWORK_ACL: Final = "aws:ec2/networkAcl:NetworkAcl"
-NETWORK_ACL_RULE: Final = "aws:ec2/networkAclRule:NetworkAclRule"
 NETWORK_ACL_ASSOCIATION: Final = "aws:ec2/networkAclAssociation:NetworkAclAssociation"
 DEFAULT_NETWORK_ACL: Final = "aws:ec2/defaultNetworkAcl:DefaultNetworkAcl"
 

@@ -12,7 +12,15 @@ from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.node_groups import GKE_NODE_POOL
 from trainyard.recorded.read import length_at, texts_at, value_at
 from trainyard.recorded.resources import Resources
-from trainyard.recorded.types import CLOUD_SQL, GCP_LUSTRE, GCP_NETWORK, GKE_CLUSTER
+from trainyard.recorded.types import (
+    CLOUD_SQL,
+    GCP_DNS_RECORDS,
+    GCP_DNS_ZONE,
+    GCP_GLOBAL_ADDRESS,
+    GCP_LUSTRE,
+    GCP_NETWORK,
+    GKE_CLUSTER,
+)
 from trainyard.rehearsal.works.flows.addresses import INTERNET, PRIVATE, Addresses
 from trainyard.rehearsal.works.flows.gcp.network import (
     api_for_pods,
@@ -30,10 +38,6 @@ METADATA: Final = "metadata server"
 PRIVATE_ACCESS: Final = Addresses.of(GOOGLE_APIS_CIDR, "199.36.153.4/30")
 """Addresses that are reached by private access alone: of private.googleapis.com and restricted.googleapis.com (VPC,
 "Private Google Access", as generally known in 2026-11)."""
-CONNECTION: Final = "gcp:servicenetworking/connection:Connection"
-ADDRESS: Final = "gcp:compute/globalAddress:GlobalAddress"
-_ZONE: Final = "gcp:dns/managedZone:ManagedZone"
-_RECORDS: Final = "gcp:dns/recordSet:RecordSet"
 _PROJECT: Final = re.compile(r"(?:https://www\.googleapis\.com/compute/v1/)?projects/([^/]+)/global/networks/")
 
 LUSTRE_PORT: Final = Port(988)
@@ -112,7 +116,7 @@ def _taken(resources: Resources) -> Addresses:
 def private_services(resources: Resources) -> Addresses:
     """Ranges that Google's services have within recorded networks; none where they are not recorded."""
     ranges = []
-    for found in resources.of(ADDRESS):
+    for found in resources.of(GCP_GLOBAL_ADDRESS):
         start, length = value_at(found.inputs, "address"), value_at(found.inputs, "prefixLength")
         if value_at(found.inputs, "purpose") == "VPC_PEERING":
             if not start or not length:
@@ -124,14 +128,15 @@ def private_services(resources: Resources) -> Addresses:
 def google_addresses(resources: Resources) -> Addresses:
     """Where the names of Google's services lead from the network: the few addresses of private access where a zone of
     the network's own says so, or the network is another project's; else any public one. Raises UnknownInput."""
-    for zone in resources.of(_ZONE):
+    for zone in resources.of(GCP_DNS_ZONE):
         is_googles = value_at(zone.inputs, "dnsName") == "googleapis.com."
         if not is_googles or value_at(zone.inputs, "visibility") != "private" or not _is_seen(resources, zone):
             continue
         told = [
             address
-            for record in resources.of(_RECORDS)
-            if value_at(record.inputs, "type") == "A" and zone in resources.referred(record, "managedZone", _ZONE)
+            for record in resources.of(GCP_DNS_RECORDS)
+            if value_at(record.inputs, "type") == "A"
+            and zone in resources.referred(record, "managedZone", GCP_DNS_ZONE)
             for address in texts_at(record.inputs, "rrdatas")
         ]
         if told:

@@ -6,11 +6,11 @@ from typing import Final
 
 from trainyard.conventions import CAPACITY_LABEL
 from trainyard.recorded.node_groups import EKS_NODE_GROUP, LAUNCH_TEMPLATE
+from trainyard.recorded.types import CAPACITY_RESERVATION
 from trainyard.rehearsal.context import Stack, View
 from trainyard.rehearsal.refusals.aws.eks import zones_of
 
 _CAPACITY: Final = "capacityReservationSpecification"
-RESERVATION: Final = "aws:ec2/capacityReservation:CapacityReservation"
 _TARGET = "capacityReservationSpecification.capacityReservationTarget.capacityReservationId"
 
 
@@ -18,7 +18,7 @@ def check(stack: Stack) -> None:
     """Looks at every node group whose template is bound to a reservation that the stack makes."""
     for group in stack.of_type(EKS_NODE_GROUP):
         template = group.referred("launchTemplate", LAUNCH_TEMPLATE)
-        reservation = template.referred(_TARGET, RESERVATION) if template is not None else None
+        reservation = template.referred(_TARGET, CAPACITY_RESERVATION) if template is not None else None
         if template is not None:
             _bought(group, template)
         if template is None or reservation is None:

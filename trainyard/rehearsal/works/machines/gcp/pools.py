@@ -13,14 +13,13 @@ from trainyard.conventions.gcp import FABRIC_INTERFACES, RDMA_DEVICE_CLASS
 from trainyard.problems import nearest
 from trainyard.recorded.node_groups import GKE_NODE_POOL
 from trainyard.recorded.read import follow, known_texts
-from trainyard.recorded.types import GKE_CLUSTER, HELM_RELEASE, RESOURCE_CLAIM_TEMPLATE, VOLUME
+from trainyard.recorded.types import DAEMON_SET, GKE_CLUSTER, HELM_RELEASE, RESOURCE_CLAIM_TEMPLATE, VOLUME
 from trainyard.rehearsal.context import Stack, View
 
 IMAGES: Final = ("COS_CONTAINERD", "UBUNTU_CONTAINERD", "WINDOWS_LTSC_CONTAINERD", "WINDOWS_SAC_CONTAINERD")
 """Images that nodes may have; those with Docker are gone since 1.24."""
 _RESERVATIONS: Final = ("SPECIFIC_RESERVATION", "ANY_RESERVATION", "ANY_RESERVATION_THEN_FAIL")
 _PROFILE: Final = "networkConfig.acceleratorNetworkProfile"
-_DAEMON_SETS: Final = "kubernetes:apps/v1:DaemonSet"
 _DRIVERS: Final = ("gpu-operator", "driver-installer", "nvidia-driver")
 """What the charts and images that install drivers are called by."""
 _FUSE: Final = "gcsfuse.csi.storage.gke.io"
@@ -108,7 +107,7 @@ def _interfaces(stack: Stack) -> None:
 
 def _is_installed_otherwise(stack: Stack) -> bool:
     """Whether a chart or a DaemonSet of the stack's may install drivers."""
-    made = [*stack.of_type(HELM_RELEASE), *stack.of_type(_DAEMON_SETS)]
+    made = [*stack.of_type(HELM_RELEASE), *stack.of_type(DAEMON_SET)]
     texts = (text for view in made for _, text in known_texts(view.inputs))
     return any(driver in text for text in texts for driver in _DRIVERS)
 

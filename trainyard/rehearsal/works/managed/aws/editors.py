@@ -7,7 +7,7 @@ import binascii
 from collections.abc import Iterator
 from typing import Final
 
-from trainyard.recorded.types import ROUTE, SAGEMAKER_DOMAIN, SAGEMAKER_USER, VPC_ENDPOINT
+from trainyard.recorded.types import ROUTE, ROUTE_TABLE, SAGEMAKER_DOMAIN, SAGEMAKER_USER, VPC, VPC_ENDPOINT
 from trainyard.rehearsal.context import Stack, View, show
 
 DOMAIN: Final = SAGEMAKER_DOMAIN
@@ -164,7 +164,7 @@ def _private(domain: View, stack: Stack) -> None:
     if domain.lacks(path) or domain.value(path) == []:
         message = "appNetworkAccessType is VpcOnly, and editors have no security group"
         domain.error("managed-private-without-groups", path, message, allowed="one to four security groups")
-    network = domain.referred("vpcId", "aws:ec2/vpc:Vpc")
+    network = domain.referred("vpcId", VPC)
     if network is None or network.resource.id != domain.value("vpcId") or any(_leads_out(stack)) or _endpoint(stack):
         return
     if network.resource.read:  # somebody else's, whose routes nobody recorded
@@ -178,7 +178,7 @@ def _leads_out(stack: Stack) -> Iterator[bool]:
     """Whether a route leads beyond the network, or may: also those written in a table itself."""
     for route in stack.of_type(ROUTE):
         yield any(route.has(way) for way in _WAYS_OUT)
-    for table in stack.of_type("aws:ec2/routeTable:RouteTable"):
+    for table in stack.of_type(ROUTE_TABLE):
         yield table.has("routes")
 
 

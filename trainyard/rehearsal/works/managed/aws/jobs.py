@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from trainyard import cards, catalog
 from trainyard.recorded.types import (
+    BUCKET_POLICY,
     SECURITY_GROUP,
     SECURITY_GROUP_INGRESS_RULE,
     SECURITY_GROUP_RULE,
@@ -186,7 +187,7 @@ def _output_key(job: Job, stack: Stack) -> None:
     if not isinstance(place, str) or not job.lacks(path):
         return
     bucket = place.removeprefix("s3://").partition("/")[0]
-    for policy in stack.of_type("aws:s3/bucketPolicy:BucketPolicy"):
+    for policy in stack.of_type(BUCKET_POLICY):
         text = policy.text("policy") or ""
         if f":::{bucket}/" in text and "s3:x-amz-server-side-encryption-aws-kms-key-id" in text:
             message = f"the bucket {bucket} refuses what names another key than its own, and a job without one does"

@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from trainyard.recorded.types import MLFLOW_APP
+from trainyard.recorded.types import MLFLOW_APP, MLFLOW_SERVER
 from trainyard.rehearsal.context import Stack
 from trainyard.rehearsal.works.managed.aws.editors import DOMAIN
 
 APP: Final = MLFLOW_APP
-SERVER: Final = "aws:sagemaker/mlflowTrackingServer:MlflowTrackingServer"
 _TWO_PARTS: Final = re.compile(r"\d+\.\d+")
 _THREE_PARTS: Final = re.compile(r"\d+\.\d+\.\d+")
 _WINDOW: Final = re.compile(r"(Mon|Tue|Wed|Thu|Fri|Sat|Sun):([01]\d|2[0-3]):[0-5]\d")
@@ -24,7 +23,7 @@ def check(stack: Stack) -> None:
         if named and domains and not app.blurred("defaultDomainIdLists") and domains.isdisjoint(named):
             message = f"is opened from {', '.join(named)}, and the stack's domain is {', '.join(sorted(domains))}"
             app.error("managed-tracking-domain", "defaultDomainIdLists[0]", message, allowed=", ".join(sorted(domains)))
-    for server in stack.of_type(SERVER):
+    for server in stack.of_type(MLFLOW_SERVER):
         version = server.text("mlflowVersion")
         if version is not None and _THREE_PARTS.fullmatch(version):
             short = ".".join(version.split(".")[:2])

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from trainyard.recorded.types import GCP_ACCOUNT, GCP_CUSTOM_ROLE
+from trainyard.recorded.types import GCP_ACCOUNT, GCP_CUSTOM_ROLE, GCP_PROJECT_MEMBER, GCP_QUOTA_OVERRIDE
 from trainyard.rehearsal.context import Stack, View
 from trainyard.rehearsal.works.managed.gcp.editors import TEMPLATE
-from trainyard.rehearsal.works.managed.gcp.jobs import OVERRIDE
 
-MEMBER: Final = "gcp:projects/iAMMember:IAMMember"
 REMOVED: Final = "gcp:projects/iamMemberRemove:IamMemberRemove"
 _AGENT: Final = "@gcp-sa-aiplatform-cc.iam.gserviceaccount.com"
 _AGENTS_ROLE: Final = "roles/aiplatform.customCodeServiceAgent"
@@ -34,7 +32,6 @@ _LIFTING: Final = {
 permissions index", as generally known in 2026-11)."""
 
 
-ROLE: Final = "gcp:projects/iAMCustomRole:IAMCustomRole"
 _LIFTING_PERMISSIONS: Final = {
     "compute.instances.create": "starts machines of any size",
     "container.clusters.create": "makes clusters of any size",
@@ -55,19 +52,19 @@ def check(stack: Stack) -> None:
         if agent.endswith(_AGENT) and role is not None and role != _AGENTS_ROLE:
             message = f"Google gives its agent for custom code {_AGENTS_ROLE}: without another role it keeps that"
             removed.warning("managed-agent-keeps-rights", "role", message, hint=_AGENTS_ROLE)
-    lowered = stack.of_type(OVERRIDE)
+    lowered = stack.of_type(GCP_QUOTA_OVERRIDE)
     for override in lowered:
         _form(override)
     if not lowered or not stack.of_type(TEMPLATE):
         return  # no managed training of ours: a role is somebody's own choice
-    for member in stack.of_type(MEMBER):
+    for member in stack.of_type(GCP_PROJECT_MEMBER):
         who, role = member.text("member"), member.text("role")
         if who and role in _LIFTING and who.startswith(_PEOPLE):
             message = f"{who} {_LIFTING[str(role)]}: the ceilings of managed training do not hold them"
             member.warning(
                 "managed-ceiling-lifted", "role", message, hint="the custom role of the environment's people"
             )
-    for custom in stack.of_type(ROLE):
+    for custom in stack.of_type(GCP_CUSTOM_ROLE):
         for permission in custom.texts("permissions"):
             if permission in _LIFTING_PERMISSIONS:
                 message = (
@@ -84,7 +81,7 @@ def _nobody_to_run_as(stack: Stack) -> None:
         for view in stack.of_type(GCP_CUSTOM_ROLE)
         if "aiplatform.customJobs.create" in view.texts("permissions")
     }
-    grants = [view for view in stack.of_type(MEMBER) if (view.text("member") or "").startswith(_PEOPLE)]
+    grants = [view for view in stack.of_type(GCP_PROJECT_MEMBER) if (view.text("member") or "").startswith(_PEOPLE)]
     people = [view for view in grants if view.text("role") in senders]
     if not people or not stack.of_type(GCP_ACCOUNT) or any(view.text("role") in _ACTING for view in grants):
         return

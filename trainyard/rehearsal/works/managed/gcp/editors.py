@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
-from trainyard.recorded.types import GCP_EDITOR_TEMPLATE, GCP_SUBNETWORK
+from trainyard.recorded.types import GCP_EDITOR_TEMPLATE, GCP_NAT, GCP_SUBNETWORK
 from trainyard.rehearsal.context import Stack, View
 from trainyard.rehearsal.works.managed.gcp.machines import mistake
 
 TEMPLATE: Final = GCP_EDITOR_TEMPLATE
 RUNTIME: Final = "gcp:colab/runtime:Runtime"
-WORKBENCH: Final = "gcp:workbench/instance:Instance"
-NAT: Final = "gcp:compute/routerNat:RouterNat"
 
 SECONDS: Final = (600, 86_400)
 """What an idle timeout takes (pulumi_gcp 10.2.0: 10 minutes to 24 hours); 0 switches it off."""
@@ -74,7 +72,7 @@ def _reach(template: View, stack: Stack) -> None:
         elif not any(
             str(named) in str(nat.inputs.get("subnetworks"))
             or nat.text("sourceSubnetworkIpRangesToNat") != "LIST_OF_SUBNETWORKS"
-            for nat in stack.of_type(NAT)
+            for nat in stack.of_type(GCP_NAT)
         ):
             message = "an editor without internet and a subnet without NAT: nobody installs a package"
             template.warning("managed-editor-without-way-out", path, message, hint="a NAT for the subnet, or true")

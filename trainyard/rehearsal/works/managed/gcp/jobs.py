@@ -10,13 +10,12 @@ from typing import Any, Final
 from urllib.parse import unquote
 
 from trainyard.conventions.gcp import VERTEX_ACCELERATORS, VERTEX_REGISTRIES, vertex_quota
-from trainyard.recorded.types import GCP_ACCOUNT
+from trainyard.recorded.types import GCP_ACCOUNT, GCP_QUOTA_OVERRIDE
 from trainyard.rehearsal.context import Stack, View
 from trainyard.rehearsal.works.managed.gcp import model
 from trainyard.rehearsal.works.managed.gcp.machines import mistake
 
 COMMAND: Final = "command:local:Command"
-OVERRIDE: Final = "gcp:serviceusage/consumerQuotaOverride:ConsumerQuotaOverride"
 
 _GPUS: Final[Mapping[str, tuple[str, ...]]] = {
     accelerator: tuple(gpu for gpu, name in VERTEX_ACCELERATORS.items() if name == accelerator)
@@ -188,7 +187,7 @@ def _bill(job: Job, _: Stack) -> None:
 def _ceiling(job: Job, stack: Stack) -> None:
     """A GPU whose quota the program itself sets to nothing."""
     spot = job.text("jobSpec", "scheduling", "strategy") == "SPOT"
-    for override in stack.of_type(OVERRIDE):
+    for override in stack.of_type(GCP_QUOTA_OVERRIDE):
         metric = unquote(override.text("metric") or "").rpartition("/")[2]
         if override.text("overrideValue") != "0":
             continue

@@ -17,7 +17,14 @@ from trainyard.catalog.database_connections import of_cloud_sql
 from trainyard.conventions import MLFLOW_POOLS, MLFLOW_POOLS_WITHOUT_ACCOUNTS
 from trainyard.problems import count
 from trainyard.recorded.read import as_number
-from trainyard.recorded.types import CLOUD_SQL, GCP_REGIONAL_SECRET, GCP_RUN_JOB, GCP_RUN_SERVICE, GCP_SECRET
+from trainyard.recorded.types import (
+    CLOUD_SQL,
+    GCP_REGIONAL_SECRET,
+    GCP_RUN_JOB,
+    GCP_RUN_SERVICE,
+    GCP_SCHEDULE,
+    GCP_SECRET,
+)
 from trainyard.rehearsal.context import Stack, View
 from trainyard.rehearsal.works.managed.gcp.servers import DOOR, container_of, words_of
 
@@ -184,7 +191,7 @@ def _runs(job: View, stack: Stack) -> None:
 
 
 def _started(stack: Stack, name: str) -> bool:
-    callers = ("gcp:cloudscheduler/job:Job", "gcp:workflows/workflow:Workflow", "command:local:Command")
+    callers = (GCP_SCHEDULE, "gcp:workflows/workflow:Workflow", "command:local:Command")
     return any(name in str(view.inputs) for type_ in callers for view in stack.of_type(type_))
 
 

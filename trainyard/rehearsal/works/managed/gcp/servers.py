@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import re
 from typing import Final
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
+from trainyard.recorded.read import split_url
 from trainyard.recorded.types import CLOUD_SQL, GCP_DATABASE_USER, GCP_RUN_JOB, GCP_RUN_SERVICE
 from trainyard.rehearsal.context import Stack, View
 
@@ -137,7 +138,7 @@ def _is_own(host: str, name: str) -> bool:
 def _database(stack: Stack, view: View, at: str, words: list[str]) -> None:
     """A private address is reached by the network that it is in; a login without a password is an account's."""
     uri = next((word.removeprefix(STORE) for word in words if "postgresql" in word.partition("://")[0]), "")
-    parts = urlsplit(re.sub(r"\+\w+(?=://)", "", uri, count=1)) if uri else None
+    parts = split_url(re.sub(r"\+\w+(?=://)", "", uri, count=1)) if uri else None
     if parts is None or not parts.hostname:
         return
     for instance in stack.of_type(CLOUD_SQL):

@@ -15,13 +15,13 @@ from trainyard.recorded.model import UNKNOWN
 from trainyard.recorded.node_groups import LAUNCH_TEMPLATE
 from trainyard.recorded.types import (
     EKS_CLUSTER,
+    KUBERNETES_PROVIDER,
     SECURITY_GROUP,
     SECURITY_GROUP_EGRESS_RULE,
     SECURITY_GROUP_INGRESS_RULE,
     SECURITY_GROUP_RULE,
 )
 from trainyard.rehearsal.context import View
-from trainyard.rehearsal.works.clusters import KUBERNETES_PROVIDER
 from trainyard.rehearsal.works.flows.aws.security_groups import Rule, cluster_group
 from trainyard.rehearsal.works.flows.model import Port
 from trainyard.rehearsal.works.paths.aws.groups import Groups

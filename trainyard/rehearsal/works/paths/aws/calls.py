@@ -18,14 +18,16 @@ from trainyard.recorded.types import (
     DATABASE,
     DATABASE_CLUSTER,
     DATABASE_SUBNETS,
+    ECS_SERVICE,
     EFS_ACCESS_POINT,
     EFS_MOUNT_TARGET,
     FUNCTION,
+    LISTENER_RULE,
     LOAD_BALANCER,
 )
 from trainyard.rehearsal.context import Stack, View, listed
-from trainyard.rehearsal.refusals.aws.balancers import LISTENER, LISTENER_RULE
-from trainyard.rehearsal.refusals.aws.containers import SERVICE, TARGET_GROUP, containers
+from trainyard.rehearsal.refusals.aws.balancers import LISTENER
+from trainyard.rehearsal.refusals.aws.containers import containers, target_group, target_groups
 from trainyard.rehearsal.refusals.aws.texts import TASK
 from trainyard.rehearsal.works.flows.addresses import Addresses
 from trainyard.rehearsal.works.flows.model import Place, Port
@@ -93,10 +95,10 @@ _ENGINES: Final = (
 def check(network: Network) -> None:
     """Every service and every function."""
     stack = network.stack
-    if not stack.of_type(SERVICE) and not stack.of_type(FUNCTION):
+    if not stack.of_type(ECS_SERVICE) and not stack.of_type(FUNCTION):
         return
     groups = Groups(network)
-    for service in stack.of_type(SERVICE):
+    for service in stack.of_type(ECS_SERVICE):
         task = service.referred("taskDefinition", TASK)
         inner = place(
             network,
@@ -162,18 +164,14 @@ def _balanced(network: Network, groups: Groups, service: View, inner: Place) -> 
 
 def _let_in_to_check(groups: Groups, service: View, arn: Any, outer: Place, inner: Place) -> None:
     """A health check on a port of its own is let in there, whether a container maps that port or not."""
-    for group in service.stack.of_type(TARGET_GROUP):
-        asked = group.number("healthCheck.port")
-        if asked is None or group.resource.outputs.get("arn") != arn:
-            continue
-        shut = groups.closed("ingress", inner.security_groups, outer, Port(int(asked)))
-        if shut:
-            group.warning(
-                "paths-health-check",
-                "healthCheck.port",
-                f"asks port {asked:g}: {shut}",
-                allowed=f"a rule for {asked:g}",
-            )
+    group = target_group(service.stack, arn)
+    asked = group.number("healthCheck.port") if group is not None else None
+    if group is None or asked is None:
+        return
+    shut = groups.closed("ingress", inner.security_groups, outer, Port(int(asked)))
+    if shut:
+        told = f"asks port {asked:g}: {shut}"
+        group.warning("paths-health-check", "healthCheck.port", told, allowed=f"a rule for {asked:g}")
 
 
 def _senders(stack: Stack) -> list[tuple[str, View]]:
@@ -308,10 +306,9 @@ def _checked(service: View, task: View) -> None:
         for port in listed(one.get("portMappings"))
         if isinstance(port, dict) and (number := as_number(port.get("containerPort"))) is not None
     }
-    arns = {entry.get("targetGroupArn") for _, entry in service.items("loadBalancers")}
-    for group in service.stack.of_type(TARGET_GROUP):
+    for group in target_groups(service, "loadBalancers"):
         asked = group.number("healthCheck.port")
-        if group.resource.outputs.get("arn") in arns and asked is not None and ports and asked not in ports:
+        if asked is not None and ports and asked not in ports:
             group.warning(
                 "paths-health-check",
                 "healthCheck.port",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from trainyard.recorded.types import VPC_ENDPOINT
+from trainyard.recorded.types import DNS_ZONE, VPC_ENDPOINT
 from trainyard.rehearsal.context import View
 from trainyard.rehearsal.works.flows.model import Port
 from trainyard.rehearsal.works.paths.aws.groups import Groups
@@ -15,7 +15,6 @@ from trainyard.rehearsal.works.paths.aws.node_groups import NodeGroup
 ENDPOINT_ROUTES: Final = "aws:ec2/vpcEndpointRouteTableAssociation:VpcEndpointRouteTableAssociation"
 ENDPOINT_SUBNETS: Final = "aws:ec2/vpcEndpointSubnetAssociation:VpcEndpointSubnetAssociation"
 ENDPOINT_GROUPS: Final = "aws:ec2/vpcEndpointSecurityGroupAssociation:VpcEndpointSecurityGroupAssociation"
-HOSTED_ZONE: Final = "aws:route53/zone:Zone"
 
 _HTTPS: Final = Port(443)
 _NAMED_BY_HAND: Final = ("s3", "s3-global.accesspoint")
@@ -48,7 +47,7 @@ class Endpoints:
         interfaces = self.interfaces.get((vpc, service), [])
         if any(view.flag("privateDnsEnabled") or view.is_unknown("privateDnsEnabled") for view in interfaces):
             return True
-        if interfaces and self.network.stack.of_type(HOSTED_ZONE):
+        if interfaces and self.network.stack.of_type(DNS_ZONE):
             return True  # a zone of its own may name the endpoint
         return any(self.has_routes(view, subnet) for view in self.gateways.get((vpc, service), []))
 
@@ -96,7 +95,7 @@ def _interface(
                     allowed=f"{path} true on the VPC",
                 )
     _subnets(network, vpc, view)
-    if not named and not view.is_unknown("privateDnsEnabled") and not network.stack.of_type(HOSTED_ZONE):
+    if not named and not view.is_unknown("privateDnsEnabled") and not network.stack.of_type(DNS_ZONE):
         if service not in _NAMED_BY_HAND and _nodes_in(network, nodes, vpc):
             view.warning(
                 "paths-endpoint-unnamed",

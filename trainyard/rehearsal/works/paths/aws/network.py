@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.types import (
+    INTERNET_GATEWAY,
     NAT_GATEWAY,
     ROUTE,
     ROUTE_TABLE,
@@ -23,7 +24,6 @@ from trainyard.recorded.types import (
 from trainyard.rehearsal.context import Stack, View
 
 DEFAULT_ROUTE_TABLE: Final = "aws:ec2/defaultRouteTable:DefaultRouteTable"
-INTERNET_GATEWAY: Final = "aws:ec2/internetGateway:InternetGateway"
 INTERNET_GATEWAY_ATTACHMENT: Final = "aws:ec2/internetGatewayAttachment:InternetGatewayAttachment"
 MAIN_ROUTE_TABLE: Final = "aws:ec2/mainRouteTableAssociation:MainRouteTableAssociation"
 

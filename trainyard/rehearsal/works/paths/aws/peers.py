@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from trainyard.recorded.types import EKS_CLUSTER, INGRESS, SERVICE
+from trainyard.recorded.types import EKS_CLUSTER, INGRESS, SERVICE, VPC_PEERING
 from trainyard.rehearsal.context import View
 from trainyard.rehearsal.works.paths.aws.network import Network
-
-PEERING: Final = "aws:ec2/vpcPeeringConnection:VpcPeeringConnection"
 
 _ROLES: Final = {"internet-facing": "kubernetes.io/role/elb", "internal": "kubernetes.io/role/internal-elb"}
 """Tag of the subnets that load balancers of a scheme are put in (EKS user guide, "Route TCP and UDP traffic with
@@ -27,7 +25,7 @@ def check(network: Network) -> None:
 
 
 def _peerings(network: Network) -> None:
-    for view in network.stack.of_type(PEERING):
+    for view in network.stack.of_type(VPC_PEERING):
         ends = [network.vpcs.get(view.text(key) or "") for key in ("vpcId", "peerVpcId")]
         if None in ends or any(route.target is None for routes in network.routes.values() for route in routes):
             continue

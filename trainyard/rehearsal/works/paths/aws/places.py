@@ -16,6 +16,7 @@ from trainyard.recorded.types import (
     SECURITY_GROUP,
     VOLUME,
     VPC_CIDR,
+    VPC_ENDPOINT,
 )
 from trainyard.rehearsal.context import View
 from trainyard.rehearsal.works.paths.aws.endpoints import Endpoints
@@ -67,7 +68,7 @@ def _groups_of_other_vpcs(network: Network) -> None:
     asked = (
         (LUSTRE, "subnetIds", "securityGroupIds"),
         (EFS_MOUNT_TARGET, "subnetId", "securityGroups"),
-        ("aws:ec2/vpcEndpoint:VpcEndpoint", "subnetIds", "securityGroupIds"),
+        (VPC_ENDPOINT, "subnetIds", "securityGroupIds"),
     )
     for type_, where, key in asked:
         for view in network.stack.of_type(type_):

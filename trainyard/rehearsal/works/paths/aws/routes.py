@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from trainyard.recorded.types import ROUTE_TABLE_ASSOCIATION
-from trainyard.rehearsal.works.paths.aws.network import INTERNET_GATEWAY, Network, Route
+from trainyard.recorded.types import INTERNET_GATEWAY, ROUTE_TABLE_ASSOCIATION
+from trainyard.rehearsal.works.paths.aws.network import Network, Route
 
 
 def check(network: Network) -> None:

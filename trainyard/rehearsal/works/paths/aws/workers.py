@@ -17,6 +17,7 @@ from trainyard.recorded.read import UnreadableInput, follow
 from trainyard.recorded.types import (
     BATCH_DEFINITION,
     BATCH_ENVIRONMENT,
+    BUILD_PROJECT,
     EFS,
     EFS_MOUNT_TARGET,
     FUNCTION,
@@ -31,8 +32,6 @@ from trainyard.rehearsal.works.flows.addresses import INTERNET
 from trainyard.rehearsal.works.flows.aws.network_acls import ANSWERED_ON, NetworkAcls
 from trainyard.rehearsal.works.paths.aws.network import Network
 
-_PROJECT: Final = "aws:codebuild/project:Project"
-
 
 @dataclass(frozen=True, slots=True)
 class _Worker:
@@ -46,7 +45,7 @@ class _Worker:
 
 _WORKERS: Final = (
     _Worker(FUNCTION, "vpcConfig.subnetIds", "vpcConfig.securityGroupIds", "the function"),
-    _Worker(_PROJECT, "vpcConfig.subnets", "vpcConfig.securityGroupIds", "the build", service="logs"),
+    _Worker(BUILD_PROJECT, "vpcConfig.subnets", "vpcConfig.securityGroupIds", "the build", service="logs"),
     _Worker(BATCH_ENVIRONMENT, "computeResources.subnets", "computeResources.securityGroupIds", "the machines", True,
             "ecs"),
 )  # fmt: skip

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from trainyard.recorded.types import GKE_CLUSTER
+from trainyard.recorded.types import GKE_CLUSTER, KUBERNETES_PROVIDER
 from trainyard.rehearsal.context import Stack, View
-from trainyard.rehearsal.works.clusters import KUBERNETES_PROVIDER
 from trainyard.rehearsal.works.flows.gcp.network import subnet_of
 
 _DNS: Final = "controlPlaneEndpointsConfig.dnsEndpointConfig.allowExternalTraffic"

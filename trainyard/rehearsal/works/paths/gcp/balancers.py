@@ -14,21 +14,32 @@ from ipaddress import ip_address, ip_network
 from typing import Any, Final
 
 from trainyard.recorded.model import UNKNOWN
-from trainyard.recorded.types import GCP_FIREWALL, GCP_FIREWALL_RULES, GCP_MACHINES, GCP_NETWORK, GCP_SUBNETWORK
+from trainyard.recorded.read import as_number
+from trainyard.recorded.types import (
+    GCP_BACKEND,
+    GCP_FIREWALL,
+    GCP_FIREWALL_RULES,
+    GCP_FORWARDING_RULE,
+    GCP_MACHINE_GROUP,
+    GCP_MACHINES,
+    GCP_NETWORK,
+    GCP_REGIONAL_BACKEND,
+    GCP_REGIONAL_MACHINE_GROUP,
+    GCP_SUBNETWORK,
+)
 from trainyard.rehearsal.context import Stack, View, show
 
 RULE: Final = "path-balancer"
 _GROUPS: Final = (
-    "gcp:compute/instanceGroupManager:InstanceGroupManager",
-    "gcp:compute/regionInstanceGroupManager:RegionInstanceGroupManager",
+    GCP_MACHINE_GROUP,
+    GCP_REGIONAL_MACHINE_GROUP,
 )
 _TEMPLATES: Final = GCP_MACHINES[1:]
 _CHECKS: Final = ("gcp:compute/healthCheck:HealthCheck", "gcp:compute/regionHealthCheck:RegionHealthCheck")
 _BACKENDS: Final = (
-    "gcp:compute/backendService:BackendService",
-    "gcp:compute/regionBackendService:RegionBackendService",
+    GCP_BACKEND,
+    GCP_REGIONAL_BACKEND,
 )
-_FRONT: Final = "gcp:compute/forwardingRule:ForwardingRule"
 _USUAL: Final = ("35.191.0.0/16", "130.211.0.0/22")
 """Ranges that probes come from: of proxies, of balancers within a network, and of who heals machines."""
 _OF_PACKETS: Final = ("35.191.0.0/16", "209.85.152.0/22", "209.85.204.0/22")
@@ -63,7 +74,7 @@ def check(stack: Stack) -> None:
     for type_ in _GROUPS:
         for group in stack.of_type(type_):
             _seen(group)
-    for front in stack.of_type(_FRONT):
+    for front in stack.of_type(GCP_FORWARDING_RULE):
         _proxies(front)
 
 
@@ -218,8 +229,9 @@ def _about(entry: Mapping[str, Any], port: int) -> bool:
     ports = [str(text) for text in entry.get("ports") or ()]
     for text in ports:
         first, _, last = text.partition("-")
-        if int(first) <= port <= int(last or first):
-            return True
+        ends = as_number(first), as_number(last or first)
+        if ends[0] is None or ends[1] is None or ends[0] <= port <= ends[1]:
+            return True  # of what is no port the check of values tells
     return not ports
 
 

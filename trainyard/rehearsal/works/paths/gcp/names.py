@@ -8,11 +8,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from trainyard.recorded.types import GCP_NETWORK, GKE_CLUSTER
+from trainyard.recorded.types import GCP_DNS_RECORDS, GCP_DNS_ZONE, GCP_NETWORK, GKE_CLUSTER
 from trainyard.rehearsal.context import Stack, View, expand
 
-_ZONE: Final = "gcp:dns/managedZone:ManagedZone"
-_RECORDS: Final = "gcp:dns/recordSet:RecordSet"
 GOOGLE: Final = "googleapis.com."
 
 
@@ -20,7 +18,7 @@ def check(stack: Stack) -> None:
     """Notes a zone of Google's names that is not seen where it is meant to be, or that leads nowhere."""
     clusters = stack.of_type(GKE_CLUSTER)
     networks = [found for one in clusters if (found := one.referred("network", GCP_NETWORK)) is not None]
-    for zone in stack.of_type(_ZONE):
+    for zone in stack.of_type(GCP_DNS_ZONE):
         if zone.text("dnsName") != GOOGLE or zone.text("visibility") != "private" or zone.resource.read:
             continue
         path = "privateVisibilityConfig.networks"
@@ -47,7 +45,7 @@ def _names(network: View) -> set[str]:
 
 
 def _leads_somewhere(stack: Stack, zone: View) -> None:
-    records = [view for view in stack.of_type(_RECORDS) if view.referred("managedZone", _ZONE) is zone]
+    records = [view for view in stack.of_type(GCP_DNS_RECORDS) if view.referred("managedZone", GCP_DNS_ZONE) is zone]
     if any(view.text("name") is None or view.text("type") is None for view in records):
         return
     kinds = {(view.text("name"), view.text("type")) for view in records}

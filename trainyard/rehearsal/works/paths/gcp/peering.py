@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from trainyard.problems import nearest
-from trainyard.recorded.types import CLOUD_SQL, FILESTORE, GCP_LUSTRE, GCP_NETWORK
+from trainyard.recorded.types import CLOUD_SQL, FILESTORE, GCP_CONNECTION, GCP_GLOBAL_ADDRESS, GCP_LUSTRE, GCP_NETWORK
 from trainyard.rehearsal.context import Stack, View
-from trainyard.rehearsal.works.flows.gcp.places import ADDRESS, CONNECTION, by_number
+from trainyard.rehearsal.works.flows.gcp.places import by_number
 
 _ON_NETWORK: Final = "settings.ipConfiguration.privateNetwork"
 _BLOCK: Final = 24
@@ -24,7 +24,7 @@ _SERVICE: Final = "servicenetworking.googleapis.com"
 
 def check(stack: Stack) -> None:
     """Notes databases in a network of the stack's that nothing connects, and connections to nothing."""
-    connections = [view for view in stack.of_type(CONNECTION) if (view.text("service") or _SERVICE) == _SERVICE]
+    connections = [view for view in stack.of_type(GCP_CONNECTION) if (view.text("service") or _SERVICE) == _SERVICE]
     peered = [view.referred("network", GCP_NETWORK) for view in connections]
     for view, path, what in _inside(stack):
         network = view.referred(path, GCP_NETWORK)
@@ -55,8 +55,8 @@ def _inside(stack: Stack) -> Iterator[tuple[View, str, str]]:
 
 def _sizes(stack: Stack) -> None:
     """Each service takes a block of its own of what is reserved, a /24 at least for databases and file systems."""
-    ranges = [view for view in stack.of_type(ADDRESS) if view.text("purpose") == "VPC_PEERING"]
-    if len(ranges) != 1 or len(stack.of_type(CONNECTION)) != 1:
+    ranges = [view for view in stack.of_type(GCP_GLOBAL_ADDRESS) if view.text("purpose") == "VPC_PEERING"]
+    if len(ranges) != 1 or len(stack.of_type(GCP_CONNECTION)) != 1:
         return
     services = {what: view for view, _, what in reversed(list(_inside(stack))) if not view.resource.read}
     length, kinds = ranges[0].number("prefixLength"), {view.type for view, _, _ in _inside(stack)}
@@ -71,7 +71,7 @@ def _sizes(stack: Stack) -> None:
 
 
 def _reserved(stack: Stack, connection: View, network: View) -> None:
-    ranges = {name: view for view in stack.of_type(ADDRESS) for name in _names(view)}
+    ranges = {name: view for view in stack.of_type(GCP_GLOBAL_ADDRESS) for name in _names(view)}
     for index, name in enumerate(connection.texts("reservedPeeringRanges")):
         path = f"reservedPeeringRanges[{index}]"
         found = ranges.get(name)

@@ -17,14 +17,13 @@ from trainyard.recorded.node_groups import EFA_INTERFACES, EKS_NODE_GROUP, LAUNC
 from trainyard.recorded.quantities import quantity
 from trainyard.recorded.read import follow
 from trainyard.recorded.taints import EFFECTS
-from trainyard.recorded.types import AUTOSCALING_TAG, HELM_RELEASE
+from trainyard.recorded.types import AUTOSCALING_GROUP, AUTOSCALING_TAG, HELM_RELEASE
 from trainyard.rehearsal.context import Stack, View, show
 from trainyard.rehearsal.works.placement.kubernetes.nodes import Nodes
 from trainyard.rehearsal.works.workloads.charts import chart_of
 
 _AUTOSCALER: Final = "cluster-autoscaler"
 
-_GROUP: Final = "aws:autoscaling/group:Group"
 _ENABLED: Final = "k8s.io/cluster-autoscaler/enabled"
 _OF_CLUSTER: Final = re.compile(r"kubernetes\.io/cluster/(.+)")
 _EFA: Final = "vpc.amazonaws.com/efa"
@@ -124,7 +123,7 @@ def _adapters(stack: Stack) -> None:
 
 def _own_groups(stack: Stack) -> None:
     """A group of nodes that EKS does not manage, and so does not tag for the autoscaler."""
-    for group in stack.of_type(_GROUP):
+    for group in stack.of_type(AUTOSCALING_GROUP):
         tags = {str(one.get("key")) for _, one in group.items("tags")}
         least, most = group.number("minSize"), group.number("maxSize")
         of_a_cluster = any(_OF_CLUSTER.fullmatch(key) for key in tags)

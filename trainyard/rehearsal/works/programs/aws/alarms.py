@@ -11,13 +11,21 @@ from collections.abc import Mapping
 from typing import Final
 
 from trainyard.problems import nearest
-from trainyard.recorded.types import BUCKET, DATABASE, EKS_CLUSTER, FUNCTION, SNS_TOPIC, SNS_TOPIC_SUBSCRIPTION
+from trainyard.recorded.types import (
+    BUCKET,
+    DASHBOARD,
+    DATABASE,
+    EKS_CLUSTER,
+    FUNCTION,
+    LOG_METRIC_FILTER,
+    METRIC_ALARM,
+    SNS_TOPIC,
+    SNS_TOPIC_SUBSCRIPTION,
+)
 from trainyard.rehearsal.context import Stack, View, show
 from trainyard.rehearsal.works.names_of_aws import slip
 from trainyard.rehearsal.works.programs.aws.metrics import KEYS_ELSEWHERE, NAMED_ELSEWHERE, OFTEN_ELSEWHERE
 
-_ALARM: Final = "aws:cloudwatch/metricAlarm:MetricAlarm"
-_BOARD: Final = "aws:cloudwatch/dashboard:Dashboard"
 _METRIC: Final = re.compile(r"MetricName=\\*\"(\w+)|(?:AVG|MAX|MIN|SUM|COUNT)\((\w+)\)")
 """A metric in a search of a dashboard, or in a query of an alarm."""
 _OF_JOBS: Final = (
@@ -25,7 +33,6 @@ _OF_JOBS: Final = (
     "GPUMemoryUtilizationNormalized", "GPUUtilization", "GPUUtilizationNormalized", "MemoryUtilization",
 )  # fmt: skip
 """What every training job sends (SageMaker AI Developer Guide, "Metrics for monitoring ... with CloudWatch")."""
-_FILTER: Final = "aws:cloudwatch/logMetricFilter:LogMetricFilter"
 _DIMENSIONS: Final = {
     ("AWS/SNS", "TopicName"): (SNS_TOPIC, "name"),
     ("AWS/RDS", "DBInstanceIdentifier"): (DATABASE, "identifier"),
@@ -146,9 +153,9 @@ _WHEN_IT_HAPPENS: Final = frozenset(
 def check(stack: Stack) -> None:
     """Every alarm against what the stack makes."""
     own = _own_metrics(stack)
-    for board in stack.of_type(_BOARD):
+    for board in stack.of_type(DASHBOARD):
         _asked(board, "dashboardBody", board.text("dashboardBody") or "")
-    for alarm in stack.of_type(_ALARM):
+    for alarm in stack.of_type(METRIC_ALARM):
         _alarm(alarm, "", stack, own)
         _silence(alarm)
         _never(alarm)
@@ -302,7 +309,7 @@ def _silence(alarm: View) -> None:
 def _own_metrics(stack: Stack) -> dict[str, set[str | None]]:
     """Metrics that the stack's own filters of logs send, by namespace."""
     found: dict[str, set[str | None]] = {}
-    for view in stack.of_type(_FILTER):
+    for view in stack.of_type(LOG_METRIC_FILTER):
         namespace = view.text("metricTransformation.namespace")
         if namespace is not None and not namespace.startswith("AWS/"):
             found.setdefault(namespace, set()).add(view.text("metricTransformation.name"))

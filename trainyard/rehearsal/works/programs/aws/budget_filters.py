@@ -12,10 +12,9 @@ from typing import Any, Final
 
 from trainyard.problems import nearest
 from trainyard.recorded.read import as_number
-from trainyard.recorded.types import BUDGET_ACTION, ROLE
+from trainyard.recorded.types import AWS_BUDGET, BUDGET_ACTION, ROLE
 from trainyard.rehearsal.context import Stack, View, show
 
-_BUDGET: Final = "aws:budgets/budget:Budget"
 _SERVICES: Final = {
     "AWS Budgets": (), "AWS CloudTrail": ("CloudTrail",), "AWS Config": ("Config",),
     "AWS Cost Explorer": ("Cost Explorer",), "AWS Glue": ("Glue",),
@@ -38,7 +37,7 @@ _NEAR: Final = 0.85
 
 def check(stack: Stack) -> None:
     """Every budget and every action on one."""
-    for budget in stack.of_type(_BUDGET):
+    for budget in stack.of_type(AWS_BUDGET):
         for path, one in budget.items("costFilters"):
             if one.get("name") == "Service":
                 _services(budget, path)
@@ -60,7 +59,7 @@ def _services(budget: View, path: str) -> None:
 
 
 def _action(action: View, stack: Stack) -> None:
-    names = {view.text("name") for view in stack.of_type(_BUDGET)}
+    names = {view.text("name") for view in stack.of_type(AWS_BUDGET)}
     said = action.text("budgetName")
     if said is not None and names and None not in names and said not in names:
         near = nearest(said, [str(name) for name in names], cutoff=_NEAR)

@@ -12,11 +12,9 @@ import re
 from typing import Final
 
 from trainyard.problems import nearest
-from trainyard.recorded.types import EVENT_TARGET, FLOW_LOG
+from trainyard.recorded.types import DASHBOARD, EVENT_TARGET, FLOW_LOG, LOG_METRIC_FILTER
 from trainyard.rehearsal.context import Stack, View, listed, show
 
-_FILTER: Final = "aws:cloudwatch/logMetricFilter:LogMetricFilter"
-_BOARD: Final = "aws:cloudwatch/dashboard:Dashboard"
 _SPACE: Final = re.compile(r"\{\s*\"?(?P<space>/?[A-Za-z][\w/.-]*)\"?\s*[,}]")
 _OF_SAGEMAKER: Final = tuple(
     f"/aws/sagemaker/{name}" for name in (
@@ -46,10 +44,10 @@ def check(stack: Stack) -> None:
         if group in flows:
             message = f"writes events to {show(group)}, where flow logs are: who counts events elsewhere counts none"
             target.warning("programs-event", "arn", message, allowed=f"a group of its own, below {_EVENTS}")
-    for view in stack.of_type(_FILTER):
+    for view in stack.of_type(LOG_METRIC_FILTER):
         _pattern(view, written, flows)
     regions = {stack.context.region, *(view.text("region") or "" for view in stack.views)} - {""}
-    for board in stack.of_type(_BOARD):
+    for board in stack.of_type(DASHBOARD):
         _board(board, stack.context.region, regions)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from trainyard.recorded.types import DNS_FIREWALL_RULE, DNS_NAMES
+from trainyard.recorded.types import DNS_FIREWALL_NAMES, DNS_FIREWALL_RULE
 from trainyard.rehearsal.context import Stack, View
 
 
@@ -17,7 +17,7 @@ def check(stack: Stack) -> None:
     groups: dict[str, list[tuple[float, View, list[str]]]] = {}
     unread: set[str | None] = set()  # with a rule of a list that is somebody else's, or not known
     for rule in stack.of_type(DNS_FIREWALL_RULE):
-        named, place = rule.referred("firewallDomainListId", DNS_NAMES), rule.number("priority")
+        named, place = rule.referred("firewallDomainListId", DNS_FIREWALL_NAMES), rule.number("priority")
         group = rule.text("firewallRuleGroupId")
         if named is None or place is None or group is None or named.blurred("domains") or rule.has("qType"):
             unread.add(group)

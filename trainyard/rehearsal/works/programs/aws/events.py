@@ -16,11 +16,10 @@ from typing import Any, Final
 
 from trainyard.problems import nearest
 from trainyard.recorded.read import follow
-from trainyard.recorded.types import EVENT_BUS_POLICY, EVENT_RULE, EVENT_TARGET
+from trainyard.recorded.types import EVENT_BUS_POLICY, EVENT_RULE, EVENT_TARGET, LOG_METRIC_FILTER, METRIC_ALARM
 from trainyard.rehearsal.context import Stack, View, listed, show
 from trainyard.rehearsal.refusals.aws.models import ModelMissingError, Shape
 
-_FILTER: Final = "aws:cloudwatch/logMetricFilter:LogMetricFilter"
 _JOBS: Final = {
     "SageMaker Training Job State Change": "DescribeTrainingJobResponse",
     "SageMaker HyperParameter Tuning Job State Change": "DescribeHyperParameterTuningJobResponse",
@@ -205,7 +204,7 @@ def _of_event(target: View, path: str, text: Any) -> None:
 def _filters(stack: Stack, target: View, fields: Mapping[str, tuple[str, ...]]) -> None:
     """What is counted in a log group that events are written to."""
     group = (target.text("arn") or "").removesuffix(":*").partition(":log-group:")[2]
-    for view in stack.of_type(_FILTER) if group and fields else ():
+    for view in stack.of_type(LOG_METRIC_FILTER) if group and fields else ():
         name = view.text("logGroupName") or ""
         if name and (name == group or name.startswith(f"{group}-")):
             text = view.text("pattern") or ""
@@ -269,7 +268,7 @@ def _is_of_another(rule: View) -> bool:
 
 def _namespaces(stack: Stack) -> None:
     """Namespaces of metrics: those that expressions ask, and one that a filter writes beside the others."""
-    for alarm in stack.of_type("aws:cloudwatch/metricAlarm:MetricAlarm"):
+    for alarm in stack.of_type(METRIC_ALARM):
         for path, query in alarm.items("metricQueries"):
             for name in _SCHEMA.findall(str(query.get("expression") or "")):
                 hint = nearest(name, _METRICS, cutoff=_NEAR)
@@ -277,7 +276,7 @@ def _namespaces(stack: Stack) -> None:
                     alarm.error(
                         "programs-alarm", f"{path}.expression", f"nothing sends metrics to {show(name)}", hint=hint
                     )
-    written = {view.resource.urn: view for view in stack.of_type(_FILTER)}
+    written = {view.resource.urn: view for view in stack.of_type(LOG_METRIC_FILTER)}
     spaces = {urn: view.text("metricTransformation.namespace") for urn, view in written.items()}
     for urn, view in written.items():
         others = {one for other, one in spaces.items() if other != urn and one is not None}

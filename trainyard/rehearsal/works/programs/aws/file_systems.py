@@ -11,15 +11,21 @@ import re
 from typing import Final
 
 from trainyard.recorded.read import as_number, follow
-from trainyard.recorded.types import EFS, EFS_ACCESS_POINT, IAM_POLICY, ROLE_POLICY, VOLUME
+from trainyard.recorded.types import (
+    BUCKET_OBJECT,
+    DATA_REPOSITORY_ASSOCIATION,
+    EFS,
+    EFS_ACCESS_POINT,
+    IAM_POLICY,
+    LUSTRE,
+    ROLE_POLICY,
+    VOLUME,
+)
 from trainyard.rehearsal.context import Stack, View, show
 from trainyard.rehearsal.near import nearest_of
 from trainyard.rehearsal.works.workloads.read import workloads
 
-_LINK: Final = "aws:fsx/dataRepositoryAssociation:DataRepositoryAssociation"
-_SYSTEM: Final = "aws:fsx/lustreFileSystem:LustreFileSystem"
 _DRIVER: Final = "fsx.csi.aws.com"
-BUCKET_OBJECT: Final = "aws:s3/bucketObjectv2:BucketObjectv2"
 _S3: Final = re.compile(r"s3://(?P<bucket>[a-z0-9.-]+)/?(?P<prefix>[\w.-]*)/?.*")
 _SHARED: Final = "efs.csi.aws.com"
 
@@ -39,9 +45,13 @@ def check(stack: Stack) -> None:
     _imported(stack)
     _folders(stack)
     volumes = [view for view in stack.of_type(VOLUME) if view.text("spec.csi.driver") == _DRIVER]
-    for system in stack.of_type(_SYSTEM):
+    for system in stack.of_type(LUSTRE):
         ids = {str(system.resource.id), str(system.resource.outputs.get("dnsName"))} - {"None"}
-        links = [link for link in stack.of_type(_LINK) if link.referred("fileSystemId", _SYSTEM) is system]
+        links = [
+            link
+            for link in stack.of_type(DATA_REPOSITORY_ASSOCIATION)
+            if link.referred("fileSystemId", LUSTRE) is system
+        ]
         paths = [link.text("fileSystemPath") for link in links]
         mine = [view for view in volumes if _is_of(view, ids)]
         whole = [view for view in mine if not _directory(view)]
@@ -97,7 +107,7 @@ def _folders(stack: Stack) -> None:
         for view in stack.of_type(BUCKET_OBJECT)
         if view.text("metadata.file-owner")
     ]
-    if not folders or not stack.of_type(_LINK):
+    if not folders or not stack.of_type(DATA_REPOSITORY_ASSOCIATION):
         return
     users, groups = _as_whom(stack)
     for view, owner, group, mode in folders:
@@ -163,7 +173,10 @@ def _beside(stack: Stack, links: list[tuple[View, re.Match[str] | None]]) -> Non
 
 def _imported(stack: Stack) -> None:
     """A link to a prefix of a bucket that is nearly one that roles and volumes of the stack name."""
-    links = [(link, _S3.fullmatch(link.text("dataRepositoryPath") or "")) for link in stack.of_type(_LINK)]
+    links = [
+        (link, _S3.fullmatch(link.text("dataRepositoryPath") or ""))
+        for link in stack.of_type(DATA_REPOSITORY_ASSOCIATION)
+    ]
     if not any(found for _, found in links):
         return
     _beside(stack, links)

@@ -15,20 +15,26 @@ from typing import Any, Final
 
 from trainyard.recorded.policy_documents import statements
 from trainyard.recorded.read import follow
-from trainyard.recorded.types import EVENT_RULE, SNS_TOPIC, SNS_TOPIC_SUBSCRIPTION
+from trainyard.recorded.types import (
+    AWS_BUDGET,
+    COMPOSITE_ALARM,
+    EVENT_RULE,
+    EVENT_TARGET,
+    LOG_RESOURCE_POLICY,
+    METRIC_ALARM,
+    SNS_TOPIC,
+    SNS_TOPIC_SUBSCRIPTION,
+)
 from trainyard.rehearsal.context import Stack, View, expand, listed, show
 from trainyard.rehearsal.works.programs.aws.events import events_of
 
-_ALARM: Final = "aws:cloudwatch/metricAlarm:MetricAlarm"
-_COMPOSITE: Final = "aws:cloudwatch/compositeAlarm:CompositeAlarm"
 _ACTIONS: Final = ("alarmActions", "okActions", "insufficientDataActions")
-_POLICY: Final = "aws:cloudwatch/logResourcePolicy:LogResourcePolicy"
 _WRITER: Final = "events.amazonaws.com"
 _WRITES: Final = ("logs:CreateLogStream", "logs:PutLogEvents")
 _PUBLISHERS: Final = (
-    ("aws:cloudwatch/eventTarget:EventTarget", "arn"),
-    ("aws:cloudwatch/metricAlarm:MetricAlarm", "alarmActions[]"),
-    ("aws:budgets/budget:Budget", "notifications[].subscriberSnsTopicArns[]"),
+    (EVENT_TARGET, "arn"),
+    (METRIC_ALARM, "alarmActions[]"),
+    (AWS_BUDGET, "notifications[].subscriberSnsTopicArns[]"),
 )
 
 
@@ -53,8 +59,8 @@ def check(stack: Stack) -> None:
                 "is matched with attributes of messages, and what services of AWS publish has none: nothing comes",
                 allowed="filterPolicyScope: MessageBody",
             )  # fmt: skip
-    alarms = stack.of_type(_ALARM)
-    if not stack.of_type(_COMPOSITE) and any(_tells(alarm, _ACTIONS) for alarm in alarms):
+    alarms = stack.of_type(METRIC_ALARM)
+    if not stack.of_type(COMPOSITE_ALARM) and any(_tells(alarm, _ACTIONS) for alarm in alarms):
         for alarm in alarms:
             if not _tells(alarm, ("alarmActions",)):
                 alarm.warning("programs-unheard", "alarmActions", "is empty: the alarm tells nobody when it rings")
@@ -86,7 +92,7 @@ def _is_of_attributes(view: View) -> bool:
 
 
 def _logged(stack: Stack) -> None:
-    policies = stack.of_type(_POLICY)
+    policies = stack.of_type(LOG_RESOURCE_POLICY)
     if any(policy.text("policyDocument") is None for policy in policies):
         return
     allowed = [one for policy in policies for one in _allowed(policy) if _is_of_writer(one)]

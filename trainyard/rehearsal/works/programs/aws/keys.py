@@ -9,17 +9,16 @@ import re
 from typing import Final
 
 from trainyard.recorded.read import known_texts
-from trainyard.recorded.types import KEY_ALIAS
+from trainyard.recorded.types import KEY, KEY_ALIAS
 from trainyard.rehearsal.context import Stack, View, show
 
-_KEY: Final = "aws:kms/key:Key"
 _OWN: Final = ("aws:kms/", "aws:iam/", "pulumi:")
 
 
 def check(stack: Stack) -> None:
     """Every key that is disabled and named by what encrypts with it, and every alias of another key than it says."""
     _aliases(stack)
-    for key in stack.of_type(_KEY):
+    for key in stack.of_type(KEY):
         off = key.flag("isEnabled") is False
         if not off and not _is_asymmetric(key):
             continue
@@ -79,9 +78,9 @@ _SYMMETRIC: Final = "SYMMETRIC_DEFAULT"
 
 def _aliases(stack: Stack) -> None:
     """An alias that another key of the stack says to be its own, by its description or its tag Name."""
-    keys = stack.of_type(_KEY)
+    keys = stack.of_type(KEY)
     for alias in stack.of_type(KEY_ALIAS):
-        name, target = alias.text("name"), alias.referred("targetKeyId", _KEY)
+        name, target = alias.text("name"), alias.referred("targetKeyId", KEY)
         if name is None or target is None:
             continue
         word = name.removeprefix("alias/")

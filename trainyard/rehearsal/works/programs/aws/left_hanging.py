@@ -8,21 +8,34 @@ Guide, "Use load balancing" (a group of targets needs a load balancer before a s
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from typing import Any, Final
 
 from trainyard.recorded.types import (
+    AUTOSCALING_GROUP,
+    DATASYNC_TASK,
+    DNS_RECORD,
     EBS_VOLUME,
     EC2_INSTANCE,
+    ECS_SERVICE,
+    EKS_NODE_GROUP,
+    EVENT_SOURCE_MAPPING,
     FUNCTION,
     FUNCTION_PERMISSION,
+    FUNCTION_URL,
+    HTTP_API,
+    HTTP_INTEGRATION,
+    LAUNCH_TEMPLATE,
+    LISTENER_RULE,
     LOG_RESOURCE_POLICY,
     QUEUE,
+    SEARCH_DOMAIN,
 )
 from trainyard.rehearsal.context import Stack, View, expand, listed, show
-from trainyard.rehearsal.refusals.aws.balancers import LISTENER, LISTENER_RULE
-from trainyard.rehearsal.refusals.aws.containers import SERVICE, TARGET_GROUP
+from trainyard.rehearsal.refusals.aws.balancers import LISTENER
+from trainyard.rehearsal.refusals.aws.containers import target_group
 from trainyard.rehearsal.refusals.aws.front_doors import INTEGRATION, METHOD
 from trainyard.rehearsal.refusals.aws.texts import read
 
@@ -34,12 +47,8 @@ _REST: Final = "aws:apigateway/restApi:RestApi"
 _RESOURCE: Final = "aws:apigateway/resource:Resource"
 _REST_STAGE: Final = "aws:apigateway/stage:Stage"
 _STAGE: Final = "aws:apigatewayv2/stage:Stage"
-_INTEGRATION: Final = "aws:apigatewayv2/integration:Integration"
 _CERTIFICATE: Final = "aws:acm/certificate:Certificate"
 _VALIDATION: Final = "aws:acm/certificateValidation:CertificateValidation"
-_TEMPLATE: Final = "aws:ec2/launchTemplate:LaunchTemplate"
-_GROUP: Final = "aws:autoscaling/group:Group"
-_NODES: Final = "aws:eks/nodeGroup:NodeGroup"
 
 
 def check(stack: Stack) -> None:
@@ -57,9 +66,12 @@ def check(stack: Stack) -> None:
             )
     for certificate in stack.of_type(_CERTIFICATE):
         _certificate(stack, certificate)
-    for integration in stack.of_type(_INTEGRATION):
+    for integration in stack.of_type(HTTP_INTEGRATION):
         _called(stack, integration)
-    for service in stack.of_type(SERVICE):
+        _awaited(stack, integration, "integrationUri")
+    for integration in stack.of_type(INTEGRATION):
+        _awaited(stack, integration, "uri")
+    for service in stack.of_type(ECS_SERVICE):
         _balanced(stack, service)
     _logs(stack)
     for function in stack.of_type(FUNCTION):
@@ -69,8 +81,8 @@ def check(stack: Stack) -> None:
 
 
 _LOGGED: Final = (
-    ("aws:datasync/task:Task", "cloudwatchLogGroupArn", "datasync.amazonaws.com"),
-    ("aws:opensearch/domain:Domain", "logPublishingOptions[].cloudwatchLogGroupArn", "es.amazonaws.com"),
+    (DATASYNC_TASK, "cloudwatchLogGroupArn", "datasync.amazonaws.com"),
+    (SEARCH_DOMAIN, "logPublishingOptions[].cloudwatchLogGroupArn", "es.amazonaws.com"),
     ("aws:route53/queryLog:QueryLog", "cloudwatchLogGroupArn", "route53.amazonaws.com"),
 )
 """Who writes to a log group by the account's policy for logs alone."""
@@ -265,7 +277,7 @@ def _snapshots(stack: Stack, policy: View) -> None:
         return
     types = (EBS_VOLUME, EC2_INSTANCE) if "VOLUME" in kinds else (EC2_INSTANCE,)
     made = [view for type_ in types for view in stack.of_type(type_) if not view.resource.read]
-    elsewhere = any(stack.of_type(type_) for type_ in (_TEMPLATE, _GROUP, _NODES))
+    elsewhere = any(stack.of_type(type_) for type_ in (LAUNCH_TEMPLATE, AUTOSCALING_GROUP, EKS_NODE_GROUP))
     if not made or elsewhere or any(view.is_unknown("tags") or view.is_unknown("tagsAll") for view in made):
         return
     held = [{**view.mapping("tags"), **view.mapping("tagsAll"), **view.mapping("volumeTags")} for view in made]
@@ -298,7 +310,7 @@ def _certificate(stack: Stack, certificate: View) -> None:
     proved = any(
         urn in (view.resource.dependencies or ())
         for view in stack.views
-        if view.type in ("aws:route53/record:Record", _VALIDATION) or not view.type.startswith("aws:")
+        if view.type in (DNS_RECORD, _VALIDATION) or not view.type.startswith("aws:")
     )
     arn = _arn(certificate)
     if not proved and any(arn in str(view.inputs) for view in used or stack.of_type(LISTENER)):
@@ -341,6 +353,47 @@ def _called(stack: Stack, integration: View) -> None:
         )
 
 
+def _awaited(stack: Stack, integration: View, path: str) -> None:
+    """A function that an API alone calls is waited for as long as the API waits: what takes longer is answered with an
+    error, while the function goes on and is paid for. Others that call it may wait for longer."""
+    uri, at_once = integration.text(path) or "", any("InvocationType" in text for _, text in integration.known_texts)
+    api = integration.referred("apiId", HTTP_API)
+    unsaid = 30_000 if api is not None and api.text("protocolType") == "HTTP" else 29_000
+    waits = unsaid if integration.lacks("timeoutMilliseconds") else integration.number("timeoutMilliseconds")
+    for function in stack.of_type(FUNCTION) if waits is not None and uri and not at_once else ():
+        arn = _arn(function)
+        may = 3 if function.lacks("timeout") else function.number("timeout")
+        if not arn or not re.search(rf"{re.escape(arn)}(?![\w-])", uri) or function.resource.read or may is None:
+            continue
+        if waits is not None and may * 1000 > waits and _is_called_by_apis_alone(stack, function):
+            function.warning(
+                "programs-timeout",
+                "timeout",
+                f"is {may:g} s, and {integration.name} waits for {waits / 1000:g} s: what takes longer is an error to "
+                "whoever asks, and goes on all the same",
+                allowed=f"at most {waits / 1000:g}",
+            )
+
+
+def _is_called_by_apis_alone(stack: Stack, function: View) -> bool:
+    let = [view for view in stack.of_type(FUNCTION_PERMISSION) if _names(view, "function", function)]
+    others = [view for type_ in (EVENT_SOURCE_MAPPING, FUNCTION_URL) for view in stack.of_type(type_)]
+    return (
+        bool(let)
+        and all(view.text("principal") == "apigateway.amazonaws.com" for view in let)
+        and not any(_names(view, "functionName", function) for view in others)
+    )
+
+
+def _names(view: View, path: str, function: View) -> bool:
+    """Whether an input names a function, or may."""
+    return (
+        view.is_unknown(path)
+        or function.resource.urn in view.resource.property_dependencies.get(path, ())
+        or view.text(path) in (function.text("name"), _arn(function))
+    )
+
+
 def _lets(view: View, qualifier: str) -> bool:
     if view.text("principal") not in ("apigateway.amazonaws.com", "*", None) or view.is_unknown("qualifier"):
         return view.text("principal") in ("apigateway.amazonaws.com", "*", None)
@@ -366,7 +419,7 @@ def _balanced(stack: Stack, service: View) -> None:
         return
     for path, entry in service.items("loadBalancers"):
         arn = entry.get("targetGroupArn")
-        group = next((view for view in stack.of_type(TARGET_GROUP) if isinstance(arn, str) and _arn(view) == arn), None)
+        group = target_group(stack, arn)
         if group is not None and not group.resource.read and str(arn) not in said:
             service.warning(
                 "reference-target-group",

@@ -13,10 +13,10 @@ from math import inf
 from typing import Any, Final
 
 from trainyard.problems import nearest
+from trainyard.recorded.types import EVENT_RULE
 from trainyard.rehearsal.context import Stack, View, listed, show
 from trainyard.rehearsal.refusals.aws.models import ModelMissingError, operations
 
-_RULE: Final = "aws:cloudwatch/eventRule:EventRule"
 _BY_TRAIL: Final = (
     "AWS API Call via CloudTrail", "AWS Console Sign In via CloudTrail", "AWS Console Action via CloudTrail",
     "AWS Service Event via CloudTrail", "AWS Insight via CloudTrail",
@@ -63,7 +63,7 @@ _NEAR: Final = 0.8
 
 def check(stack: Stack) -> None:
     """Every pattern that is known."""
-    for rule in stack.of_type(_RULE):
+    for rule in stack.of_type(EVENT_RULE):
         try:
             pattern = json.loads(rule.text("eventPattern") or "{}")
         except ValueError:

@@ -11,11 +11,10 @@ from collections.abc import Iterator
 from typing import Final
 
 from trainyard.recorded.read import known_texts
-from trainyard.recorded.types import BUCKET
+from trainyard.recorded.types import BUCKET, TRAIL
 from trainyard.rehearsal.context import Stack, View, show
 from trainyard.rehearsal.near import nearest_of
 
-_TRAIL: Final = "aws:cloudtrail/trail:Trail"
 _COMMAND: Final = "command:local:Command"
 _ARN: Final = re.compile(r"arn:aws[a-z-]*:s3:::([a-z0-9][a-z0-9.-]+)")
 _ADDRESS: Final = re.compile(r"s3://([a-z0-9][a-z0-9.-]+)")
@@ -33,7 +32,7 @@ def check(stack: Stack) -> None:
 
 
 def _named(stack: Stack) -> Iterator[tuple[View, str, str]]:
-    for view in stack.of_type(_TRAIL):
+    for view in stack.of_type(TRAIL):
         for key in ("advancedEventSelectors", "eventSelectors"):
             for below, text in known_texts(view.value(key)):
                 for name in _ARN.findall(text):

@@ -12,12 +12,12 @@ from typing import Final
 
 from trainyard.problems import nearest
 from trainyard.recorded.read import as_number, known_texts
-from trainyard.recorded.types import GCP_ALERT_POLICY, GCP_LOG_METRIC, GKE_CLUSTER
+from trainyard.recorded.types import GCP_ALERT_POLICY, GCP_LOG_METRIC, GCP_NOTIFICATION_CHANNEL, GKE_CLUSTER
 from trainyard.rehearsal.context import Stack, View, show
 from trainyard.rehearsal.works.programs.gcp import audit_logs, resource_labels
+from trainyard.rehearsal.works.programs.gcp.monitored import LABELS
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
 
-_CHANNEL: Final = "gcp:monitoring/notificationChannel:NotificationChannel"
 _NEAR: Final = 0.85
 _MANY: Final = 10
 """Periods in a row: what is written as often as that is no event, but a state."""
@@ -41,6 +41,7 @@ _VARIABLES: Final = frozenset(
 2026-11); with a dot at the end, what has a key of its own. A filter's `resource.labels.KEY` is none of them."""
 _LABEL: Final = re.compile(r"(cluster_name|namespace_name|location|container_name)\"?\s*=\s*\"([^\"]+)\"")
 _KIND: Final = re.compile(r"resource\.type\"?\s*=\s*\"([^\"]+)\"")
+_OF_RESOURCE: Final = re.compile(r"\$\{resource\.label\.(\w+)\}")
 _VARIABLE: Final = re.compile(r"\$\{metric\.label\.(\w+)\}")
 _ONE_OR_OTHER: Final = re.compile(r"\bOR\b|\bNOT\b|[()]")
 _PODS: Final = re.compile(r"pod_name\"?\s*=~\s*\"\^?([a-z0-9-]+)")
@@ -114,6 +115,27 @@ def _variables(alert: View) -> None:
                     alert.error if hint and not name.isupper() else alert.warning
                 )  # a shell's, in what is to be typed
                 tell("programs-alert", path, words, hint=hint)
+    _resource_labels(alert)
+
+
+def _resource_labels(alert: View) -> None:
+    """Labels of what is watched that a message says: of one that none of its kinds has nothing stands there."""
+    filters = [
+        asked.get("filter")
+        for _, one in alert.items("conditions")
+        for asked in one.values()
+        if isinstance(asked, Mapping)
+    ]
+    kinds = {kind for text in filters for kind in _KIND.findall(str(text))}
+    if not kinds or not kinds <= LABELS.keys() or not all(_KIND.search(str(text)) for text in filters):
+        return
+    labels = {label for kind in kinds for label in LABELS[kind]}
+    for path in ("documentation.content", "documentation.subject"):
+        for name in _OF_RESOURCE.findall(alert.text(path) or ""):
+            if name not in labels:
+                words = f"says ${{resource.label.{name}}}, and {' and '.join(sorted(kinds))} has no such label"
+                allowed = f"one of {', '.join(sorted(labels))}"
+                alert.error("programs-alert", path, words, allowed=allowed, hint=nearest(name, labels))
 
 
 def _keeps_no_logs(cluster: View) -> bool:
@@ -194,7 +216,7 @@ def _seconds(text: str | None) -> float | None:
 
 def _channels(alert: View, stack: Stack) -> None:
     """A channel that is nearly one of the stack's: the policy is taken back, or tells nobody."""
-    channels = stack.of_type(_CHANNEL)
+    channels = stack.of_type(GCP_NOTIFICATION_CHANNEL)
     made = {str(view.resource.outputs.get("name") or view.resource.id) for view in channels}
     path = "notificationChannels"
     if channels and (alert.lacks(path) or alert.value(path) == []):

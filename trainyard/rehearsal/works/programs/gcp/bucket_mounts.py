@@ -10,18 +10,18 @@ import re
 from typing import Final
 
 from trainyard.recorded.read import follow
+from trainyard.recorded.types import GCP_BUCKET
 from trainyard.rehearsal.context import View, listed, show
 from trainyard.rehearsal.near import nearest_of
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster, Pod
 
 _DRIVER: Final = "gcsfuse.csi.storage.gke.io"
-_BUCKET: Final = "gcp:storage/bucket:Bucket"
 _ANNOTATION: Final = "gke-gcsfuse/volumes"
 
 
 def check(cluster: Cluster) -> None:
     """Every pod with such a volume."""
-    made = {str(view.text("name") or view.resource.outputs.get("name")) for view in cluster.stack.of_type(_BUCKET)}
+    made = {str(view.text("name") or view.resource.outputs.get("name")) for view in cluster.stack.of_type(GCP_BUCKET)}
     for view in cluster.of("PersistentVolume"):
         name = view.text("spec.csi.volumeHandle")
         if view.text("spec.csi.driver") != _DRIVER or name is None or name in made:

@@ -11,10 +11,9 @@ from collections import Counter
 from typing import Final
 
 from trainyard.problems import nearest
-from trainyard.recorded.types import GCP_ALERT_POLICY
+from trainyard.recorded.types import GCP_ALERT_POLICY, GCP_NOTIFICATION_CHANNEL
 from trainyard.rehearsal.context import Stack, View
 
-_CHANNEL: Final = "gcp:monitoring/notificationChannel:NotificationChannel"
 _SHARES: Final = re.compile(r"metric\.type\s*=\s*\"(kubernetes\.io/\w+/accelerator/[\w/]*(?:utilization|duty_cycle))\"")
 """Metrics in per cent, 0 to 100 ("Google Cloud metrics", unit `%`)."""
 _FRACTIONS: Final = re.compile(
@@ -93,7 +92,7 @@ def _mail(stack: Stack) -> None:
         for path in ("labels.email_address", "member", "authenticatorGroupsConfig.securityGroup")
         if (text := view.text(path)) is not None and "@" in text and not text.endswith(".gserviceaccount.com")
     )
-    for view in stack.of_type(_CHANNEL):
+    for view in stack.of_type(GCP_NOTIFICATION_CHANNEL):
         own = (view.text("labels.email_address") or "").rpartition("@")[2].lower()
         others = [name for name, count in domains.items() if count >= 2 and name != own]
         if own and domains[own] == 1 and (meant := nearest(own, others, 0.85)):

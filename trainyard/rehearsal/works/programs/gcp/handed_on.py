@@ -18,22 +18,25 @@ from typing import Final
 from trainyard.problems import nearest, nearest_word
 from trainyard.recorded.types import (
     CLOUD_SQL,
+    GCP_BUCKET_NOTIFICATION,
     GCP_DATABASE_USER,
+    GCP_FUNCTION,
     GCP_IDENTITY_PROVIDER,
     GCP_MACHINES,
+    GCP_NOTIFICATION_CHANNEL,
+    GCP_ORGANISATION_POLICY,
+    GCP_REDIS,
     GCP_RUN_JOB,
     GCP_RUN_SERVICE,
+    GCP_SCHEDULE,
+    GCP_SUBSCRIPTION,
     GCP_TOPIC,
+    GCP_TRANSFER_JOB,
+    GKE_BACKUP_PLAN,
     GKE_CLUSTER,
 )
 from trainyard.rehearsal.context import Stack, View, show
 
-_SCHEDULE: Final = "gcp:cloudscheduler/job:Job"
-_SUBSCRIPTION: Final = "gcp:pubsub/subscription:Subscription"
-_CHANNEL: Final = "gcp:monitoring/notificationChannel:NotificationChannel"
-_BACKUPS: Final = "gcp:gkebackup/backupPlan:BackupPlan"
-_TRANSFER: Final = "gcp:storage/transferJob:TransferJob"
-_POLICY: Final = "gcp:orgpolicy/policy:Policy"
 _OF_GOOGLE: Final = re.compile(r"https://[\w.-]+\.googleapis\.com(/|$)")
 _KEY: Final = re.compile(r"[?&]key=")
 """A key in the address: of a webhook of Google Chat, or of an API that takes one."""
@@ -55,6 +58,7 @@ _KEYS: Final = (
     "user-data", "windows-startup-script-ps1",
 )  # fmt: skip
 """Keys of metadata that Google's images read."""
+_SAY_WHO: Final = {"authorization", "x-goog-api-key"}
 _SAME_KEY: Final = 0.92
 _SCOPES: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
     "roles/logging.logWriter": ("send logs", ("logging-write", "logging.write", "logging.admin")),
@@ -87,13 +91,13 @@ _PLACE: Final = re.compile(r"[a-z]+-[a-z]+\d+(-[a-z])?")
 
 def check(stack: Stack) -> None:
     """Every one of them."""
-    for view in stack.of_type(_SCHEDULE):
+    for view in stack.of_type(GCP_SCHEDULE):
         _token(view)
     _laid_aside(stack)
     _attributes(stack)
-    for view in stack.of_type(_BACKUPS):
+    for view in stack.of_type(GKE_BACKUP_PLAN):
         _agent(view)
-    for view in stack.of_type(_TRANSFER):
+    for view in stack.of_type(GCP_TRANSFER_JOB):
         _ended(view)
     for view in stack.of_type(GCP_DATABASE_USER):
         _login(view)
@@ -103,7 +107,7 @@ def check(stack: Stack) -> None:
         for view in stack.of_type(type_):
             _metadata(view)
             _scopes(view)
-    for view in stack.of_type(_POLICY):
+    for view in stack.of_type(GCP_ORGANISATION_POLICY):
         _locations(view)
 
 
@@ -117,16 +121,23 @@ def _token(view: View) -> None:
     elif _OF_RUN.match(uri) and view.has(oauth):
         words = "a service of Cloud Run is called with a token of OAuth, and refuses it"
         view.error("programs-token", oauth, words, allowed="oidcToken")
-    elif _OF_GOOGLE.match(uri) and view.lacks(oauth) and view.lacks("httpTarget.headers") and not _KEY.search(uri):
+    elif _OF_GOOGLE.match(uri) and view.lacks(oauth) and not _has_headers_of_its_own(view) and not _KEY.search(uri):
         words = "is missing: an API of Google's is called by nobody in particular, and refuses it"
         view.error("programs-token", oauth, words, allowed="oauthToken with an account")
+
+
+def _has_headers_of_its_own(view: View) -> bool:
+    """Whether a call says by itself who calls, or may: a header of a token or a key."""
+    headers = "httpTarget.headers"
+    names = {str(name).lower() for name in view.mapping(headers)}
+    return view.is_unknown(headers) or view.is_secret(headers) or not names.isdisjoint(_SAY_WHO)
 
 
 def _laid_aside(stack: Stack) -> None:
     """A topic without subscription keeps nothing: what is laid aside, or told, there is gone."""
     for type_, path, what in (
-        (_SUBSCRIPTION, "deadLetterPolicy.deadLetterTopic", "what fails is laid aside there and lost"),
-        (_CHANNEL, "labels.topic", "alerts are told to nobody"),
+        (GCP_SUBSCRIPTION, "deadLetterPolicy.deadLetterTopic", "what fails is laid aside there and lost"),
+        (GCP_NOTIFICATION_CHANNEL, "labels.topic", "alerts are told to nobody"),
     ):
         for view in stack.of_type(type_):
             named = view.text(path)
@@ -217,12 +228,12 @@ def _private_addresses(stack: Stack) -> None:
         public = view.flag("settings.ipConfiguration.ipv4Enabled")
         if public is False:
             private[str(view.resource.outputs.get("privateIpAddress"))] = view
-    for type_ in ("gcp:redis/instance:Instance", "gcp:memorystore/instance:Instance"):
+    for type_ in (GCP_REDIS, "gcp:memorystore/instance:Instance"):
         private |= {str(view.resource.outputs.get("host")): view for view in stack.of_type(type_)}
     for type_, at, way in (
         (GCP_RUN_SERVICE, "template.", "vpcAccess"),
         (GCP_RUN_JOB, "template.template.", "vpcAccess"),
-        ("gcp:cloudfunctionsv2/function:Function", "serviceConfig.", "vpcConnector"),
+        (GCP_FUNCTION, "serviceConfig.", "vpcConnector"),
     ):
         for view in stack.of_type(type_):
             if view.has(f"{at}{way}") or view.has(f"{at}directVpcNetworkInterfaces") or view.is_unknown(at[:-1]):
@@ -245,9 +256,9 @@ def _is_told(address: str, text: str) -> bool:
 def _prefixes(stack: Stack) -> None:
     """Names of objects begin without a stroke."""
     for type_, path in (
-        ("gcp:storage/notification:Notification", "objectNamePrefix"),
-        (_TRANSFER, "transferSpec.gcsDataSource.path"),
-        (_TRANSFER, "transferSpec.gcsDataSink.path"),
+        (GCP_BUCKET_NOTIFICATION, "objectNamePrefix"),
+        (GCP_TRANSFER_JOB, "transferSpec.gcsDataSource.path"),
+        (GCP_TRANSFER_JOB, "transferSpec.gcsDataSink.path"),
     ):
         for view in stack.of_type(type_):
             text = view.text(path) or ""

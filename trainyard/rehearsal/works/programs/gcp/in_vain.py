@@ -20,15 +20,16 @@ from trainyard.recorded.types import (
     GCP_CUSTOM_ROLES,
     GCP_IMAGE_REPOSITORY,
     GCP_LUSTRE,
+    GCP_MANAGED_FOLDER_MEMBER,
     GKE_CLUSTER,
+    GKE_NODE_POOL,
 )
 from trainyard.rehearsal.context import Stack, View, show
 
-_POOL: Final = "gcp:container/nodePool:NodePool"
 _ON_BUCKET: Final = (
     "gcp:storage/bucketIAMMember:BucketIAMMember",
     "gcp:storage/bucketIAMBinding:BucketIAMBinding",
-    "gcp:storage/managedFolderIamMember:ManagedFolderIamMember",
+    GCP_MANAGED_FOLDER_MEMBER,
 )
 _IMAGES_ACCESS: Final = re.compile(r"gcp:artifactregistry/repositoryIam(Member|Binding):\w+")
 _GRANT: Final = re.compile(r"gcp:\w+/\w+:\w*(IAM|Iam)(Member|Binding)")
@@ -207,7 +208,7 @@ def _lustre(stack: Stack) -> None:
 
 
 def _pools(stack: Stack) -> None:
-    for view in stack.of_type(_POOL):
+    for view in stack.of_type(GKE_NODE_POOL):
         of = view.referred("cluster", GKE_CLUSTER)
         pods = view.number("maxPodsPerNode")
         if pods is None and of is not None:

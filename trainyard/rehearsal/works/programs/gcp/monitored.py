@@ -218,7 +218,7 @@ def _threshold(
     if figure.unit == "s" and limit > _QUARTER and not below and name.rpartition("/")[2] not in _GROWS:
         words = f"{limit:g} of {name}, which is in seconds: never so long"
         view.warning("programs-alert", where, words, allowed="so many seconds")
-    summed = "REDUCE_SUM" in {one.get("crossSeriesReducer") for _, one in aggregations}
+    summed = "REDUCE_SUM" in {str(one.get("crossSeriesReducer")) for _, one in aggregations}
     if figure.unit == "%" and limit >= _ALL and comparison == "COMPARISON_GT" and not summed:
         words = f"waits for more than {limit:g} %, and there never is"
         view.error("programs-alert", where, words, allowed="below 100")

@@ -10,20 +10,19 @@ import re
 from typing import Final
 
 from trainyard.problems import nearest
-from trainyard.recorded.types import GKE_CLUSTER
+from trainyard.recorded.types import CLOUD_SQL, GCP_LOG_BUCKET, GCP_LOG_SINK, GKE_CLUSTER
 from trainyard.rehearsal.context import Stack, show
 
-_SINK: Final = "gcp:logging/projectSink:ProjectSink"
-_BUCKET: Final = "gcp:logging/projectBucketConfig:ProjectBucketConfig"
-_DATABASE: Final = "gcp:sql/databaseInstance:DatabaseInstance"
 _DESTINATION: Final = re.compile(r"logging\.googleapis\.com/projects/([^/]+)/locations/([^/]+)/buckets/([^/]+)")
 _ALWAYS: Final = ("_Default", "_Required")
 
 
 def check(stack: Stack) -> None:
     """Every sink, and every database with a private address."""
-    made = {(view.text("project"), view.text("location"), view.text("bucketId")) for view in stack.of_type(_BUCKET)}
-    for sink in stack.of_type(_SINK):
+    made = {
+        (view.text("project"), view.text("location"), view.text("bucketId")) for view in stack.of_type(GCP_LOG_BUCKET)
+    }
+    for sink in stack.of_type(GCP_LOG_SINK):
         found = _DESTINATION.fullmatch(sink.text("destination") or "")
         if found is None or found[3] in _ALWAYS:
             continue
@@ -34,7 +33,7 @@ def check(stack: Stack) -> None:
                 allowed=f"one of {', '.join(names)}", hint=nearest(found[3], names),
             )  # fmt: skip
     networks = {_last(cluster.text("network")) for cluster in stack.of_type(GKE_CLUSTER)}
-    for database in stack.of_type(_DATABASE):
+    for database in stack.of_type(CLOUD_SQL):
         own = _last(database.text("settings.ipConfiguration.privateNetwork"))
         public = database.value("settings.ipConfiguration.ipv4Enabled") is True
         psc = database.has("settings.ipConfiguration.pscConfigs")

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from trainyard.problems import nearest
-from trainyard.recorded.types import CLOUD_SQL, GCP_BUCKET, GCP_RUN_JOB, GCP_RUN_SERVICE, GCP_TOPIC
+from trainyard.recorded.types import CLOUD_SQL, GCP_BUCKET, GCP_FUNCTION, GCP_RUN_JOB, GCP_RUN_SERVICE, GCP_TOPIC
 from trainyard.rehearsal.context import Stack, View, show
 from trainyard.rehearsal.near import nearest_of
 
@@ -22,7 +22,7 @@ _SUBSCRIPTION: Final = "gcp:pubsub/subscription:Subscription"
 _MEANS: Final = {
     "cloud_run_revision": (
         "service_name",
-        (GCP_RUN_SERVICE, "gcp:cloudrun/service:Service", "gcp:cloudfunctionsv2/function:Function"),
+        (GCP_RUN_SERVICE, "gcp:cloudrun/service:Service", GCP_FUNCTION),
     ),
     "cloud_run_job": ("job_name", (GCP_RUN_JOB,)),
     "cloudsql_database": ("database_id", (CLOUD_SQL,)),

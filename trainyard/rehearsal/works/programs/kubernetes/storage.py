@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from trainyard.problems import nearest
 from trainyard.recorded.read import as_number
+from trainyard.recorded.types import GKE_NODE_POOL
 from trainyard.rehearsal.context import View, listed, show
 from trainyard.rehearsal.works.references.kubernetes.classes import zones_of
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
@@ -84,7 +85,7 @@ and "About Persistent Disk", machine series support, as generally known, 2026-11
 def _machines(view: View, cluster: Cluster) -> None:
     """A class of disks that no machine of the cluster takes: its pods start nowhere. Where machines with accelerators
     alone take it, most pods with a claim start nowhere."""
-    pools = cluster.stack.of_type("gcp:container/nodePool:NodePool")
+    pools = cluster.stack.of_type(GKE_NODE_POOL)
     everywhere = [(one.text("nodeConfig.machineType") or "").partition("-")[0] for one in pools]
     plain = [one for one in pools if not one.has("nodeConfig.guestAccelerators")]
     names = [one.text("nodeConfig.machineType") for one in plain]

@@ -7,9 +7,8 @@ the path away, as an Ingress does that rewrites it), 2026-11.
 from __future__ import annotations
 
 from typing import Final
-from urllib.parse import urlsplit
 
-from trainyard.recorded.read import as_number
+from trainyard.recorded.read import as_number, split_url
 from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
 
@@ -36,10 +35,8 @@ def _served(release: View, path: str) -> None:
     if not isinstance(url, str) or not isinstance(told, dict) or "serve_from_sub_path" in told:
         return
     whole = url.replace("%(protocol)s", "http").replace("%(domain)s", "host").replace("%(http_port)s", "3000")
-    try:
-        path_of_it = urlsplit(whole).path
-    except ValueError:  # a bracket that is not closed: no address, of which Grafana says so itself
-        return
+    parts = split_url(whole)  # of what is none Grafana says so itself
+    path_of_it = parts.path if parts is not None else ""
     if path_of_it.strip("/"):
         release.warning(
             "programs-web-path", f"{path}.grafana.ini.server.root_url",

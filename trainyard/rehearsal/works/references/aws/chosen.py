@@ -20,7 +20,10 @@ from trainyard.recorded.types import (
     BATCH_QUEUE,
     BUCKET,
     BUCKET_ENCRYPTION,
+    BUCKET_NOTIFICATION,
     BUCKET_REPLICATION,
+    BUILD_PROJECT,
+    COMPOSITE_ALARM,
     DATABASE,
     DATABASE_CLUSTER,
     EBS_VOLUME,
@@ -28,18 +31,16 @@ from trainyard.recorded.types import (
     EFS,
     LOG_GROUP,
     LUSTRE,
+    METRIC_ALARM,
+    SCHEDULE,
+    TABLE,
 )
 from trainyard.rehearsal.context import Stack, View, show
 
-_COMPOSITE: Final = "aws:cloudwatch/compositeAlarm:CompositeAlarm"
-_ALARM: Final = "aws:cloudwatch/metricAlarm:MetricAlarm"
-_SCHEDULE: Final = "aws:scheduler/schedule:Schedule"
-_PROJECT: Final = "aws:codebuild/project:Project"
-_NOTIFICATION: Final = "aws:s3/bucketNotification:BucketNotification"
 _NAMED: Final = re.compile(r"(?:ALARM|OK|INSUFFICIENT_DATA)\(\s*\"?([^\")]+?)\"?\s*\)")
 _NEAR: Final = 0.8
 _BACKED_UP: Final = (
-    EFS, DATABASE, DATABASE_CLUSTER, EBS_VOLUME, EC2_INSTANCE, LUSTRE, "aws:dynamodb/table:Table",
+    EFS, DATABASE, DATABASE_CLUSTER, EBS_VOLUME, EC2_INSTANCE, LUSTRE, TABLE,
 )  # fmt: skip
 
 
@@ -53,18 +54,18 @@ def check(stack: Stack) -> None:
     _called(stack)
     _kept_in(stack)
     _logged(stack)
-    for notification in stack.of_type(_NOTIFICATION):
+    for notification in stack.of_type(BUCKET_NOTIFICATION):
         _filtered(notification)
 
 
 def _alarms(stack: Stack) -> None:
-    names = {view.text("name") for view in stack.of_type(_ALARM)} | {
-        view.text("alarmName") for view in stack.of_type(_COMPOSITE)
+    names = {view.text("name") for view in stack.of_type(METRIC_ALARM)} | {
+        view.text("alarmName") for view in stack.of_type(COMPOSITE_ALARM)
     }
     known = sorted(name for name in names if name is not None)
     if None in names or not known:
         return
-    for view in stack.of_type(_COMPOSITE):
+    for view in stack.of_type(COMPOSITE_ALARM):
         for name in dict.fromkeys(_NAMED.findall(view.text("alarmRule") or "")):
             own = name.rpartition(":alarm:")[2]  # an ARN names one too
             hint = nearest(own, known, cutoff=_NEAR) if own not in known else ""
@@ -83,7 +84,7 @@ def _called(stack: Stack) -> None:
         "JobQueue": [_names(view) for view in stack.of_type(BATCH_QUEUE)],
         "JobDefinition": [_names(view) for view in stack.of_type(BATCH_DEFINITION)],
     }
-    for view in stack.of_type(_SCHEDULE):
+    for view in stack.of_type(SCHEDULE):
         try:
             sent = json.loads(view.text("target.input") or "{}")
         except ValueError:
@@ -107,7 +108,7 @@ def _names(view: View) -> list[str]:
 def _logged(stack: Stack) -> None:
     """A build writes to the group that is made for it, where it nearly names one."""
     names = [name for view in stack.of_type(LOG_GROUP) if (name := view.text("name")) is not None]
-    for view in stack.of_type(_PROJECT):
+    for view in stack.of_type(BUILD_PROJECT):
         path = "logsConfig.cloudwatchLogs.groupName"
         given = view.text(path)
         hint = nearest(given, names, cutoff=_NEAR) if given and given not in names else ""

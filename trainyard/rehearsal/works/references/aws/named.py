@@ -16,22 +16,35 @@ from typing import Any, Final
 
 from trainyard.recorded.read import known_texts
 from trainyard.recorded.types import (
+    AUTOSCALING_GROUP,
     BATCH_DEFINITION,
     BATCH_ENVIRONMENT,
     BATCH_QUEUE,
     BUCKET,
+    BUCKET_NOTIFICATION,
+    BUILD_PROJECT,
+    DNS_RECORD,
+    ECS_SERVICE,
     EVENT_RULE,
     EVENT_SOURCE_MAPPING,
     EVENT_TARGET,
     FUNCTION,
     FUNCTION_PERMISSION,
+    GLUE_CRAWLER,
+    GLUE_JOB,
     INSTANCE_PROFILE,
+    KINESIS_STREAM,
+    LISTENER_RULE,
     LOG_GROUP,
     QUEUE,
     ROLE,
     ROLE_POLICY,
     ROLE_POLICY_ATTACHMENT,
+    SAGEMAKER_ENDPOINT_CONFIGURATION,
+    SCALING_POLICY,
+    SCALING_TARGET,
     SNS_TOPIC,
+    TABLE,
 )
 from trainyard.rehearsal.context import Stack, View, expand, listed, show
 from trainyard.rehearsal.refusals.aws.state_machines import STATE_MACHINE, tasks
@@ -39,31 +52,19 @@ from trainyard.rehearsal.refusals.aws.texts import TASK, read
 from trainyard.rehearsal.works.names_of_aws import slip
 
 RULE: Final = "reference-name"
-_TABLE: Final = "aws:dynamodb/table:Table"
-_JOB: Final = "aws:glue/job:Job"
-_CRAWLER: Final = "aws:glue/crawler:Crawler"
 _DATABASE: Final = "aws:glue/catalogDatabase:CatalogDatabase"
 _MODEL: Final = "aws:sagemaker/model:Model"
-_VARIANTS: Final = "aws:sagemaker/endpointConfiguration:EndpointConfiguration"
 _ENDPOINT: Final = "aws:sagemaker/endpoint:Endpoint"
 _CLUSTER: Final = "aws:ecs/cluster:Cluster"
-_SERVICE: Final = "aws:ecs/service:Service"
-_GROUP: Final = "aws:autoscaling/group:Group"
-_SCALED: Final = "aws:appautoscaling/target:Target"
-_SCALING: Final = "aws:appautoscaling/policy:Policy"
-_STREAM: Final = "aws:kinesis/stream:Stream"
 _WORKGROUP: Final = "aws:athena/workgroup:Workgroup"
-_PROJECT: Final = "aws:codebuild/project:Project"
 _POOL: Final = "aws:emrserverless/application:Application"
-_LISTENER_RULE: Final = "aws:lb/listenerRule:ListenerRule"
-_RECORD: Final = "aws:route53/record:Record"
 
 _NAMED: Final = (
     ("aws:athena/database:Database", "workgroup", _WORKGROUP),
     ("aws:athena/namedQuery:NamedQuery", "workgroup", _WORKGROUP),
-    ("aws:autoscaling/lifecycleHook:LifecycleHook", "autoscalingGroupName", _GROUP),
-    ("aws:autoscaling/policy:Policy", "autoscalingGroupName", _GROUP),
-    ("aws:autoscaling/schedule:Schedule", "autoscalingGroupName", _GROUP),
+    ("aws:autoscaling/lifecycleHook:LifecycleHook", "autoscalingGroupName", AUTOSCALING_GROUP),
+    ("aws:autoscaling/policy:Policy", "autoscalingGroupName", AUTOSCALING_GROUP),
+    ("aws:autoscaling/schedule:Schedule", "autoscalingGroupName", AUTOSCALING_GROUP),
     ("aws:backup/plan:Plan", "rules[].targetVaultName", "aws:backup/vault:Vault"),
     (
         BATCH_QUEUE,
@@ -74,16 +75,16 @@ _NAMED: Final = (
     ("aws:cloudwatch/logMetricFilter:LogMetricFilter", "logGroupName", LOG_GROUP),
     ("aws:cloudwatch/logStream:LogStream", "logGroupName", LOG_GROUP),
     ("aws:cloudwatch/logSubscriptionFilter:LogSubscriptionFilter", "logGroupName", LOG_GROUP),
-    ("aws:dynamodb/tableItem:TableItem", "tableName", _TABLE),
+    ("aws:dynamodb/tableItem:TableItem", "tableName", TABLE),
     ("aws:ec2/launchTemplate:LaunchTemplate", "iamInstanceProfile.name", INSTANCE_PROFILE),
     ("aws:ecs/service:Service", "cluster", _CLUSTER),
     ("aws:ecs/service:Service", "taskDefinition", TASK),
     ("aws:glue/catalogTable:CatalogTable", "databaseName", _DATABASE),
-    (_CRAWLER, "databaseName", _DATABASE),
-    ("aws:glue/trigger:Trigger", "actions[].jobName", _JOB),
-    ("aws:glue/trigger:Trigger", "actions[].crawlerName", _CRAWLER),
-    ("aws:glue/trigger:Trigger", "predicate.conditions[].jobName", _JOB),
-    ("aws:glue/trigger:Trigger", "predicate.conditions[].crawlerName", _CRAWLER),
+    (GLUE_CRAWLER, "databaseName", _DATABASE),
+    ("aws:glue/trigger:Trigger", "actions[].jobName", GLUE_JOB),
+    ("aws:glue/trigger:Trigger", "actions[].crawlerName", GLUE_CRAWLER),
+    ("aws:glue/trigger:Trigger", "predicate.conditions[].jobName", GLUE_JOB),
+    ("aws:glue/trigger:Trigger", "predicate.conditions[].crawlerName", GLUE_CRAWLER),
     (INSTANCE_PROFILE, "role", ROLE),
     (ROLE_POLICY, "role", ROLE),
     (ROLE_POLICY_ATTACHMENT, "role", ROLE),
@@ -103,9 +104,9 @@ _NAMED: Final = (
     (FUNCTION_PERMISSION, "function", FUNCTION),
     ("aws:lambda/provisionedConcurrencyConfig:ProvisionedConcurrencyConfig", "functionName", FUNCTION),
     (FUNCTION, "loggingConfig.logGroup", LOG_GROUP),
-    (_ENDPOINT, "endpointConfigName", _VARIANTS),
-    (_VARIANTS, "productionVariants[].modelName", _MODEL),
-    (_VARIANTS, "shadowProductionVariants[].modelName", _MODEL),
+    (_ENDPOINT, "endpointConfigName", SAGEMAKER_ENDPOINT_CONFIGURATION),
+    (SAGEMAKER_ENDPOINT_CONFIGURATION, "productionVariants[].modelName", _MODEL),
+    (SAGEMAKER_ENDPOINT_CONFIGURATION, "shadowProductionVariants[].modelName", _MODEL),
     (
         "aws:sagemaker/monitoringSchedule:MonitoringSchedule",
         "monitoringScheduleConfig.monitoringJobDefinitionName",
@@ -120,17 +121,17 @@ _CALLED: Final = {
     "FunctionName": FUNCTION,
     "JobDefinition": BATCH_DEFINITION,
     "JobQueue": BATCH_QUEUE,
-    "ProjectName": _PROJECT,
+    "ProjectName": BUILD_PROJECT,
     "QueueUrl": QUEUE,
     "StateMachineArn": STATE_MACHINE,
-    "StreamName": _STREAM,
-    "TableName": _TABLE,
+    "StreamName": KINESIS_STREAM,
+    "TableName": TABLE,
     "TaskDefinition": TASK,
     "TopicArn": SNS_TOPIC,
     "WorkGroup": _WORKGROUP,
     "ApplicationId": _POOL,
     "EndpointName": _ENDPOINT,
-    "AutoScalingGroupName": _GROUP,
+    "AutoScalingGroupName": AUTOSCALING_GROUP,
     "LogGroupName": LOG_GROUP,
     "RoleArn": ROLE,
     "ModelName": _MODEL,
@@ -139,9 +140,9 @@ _CALLED: Final = {
 
 _OF_SCALED: Final = (
     (re.compile(r"endpoint/([^/]+)/variant/[^/]+"), _ENDPOINT),
-    (re.compile(r"service/[^/]+/([^/]+)"), _SERVICE),
+    (re.compile(r"service/[^/]+/([^/]+)"), ECS_SERVICE),
     (re.compile(r"service/([^/]+)/[^/]+"), _CLUSTER),
-    (re.compile(r"table/([^/]+)(?:/index/.+)?"), _TABLE),
+    (re.compile(r"table/([^/]+)(?:/index/.+)?"), TABLE),
 )
 
 
@@ -156,7 +157,7 @@ def check(stack: Stack) -> None:
             service = resource.split(":")[6] if resource.count(":") >= 6 else ""
             for key, target in _parameters(service):
                 _held(stack, view, f"definition.{at}.Parameters.{key}", (given or {}).get(key), target)
-    for view in (*stack.of_type(_SCALED), *stack.of_type(_SCALING)):
+    for view in (*stack.of_type(SCALING_TARGET), *stack.of_type(SCALING_POLICY)):
         _scaled(stack, view)
     for view in stack.of_type(TASK):
         _tasks(stack, view)
@@ -169,8 +170,8 @@ def check(stack: Stack) -> None:
 def _parameters(service: str) -> Iterator[tuple[str, str]]:
     yield from _CALLED.items()
     if service in ("glue", "startJobRun"):
-        yield "JobName", _JOB
-        yield "Name", _CRAWLER
+        yield "JobName", GLUE_JOB
+        yield "Name", GLUE_CRAWLER
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +187,13 @@ _NOBODY: Final = _Called(frozenset(), {})
 
 def _every_name(stack: Stack) -> dict[str, _Called]:
     """Each type that something here may name."""
-    targets = {target for *_, target in (*_NAMED, *_OF_SCALED)} | {*_CALLED.values(), _JOB, _CRAWLER, LOG_GROUP, BUCKET}
+    targets = {target for *_, target in (*_NAMED, *_OF_SCALED)} | {
+        *_CALLED.values(),
+        GLUE_JOB,
+        GLUE_CRAWLER,
+        LOG_GROUP,
+        BUCKET,
+    }
     return {target: _called(stack.of_type(target)) for target in targets if stack.of_type(target)}
 
 
@@ -235,7 +242,7 @@ def _scaled(stack: Stack, view: View) -> None:
     if variant is None:
         return
     for endpoint in stack.of_type(_ENDPOINT):
-        of = endpoint.referred("endpointConfigName", _VARIANTS)
+        of = endpoint.referred("endpointConfigName", SAGEMAKER_ENDPOINT_CONFIGURATION)
         if endpoint.text("name") == variant[1] and of is not None and not of.blurred("productionVariants"):
             known = [entry.get("variantName") for _, entry in of.items("productionVariants")]
             if all(isinstance(one, str) for one in known) and variant[2] not in known:
@@ -282,7 +289,7 @@ def _pattern(stack: Stack, view: View) -> None:
 def _telling(stack: Stack) -> set[str] | None:
     """The buckets that send their events to EventBridge; None where that is not known."""
     found: set[str] = set()
-    for view in stack.of_type("aws:s3/bucketNotification:BucketNotification"):
+    for view in stack.of_type(BUCKET_NOTIFICATION):
         bucket = view.text("bucket")
         if bucket is None or view.is_unknown("eventbridge"):
             return None
@@ -318,9 +325,11 @@ def _addresses(stack: Stack) -> None:
 def _hosts(stack: Stack) -> None:
     """A rule of a listener asks for a host that has a name here, where it nearly does."""
     names = [
-        name.rstrip(".") for view in stack.of_type(_RECORD) if (name := view.text("name")) is not None and "." in name
+        name.rstrip(".")
+        for view in stack.of_type(DNS_RECORD)
+        if (name := view.text("name")) is not None and "." in name
     ]
-    for view in stack.of_type(_LISTENER_RULE) if names else ():
+    for view in stack.of_type(LISTENER_RULE) if names else ():
         for path, host in expand(view.inputs, "conditions[].hostHeader.values[]"):
             plain = isinstance(host, str) and not set(host) & {"*", "?"} and host not in names
             if plain and (hint := slip(str(host), names)):

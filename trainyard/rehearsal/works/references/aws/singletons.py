@@ -12,11 +12,13 @@ from trainyard.recorded.types import (
     AUTOSCALING_TAG,
     BUCKET_ENCRYPTION,
     BUCKET_LOGGING,
+    BUCKET_NOTIFICATION,
     BUCKET_OBJECT_LOCK,
     BUCKET_POLICY,
     BUCKET_PUBLIC_ACCESS,
     BUCKET_REPLICATION,
     BUCKET_VERSIONING,
+    ECR_LIFECYCLE,
     EFS_BACKUP_POLICY,
     EFS_POLICY,
     KEY_POLICY,
@@ -33,7 +35,7 @@ _ONE_OF: Final = (
         (type_, ("bucket",))
         for type_ in (
             BUCKET_ENCRYPTION, BUCKET_LOGGING, BUCKET_OBJECT_LOCK, BUCKET_POLICY, BUCKET_PUBLIC_ACCESS,
-            BUCKET_REPLICATION, BUCKET_VERSIONING, LIFECYCLE, "aws:s3/bucketNotification:BucketNotification",
+            BUCKET_REPLICATION, BUCKET_VERSIONING, LIFECYCLE, BUCKET_NOTIFICATION,
             "aws:s3/bucketOwnershipControls:BucketOwnershipControls",
         )
     ),
@@ -43,7 +45,7 @@ _ONE_OF: Final = (
     (SNS_TOPIC_POLICY, ("arn",)),
     (QUEUE_POLICY, ("queueUrl",)),
     (REPOSITORY_POLICY, ("repository",)),
-    ("aws:ecr/lifecyclePolicy:LifecyclePolicy", ("repository",)),
+    (ECR_LIFECYCLE, ("repository",)),
     (SECRET_POLICY, ("secretArn",)),
     (AUTOSCALING_TAG, ("autoscalingGroupName", "tag.key")),
 )  # fmt: skip

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from trainyard.recorded.read import follow
-from trainyard.recorded.types import ADD_ON, BUCKET, EKS_CLUSTER, HELM_RELEASE, LUSTRE
+from trainyard.recorded.types import ADD_ON, AWS_PROVIDER, BUCKET, EKS_CLUSTER, HELM_RELEASE, LUSTRE
 from trainyard.rehearsal.context import Stack, View, show
 from trainyard.rehearsal.near import nearest_of
 
@@ -190,7 +190,7 @@ def _regions(stack: Stack) -> set[str]:
     return {
         region
         for provider in stack.providers.all
-        if provider.type == "pulumi:providers:aws" and isinstance(region := follow(provider.inputs, "region"), str)
+        if provider.type == AWS_PROVIDER and isinstance(region := follow(provider.inputs, "region"), str)
     }
 
 

@@ -28,6 +28,8 @@ from trainyard.recorded.types import (
     GCP_DATABASE_USER,
     GCP_NAT,
     GCP_NETWORK,
+    GCP_NOTIFICATION_CHANNEL,
+    GCP_ROUTER,
     GCP_SUBNETWORK,
     GCP_TOPIC,
     GKE_CLUSTER,
@@ -47,7 +49,6 @@ _LONGER: Final = 2
 _OTHERS: Final = ("peerNetwork",)
 """What names another project's thing, which may be called as the stack's own."""
 _KEPT: Final = "gcp:secretmanager/%s:%s"
-_ROUTER: Final = "gcp:compute/router:Router"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +60,8 @@ class _Part:
 
 
 _PARTS: Final = (
-    _Part(GCP_NAT, "router", _ROUTER, "router"),
-    _Part(_ROUTER, "network", GCP_NETWORK, "network"),
+    _Part(GCP_NAT, "router", GCP_ROUTER, "router"),
+    _Part(GCP_ROUTER, "network", GCP_NETWORK, "network"),
     _Part(GCP_SUBNETWORK, "network", GCP_NETWORK, "network"),
     _Part(GCP_CONNECTION, "network", GCP_NETWORK, "network"),
     _Part(GKE_NODE_POOL, "cluster", GKE_CLUSTER, "cluster"),
@@ -191,11 +192,7 @@ _BY_CHANNEL: Final = ((GCP_BUDGET, "allUpdatesRule.monitoringNotificationChannel
 
 def _channels(stack: Stack) -> None:
     """A channel that all but is one of the stack's."""
-    made = [
-        text
-        for view in stack.of_type("gcp:monitoring/notificationChannel:NotificationChannel")
-        for text in _known_as(view.resource)
-    ]
+    made = [text for view in stack.of_type(GCP_NOTIFICATION_CHANNEL) for text in _known_as(view.resource)]
     for type_, path in _BY_CHANNEL:
         for view in stack.of_type(type_):
             for index, text in enumerate(view.texts(path)):

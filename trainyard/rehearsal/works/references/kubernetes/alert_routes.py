@@ -15,7 +15,7 @@ import yaml
 from trainyard.problems import nearest
 from trainyard.recorded.model import UNKNOWN, has_unknown
 from trainyard.recorded.yaml_text import read_yaml
-from trainyard.rehearsal.context import View, listed, show
+from trainyard.rehearsal.context import View, by_name, listed, show
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
 
 _DEFAULT_ROUTES: Final[Mapping[str, Any]] = {
@@ -125,7 +125,7 @@ def _routes(view: View, path: str, config: Any, default: Mapping[str, Any]) -> N
     _known_receivers(view, f"{path}.route", root, _names_of(receivers), path)
     _heard(view, path, config, root, receivers)
     intervals = [*listed(config.get("time_intervals")), *listed(config.get("mute_time_intervals"))]
-    named = {one.get("name") for one in intervals if isinstance(one, Mapping)}
+    named = by_name(intervals)
     for here, route in _all(root, f"{path}.route"):
         _fields(view, here, route, _ROUTE)
         for key in ("group_interval", "repeat_interval"):
@@ -141,7 +141,7 @@ def _routes(view: View, path: str, config: Any, default: Mapping[str, Any]) -> N
                         "reference-alert-route",
                         f"{here}.{key}",
                         f"no time interval is named {show(name)}: Alertmanager does not start",
-                        hint=nearest(name, [str(one) for one in named]),
+                        hint=nearest(name, named),
                     )
 
 
@@ -155,8 +155,9 @@ def _heard(view: View, path: str, config: Mapping[str, Any], root: Any, receiver
     One alert that a cloud's control plane makes false is sent nowhere by its name and severity: only all of a severity
     is told of.
     """
-    silent = {one.get("name") for one in listed(receivers) if isinstance(one, Mapping) and not set(one) - {"name"}}
-    others = {one.get("name") for one in listed(receivers) if isinstance(one, Mapping)} - silent
+    named = by_name(receivers)
+    silent = {name for name, one in named.items() if not set(one) - {"name"}}
+    others = set(named) - silent
     wanted = {here: _matchers(route) for here, route in _all(root, f"{path}.route")}
     for here, route in _all(root, f"{path}.route"):
         said = wanted[here]
@@ -165,7 +166,7 @@ def _heard(view: View, path: str, config: Mapping[str, Any], root: Any, receiver
         if (
             is_urgent
             and not is_narrowed
-            and route.get("receiver") in silent
+            and str(route.get("receiver")) in silent
             and others
             and not route.get("routes")
             and not route.get("continue")
@@ -220,9 +221,11 @@ def _matchers(route: Mapping[str, Any]) -> list[str]:
 
 
 def _names_of(receivers: Any) -> set[Any]:
-    return {
-        one.get("name") if isinstance(one, Mapping) else UNKNOWN for one in (receivers if receivers is not None else ())
-    }
+    """The names of receivers; UNKNOWN among them where one cannot be told."""
+    if not isinstance(receivers, list):
+        return set() if receivers is None else {UNKNOWN}
+    named = (one.get("name") if isinstance(one, Mapping) else UNKNOWN for one in receivers)
+    return {name if isinstance(name, str) else UNKNOWN for name in named}
 
 
 def _known_receivers(view: View, path: str, root: Any, known: set[Any], where: str) -> None:

@@ -11,6 +11,7 @@ from typing import Final
 
 from trainyard.recorded.quantities import quantity
 from trainyard.recorded.read import known_texts
+from trainyard.recorded.types import GKE_CLUSTER, GKE_NODE_POOL, SUBNET
 from trainyard.rehearsal.context import View, listed, show
 from trainyard.rehearsal.near import nearest_of
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster, Pod
@@ -108,11 +109,11 @@ def zones_of(cluster: Cluster) -> set[str]:
     """Zones that the recorded subnets and pools name; empty where none is known, or one is not."""
     found: set[str] = set()
     for view in cluster.stack.views:
-        if view.type == "aws:ec2/subnet:Subnet":
+        if view.type == SUBNET:
             zone = view.text("availabilityZone")
             if zone is None:
                 return set()
             found.add(zone)
-        elif view.type in ("gcp:container/nodePool:NodePool", "gcp:container/cluster:Cluster"):
+        elif view.type in (GKE_NODE_POOL, GKE_CLUSTER):
             found |= set(view.texts("nodeLocations"))
     return found

@@ -14,10 +14,10 @@ from typing import Any, Final
 
 from trainyard.recorded.model import RecordedResource, Secret
 from trainyard.recorded.read import is_set, known_texts
+from trainyard.recorded.types import AWS_PROVIDER
 from trainyard.rehearsal.context import Stack
 
 _NUMBER: Final = re.compile(r"(?<![0-9A-Za-z])[0-9]{12}(?![0-9A-Za-z])")
-_PROVIDER: Final = "pulumi:providers:aws"
 
 
 def accounts_it_may_be(stack: Stack, synthesised: str) -> list[str]:
@@ -26,7 +26,7 @@ def accounts_it_may_be(stack: Stack, synthesised: str) -> list[str]:
     It is where a provider says so, and where the program asked for it (`getCallerIdentity`): then the synthesised
     number stands by itself or as the account's root, and no output of a resource looks like that.
     """
-    if any(is_set(found.inputs, "allowedAccountIds") for found in stack.providers.of(_PROVIDER)):
+    if any(is_set(found.inputs, "allowedAccountIds") for found in stack.providers.of(AWS_PROVIDER)):
         return []
     of_aws = (found for found in stack.resources.all if found.package == "aws")
     texts = [text for found in of_aws for _, text in known_texts(found.inputs)]

@@ -68,9 +68,9 @@ def arn_of(resource: RecordedResource) -> str:
 
 def names_of(resource: RecordedResource) -> set[str]:
     """Texts that other resources name one by: its id, name, ARN."""
-    found = {resource.id, *(value_at(resource.inputs, key, unknown=None) for key in ("name", "bucket"))}
-    found |= {value_at(resource.outputs, key, unknown=None) for key in ("name", "arn", "id", "url", "keyId")}
-    return {text for text in found if isinstance(text, str)}
+    given = (value_at(resource.inputs, key, unknown=None) for key in ("name", "bucket"))
+    made = (value_at(resource.outputs, key, unknown=None) for key in ("name", "arn", "id", "url", "keyId"))
+    return {text for text in (resource.id, *given, *made) if isinstance(text, str)}
 
 
 def is_about(

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from trainyard.recorded.policy_documents import statements, texts_of
 from trainyard.recorded.read import UnreadableInput
-from trainyard.recorded.types import IAM_POLICY, ROLE_POLICY
+from trainyard.recorded.types import IAM_POLICY, ROLE, ROLE_POLICY
 from trainyard.rehearsal.context import Stack, View
 from trainyard.rehearsal.works.rights.aws.patterns import names_action
 from trainyard.rehearsal.works.rights.aws.recorded_policies import GUARDED, arn_of
@@ -39,7 +39,7 @@ def check(stack: Stack) -> None:
     for type_ in _OF_IDENTITIES:
         for view in stack.of_type(type_):
             _check(view, ("policy",), "policy")
-    for view in stack.of_type("aws:iam/role:Role"):
+    for view in stack.of_type(ROLE):
         for path, _ in view.items("inlinePolicies"):
             index = int(path.rpartition("[")[2].rstrip("]"))
             _check(view, ("inlinePolicies", index, "policy"), f"{path}.policy")

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from trainyard.recorded.policy_documents import statements, texts_of
 from trainyard.recorded.read import UnreadableInput
-from trainyard.recorded.types import IAM_POLICY, ROLE, ROLE_POLICY, ROLE_POLICY_ATTACHMENT
+from trainyard.recorded.types import IAM_POLICY, ROLE, ROLE_POLICY, ROLE_POLICY_ATTACHMENT, SAGEMAKER_MODEL_GROUP
 from trainyard.rehearsal.context import Stack, View
 from trainyard.rehearsal.works.managed.aws.editors import DOMAIN, USER_PROFILE
 from trainyard.rehearsal.works.managed.aws.tracking import APP
@@ -20,7 +20,7 @@ from trainyard.rehearsal.works.rights.aws.patterns import names_action, names_re
 from trainyard.rehearsal.works.rights.aws.recorded_policies import arn_of
 
 _KINDS: Final = {
-    "aws:sagemaker/modelPackageGroup:ModelPackageGroup": (
+    SAGEMAKER_MODEL_GROUP: (
         "sagemaker:CreateModelPackage", ":model-package-group/", "", "registers a model",
     ),
     APP: ("sagemaker:CallMlflowAppApi", ":mlflow-app/", "", "tracks a run"),

@@ -16,22 +16,22 @@ from trainyard.recorded.types import (
     GCP_ACCOUNT,
     GCP_BUCKET,
     GCP_CRYPTO_KEY,
+    GCP_DATASET,
     GCP_EDITOR_TEMPLATE,
+    GCP_IMAGE_REPOSITORY,
+    GCP_KEY_RING,
     GCP_PROVIDER,
     GCP_REGIONAL_SECRET,
     GCP_RUN_JOB,
     GCP_RUN_SERVICE,
     GCP_SECRET,
+    GCP_SUBSCRIPTION,
     GCP_TOPIC,
 )
 
-KEY_RING: Final = "gcp:kms/keyRing:KeyRing"
 REGIONAL_SECRET: Final = GCP_REGIONAL_SECRET
-REPOSITORY: Final = "gcp:artifactregistry/repository:Repository"
 
 EDITOR_TEMPLATE: Final = GCP_EDITOR_TEMPLATE
-SUBSCRIPTION: Final = "gcp:pubsub/subscription:Subscription"
-DATASET: Final = "gcp:bigquery/dataset:Dataset"
 
 Kind = Literal["Member", "Binding", "Policy"]
 _KINDS: Final[tuple[Kind, ...]] = ("Member", "Binding", "Policy")
@@ -40,15 +40,15 @@ _ON: Final[Mapping[str, tuple[str, str]]] = {
     "storage/bucketIAM": ("bucket", GCP_BUCKET),
     "storage/managedFolderIam": ("bucket", GCP_BUCKET),
     "kms/cryptoKeyIAM": ("cryptoKeyId", GCP_CRYPTO_KEY),
-    "kms/keyRingIAM": ("keyRingId", KEY_RING),
+    "kms/keyRingIAM": ("keyRingId", GCP_KEY_RING),
     "secretmanager/secretIam": ("secretId", GCP_SECRET),
     "secretmanager/regionalSecretIam": ("secretId", REGIONAL_SECRET),
-    "artifactregistry/repositoryIam": ("repository", REPOSITORY),
+    "artifactregistry/repositoryIam": ("repository", GCP_IMAGE_REPOSITORY),
     "serviceaccount/iAM": ("serviceAccountId", GCP_ACCOUNT),
     "pubsub/topicIAM": ("topic", GCP_TOPIC),
-    "pubsub/subscriptionIAM": ("subscription", SUBSCRIPTION),
-    "bigquery/datasetIam": ("datasetId", DATASET),
-    "bigquery/iam": ("datasetId", DATASET),
+    "pubsub/subscriptionIAM": ("subscription", GCP_SUBSCRIPTION),
+    "bigquery/datasetIam": ("datasetId", GCP_DATASET),
+    "bigquery/iam": ("datasetId", GCP_DATASET),
     "colab/runtimeTemplateIam": ("runtimeTemplate", EDITOR_TEMPLATE),
     "cloudrunv2/serviceIam": ("name", GCP_RUN_SERVICE),
     "cloudrunv2/jobIam": ("name", GCP_RUN_JOB),

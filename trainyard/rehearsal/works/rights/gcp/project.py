@@ -20,9 +20,13 @@ from trainyard.recorded.types import (
     GCP_ACCOUNT,
     GCP_BUCKET,
     GCP_CRYPTO_KEY,
+    GCP_DATASET,
+    GCP_IMAGE_REPOSITORY,
+    GCP_KEY_RING,
     GCP_RUN_JOB,
     GCP_RUN_SERVICE,
     GCP_SECRET,
+    GCP_SUBSCRIPTION,
     GCP_TOPIC,
     GKE_CLUSTER,
     SERVICE_ACCOUNT,
@@ -30,13 +34,9 @@ from trainyard.recorded.types import (
 from trainyard.rehearsal.works.rights.gcp.conditions import holds
 from trainyard.rehearsal.works.rights.gcp.grants import (
     ANYWHERE,
-    DATASET,
     EDITOR_TEMPLATE,
     EVERYWHERE,
-    KEY_RING,
     REGIONAL_SECRET,
-    REPOSITORY,
-    SUBSCRIPTION,
     Grant,
     grants,
     short,
@@ -54,17 +54,17 @@ _BUCKETS: Final = "projects/_/buckets/"
 _TYPES: Final[Mapping[str, str]] = {
     GCP_BUCKET: "storage.googleapis.com/Bucket",
     GCP_CRYPTO_KEY: "cloudkms.googleapis.com/CryptoKey",
-    KEY_RING: "cloudkms.googleapis.com/KeyRing",
+    GCP_KEY_RING: "cloudkms.googleapis.com/KeyRing",
     GCP_SECRET: "secretmanager.googleapis.com/Secret",
     REGIONAL_SECRET: "secretmanager.googleapis.com/Secret",
-    REPOSITORY: "artifactregistry.googleapis.com/Repository",
+    GCP_IMAGE_REPOSITORY: "artifactregistry.googleapis.com/Repository",
     GCP_ACCOUNT: "iam.googleapis.com/ServiceAccount",
     EDITOR_TEMPLATE: "aiplatform.googleapis.com/NotebookRuntimeTemplate",
     GCP_RUN_SERVICE: "run.googleapis.com/Service",
     GCP_RUN_JOB: "run.googleapis.com/Job",
     GCP_TOPIC: "pubsub.googleapis.com/Topic",
-    SUBSCRIPTION: "pubsub.googleapis.com/Subscription",
-    DATASET: "bigquery.googleapis.com/Dataset",
+    GCP_SUBSCRIPTION: "pubsub.googleapis.com/Subscription",
+    GCP_DATASET: "bigquery.googleapis.com/Dataset",
 }
 """Types of IAM by those of Pulumi."""
 
@@ -223,7 +223,7 @@ class Project:
         things = {EVERYWHERE, ANYWHERE}
         if target.resource is not None:
             things.add(target.resource.urn)
-            things.update(ring.urn for ring in self.resources.referred(target.resource, "keyRing", KEY_RING))
+            things.update(ring.urn for ring in self.resources.referred(target.resource, "keyRing", GCP_KEY_RING))
         for grant in self.grants:
             inside = not grant.folder or any(name.startswith(grant.folder) for name in target.folders)
             if grant.on in things and inside:

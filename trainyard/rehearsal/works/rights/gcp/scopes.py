@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from trainyard.recorded.node_groups import GKE_NODE_POOL
-from trainyard.recorded.types import GKE_CLUSTER
+from trainyard.recorded.types import GCP_SERVICE, GKE_CLUSTER
 from trainyard.rehearsal.context import Stack, View
 
 _PREFIX: Final = "https://www.googleapis.com/auth/"
@@ -21,7 +21,6 @@ _NEEDED: Final = (
                                "storage-ro", "storage-rw", "storage-full"})),
 )  # fmt: skip
 """What a node does, and any of the scopes, by URL or by the name of the command line, that let it."""
-_SERVICE: Final = "gcp:projects/service:Service"
 _STREAMING: Final = "containerfilesystem.googleapis.com"
 _APIS: Final = {
     "gcp:artifactregistry/": "artifactregistry", "gcp:billing/budget": "billingbudgets",
@@ -38,7 +37,7 @@ _MANAGED: Final = frozenset({"container.googleapis.com", "compute.googleapis.com
 
 def check(stack: Stack) -> None:
     """Every pool, and the nodes that a cluster itself has."""
-    services = {view.text("service") for view in stack.of_type(_SERVICE)}
+    services = {view.text("service") for view in stack.of_type(GCP_SERVICE)}
     if None not in services and services & _MANAGED:
         _apis(stack, services)
     for view in [*stack.of_type(GKE_NODE_POOL), *stack.of_type(GKE_CLUSTER)]:

@@ -35,7 +35,11 @@ def asked(container: Mapping[str, Any]) -> Iterator[Asked]:
     except ValueError:
         return
     if isinstance(configuration, dict):
-        yield from dict.fromkeys(_ASK[found[1]](configuration))
+        try:
+            asked_for = [one for one in _ASK[found[1]](configuration) if all(isinstance(part, str) for part in one)]
+        except (AttributeError, KeyError, TypeError):  # none of ours: the keeper ends on it, and asks for nothing
+            return
+        yield from dict.fromkeys(asked_for)
 
 
 def _flavors(configuration: Mapping[str, Any]) -> Iterator[Asked]:

@@ -6,13 +6,18 @@ from collections.abc import Iterator
 from typing import Final
 
 from trainyard.recorded.read import as_number, mappings_at, value_at
-from trainyard.recorded.types import RBAC_CLUSTER_ROLE_BINDING, RBAC_ROLE_BINDING
+from trainyard.recorded.types import (
+    MUTATING_WEBHOOKS,
+    RBAC_CLUSTER_ROLE_BINDING,
+    RBAC_ROLE_BINDING,
+    VALIDATING_WEBHOOKS,
+)
 from trainyard.rehearsal.works.flows.needs.kubernetes.pods import behind
 from trainyard.rehearsal.works.flows.needs.scene import Actor, Scene, services_of
 
 _WEBHOOKS: Final = (
-    "kubernetes:admissionregistration.k8s.io/v1:ValidatingWebhookConfiguration",
-    "kubernetes:admissionregistration.k8s.io/v1:MutatingWebhookConfiguration",
+    VALIDATING_WEBHOOKS,
+    MUTATING_WEBHOOKS,
 )
 _API_SERVICE: Final = "kubernetes:apiregistration.k8s.io/v1:APIService"
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
-from trainyard.recorded.node_groups import LAUNCH_TEMPLATE
 from trainyard.recorded.read import follow, steps
-from trainyard.recorded.types import ADD_ON, AUTOSCALING_TAG, EKS_CLUSTER, HELM_RELEASE
+from trainyard.recorded.types import ADD_ON, AUTOSCALING_TAG, EKS_CLUSTER, EKS_NODE_GROUP, HELM_RELEASE, LAUNCH_TEMPLATE
 from trainyard.rehearsal.context import View
 from trainyard.rehearsal.works.rights.aws.account import IRSA
 from trainyard.rehearsal.works.rights.aws.callers import Caller
@@ -16,8 +15,6 @@ from trainyard.rehearsal.works.rights.aws.needs.model import Deed
 from trainyard.rehearsal.works.rights.aws.needs.places import Places
 from trainyard.rehearsal.works.rights.aws.needs.services import table
 from trainyard.rehearsal.works.rights.principals import Pod
-
-STORAGE_CLASS: Final = "kubernetes:storage.k8s.io/v1:StorageClass"
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +150,7 @@ def _groups(places: Places, cluster: str) -> Iterator[tuple[str, dict[str, str]]
         for view in places.stack.of_type(AUTOSCALING_TAG)
         if view.text("tag.key")
     }
-    for view in places.stack.of_type("aws:eks/nodeGroup:NodeGroup"):
+    for view in places.stack.of_type(EKS_NODE_GROUP):
         mine = view.text("clusterName") or ""
         name = view.text("nodeGroupName") or view.name
         if cluster and mine != cluster:
@@ -174,13 +171,13 @@ def _groups(places: Places, cluster: str) -> Iterator[tuple[str, dict[str, str]]
 
 def nodes(places: Places) -> tuple[Caller, ...]:
     """The roles of recorded nodes."""
-    names = {name for view in places.stack.of_type("aws:eks/nodeGroup:NodeGroup") if (name := view.text("nodeRoleArn"))}
+    names = {name for view in places.stack.of_type(EKS_NODE_GROUP) if (name := view.text("nodeRoleArn"))}
     return tuple(found[1] for name in sorted(names) if (found := places.role(name)) is not None)
 
 
 def metadata_is_closed(places: Places) -> bool:
     """Whether no pod outside its node's network reaches the role of its node, for sure."""
-    groups = places.stack.of_type("aws:eks/nodeGroup:NodeGroup")
+    groups = places.stack.of_type(EKS_NODE_GROUP)
     templates = [
         view.referred("launchTemplate.id", LAUNCH_TEMPLATE) or view.referred("launchTemplate.name", LAUNCH_TEMPLATE)
         for view in groups

@@ -8,12 +8,11 @@ from __future__ import annotations
 from fnmatch import fnmatchcase
 from typing import Final
 
-from trainyard.recorded.types import BUCKET, EVENT_RULE, FUNCTION
+from trainyard.recorded.types import BUCKET, EVENT_RULE, FUNCTION, FUNCTION_PERMISSION
 from trainyard.rehearsal.context import View, expand
 from trainyard.rehearsal.works.rights.aws.needs.places import Places
 from trainyard.rehearsal.works.rights.aws.recorded_policies import arn_of, names_of
 
-_PERMISSION: Final = "aws:lambda/permission:Permission"
 _CALLS: Final = {
     "aws:cloudwatch/eventTarget:EventTarget": ("arn", "events.amazonaws.com"),
     "aws:s3/bucketNotification:BucketNotification": ("lambdaFunctions[].lambdaFunctionArn", "s3.amazonaws.com"),
@@ -29,7 +28,7 @@ def check(places: Places) -> None:
     functions = {view.resource.urn: view for view in places.stack.of_type(FUNCTION) if not view.resource.read}
     by_name = {name: urn for urn, view in functions.items() for name in names_of(view.resource)}
     permissions: dict[str, list[View]] = {}
-    for permission in places.stack.of_type(_PERMISSION):
+    for permission in places.stack.of_type(FUNCTION_PERMISSION):
         if permission.is_unknown("function"):
             return  # it may be of any
         function = permission.referred("function", FUNCTION)

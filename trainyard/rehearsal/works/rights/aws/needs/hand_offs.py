@@ -11,13 +11,13 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from trainyard.recorded.types import DATASYNC_TASK
 from trainyard.rehearsal.context import View, listed
 from trainyard.rehearsal.refusals.aws.conveyors import PIPE, PIPELINE
 from trainyard.rehearsal.works.rights.aws.needs.flows_of_data import arn_in, need
 from trainyard.rehearsal.works.rights.aws.needs.model import Deed, Need
 from trainyard.rehearsal.works.rights.aws.needs.places import Places
 
-_PROJECT: Final = "aws:codebuild/project:Project"
 _PLACE: Final = "aws:datasync/s3Location:S3Location"
 _READ: Final = {
     "kinesis": ("DescribeStream", "GetRecords", "GetShardIterator"),
@@ -53,7 +53,7 @@ def needs(places: Places) -> Iterator[Need]:
 
 def _is_written(places: Places, place: View) -> bool:
     arn = place.resource.outputs.get("arn")
-    return any(task.text("destinationLocationArn") == arn for task in places.stack.of_type("aws:datasync/task:Task"))
+    return any(task.text("destinationLocationArn") == arn for task in places.stack.of_type(DATASYNC_TASK))
 
 
 def _service(arn: str) -> str:

@@ -10,21 +10,29 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from trainyard.recorded.node_groups import LAUNCH_TEMPLATE
 from trainyard.recorded.policy_documents import statements
 from trainyard.recorded.read import UnreadableInput, known_texts
-from trainyard.recorded.types import DATA_REPOSITORY_ASSOCIATION, EKS_CLUSTER, KEY, LOG_GROUP, LUSTRE
+from trainyard.recorded.types import (
+    AUTOSCALING_GROUP,
+    DATA_REPOSITORY_ASSOCIATION,
+    EKS_CLUSTER,
+    EKS_NODE_GROUP,
+    KEY,
+    LAUNCH_TEMPLATE,
+    LOG_GROUP,
+    LUSTRE,
+    STORAGE_CLASS,
+)
 from trainyard.rehearsal.context import View
 from trainyard.rehearsal.works.rights.aws.callers import Caller, principal, service
 from trainyard.rehearsal.works.rights.aws.needs.bindings import Bindings
-from trainyard.rehearsal.works.rights.aws.needs.controllers import STORAGE_CLASS
 from trainyard.rehearsal.works.rights.aws.needs.model import Context, Deed, Need, refused
 from trainyard.rehearsal.works.rights.aws.needs.objects import listing, reading, writing
 from trainyard.rehearsal.works.rights.aws.needs.places import Places
 from trainyard.rehearsal.works.rights.aws.needs.services import words
 from trainyard.rehearsal.works.rights.aws.recorded_policies import arn_of
 
-_SCALED: Final = ("aws:eks/nodeGroup:NodeGroup", "aws:autoscaling/group:Group")
+_SCALED: Final = (EKS_NODE_GROUP, AUTOSCALING_GROUP)
 """Types whose `launchTemplate` starts instances for them."""
 
 _OBJECT: Final = "object"

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from trainyard.recorded.types import ROLE
+from trainyard.recorded.types import EC2_INSTANCE, INSTANCE_PROFILE, ROLE
 from trainyard.rehearsal.context import View, listed
 from trainyard.rehearsal.works.rights.aws.callers import Caller
 from trainyard.rehearsal.works.rights.aws.needs.bindings import Bindings
@@ -24,8 +24,6 @@ _CONFIGS: Final = {"kube-prometheus-stack": "values.alertmanager.config", "alert
 _TOPIC: Final = re.compile(r"arn:aws[\w-]*:sns:(?P<region>[a-z0-9-]+):\d{12}:(?P<name>[\w.-]+)")
 _OWN_CREDENTIALS: Final = ("access_key", "secret_key", "profile", "role_arn")
 
-_INSTANCE: Final = "aws:ec2/instance:Instance"
-_PROFILE: Final = "aws:iam/instanceProfile:InstanceProfile"
 _SESSIONS: Final = (
     "ssm:UpdateInstanceInformation", "ssmmessages:CreateControlChannel", "ssmmessages:CreateDataChannel",
     "ssmmessages:OpenControlChannel", "ssmmessages:OpenDataChannel",
@@ -94,8 +92,8 @@ def _publishing(places: Places, topic: str) -> Iterator[Deed]:
 
 def _sessions(places: Places) -> Iterator[Need]:
     """An instance whose role is given something of Session Manager is meant to be reached by it."""
-    for view in places.stack.of_type(_INSTANCE):
-        profile = view.referred("iamInstanceProfile", _PROFILE)
+    for view in places.stack.of_type(EC2_INSTANCE):
+        profile = view.referred("iamInstanceProfile", INSTANCE_PROFILE)
         role = profile.referred("role", ROLE) if profile is not None else None
         found = places.role(role.text("name") or role.name) if role is not None else None
         if role is None or found is None or not _is_meant(places, role):

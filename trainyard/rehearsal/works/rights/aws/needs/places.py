@@ -9,14 +9,14 @@ from typing import Any, Final
 
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.read import UnreadableInput, follow, steps, value_at
-from trainyard.recorded.types import BUCKET, BUCKET_ENCRYPTION, EVENT_RULE, KEY, ROLE, SNS_TOPIC
+from trainyard.recorded.types import BUCKET, BUCKET_ENCRYPTION, EVENT_RULE, KEY, KEY_ALIAS, QUEUE, ROLE, SNS_TOPIC
 from trainyard.rehearsal.context import Stack, View, expand
 from trainyard.rehearsal.works.rights.aws.account import Account
 from trainyard.rehearsal.works.rights.aws.callers import Caller
 from trainyard.rehearsal.works.rights.aws.recorded_policies import GUARDED, arn_of, names_of
 
 _BRACES: Final = re.compile(r"\{(?P<path>[\w.\[\]]+)(?P<optional>[-/]?)\}")
-_MESSAGES: Final = (SNS_TOPIC, "aws:sqs/queue:Queue")
+_MESSAGES: Final = (SNS_TOPIC, QUEUE)
 _KEY_OF_MESSAGES: Final = "kmsMasterKeyId"
 """The input by which a topic or a queue names its key."""
 
@@ -116,7 +116,7 @@ class Places:
             for name in (arn_of(key), *names_of(key)):
                 if name:
                     found.setdefault(name, key)
-        for alias in self.stack.resources.of("aws:kms/alias:Alias"):
+        for alias in self.stack.resources.of(KEY_ALIAS):
             for key in self.stack.resources.referred(alias, "targetKeyId", KEY):
                 for name in (arn_of(alias), *names_of(alias)):
                     if name:

@@ -4,15 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from trainyard.recorded.types import STORAGE_CLASS
 from trainyard.rehearsal.works.rights.aws.callers import Caller
 from trainyard.rehearsal.works.rights.aws.needs.bindings import Bindings
-from trainyard.rehearsal.works.rights.aws.needs.controllers import (
-    STORAGE_CLASS,
-    Controller,
-    deeds,
-    metadata_is_closed,
-    nodes,
-)
+from trainyard.rehearsal.works.rights.aws.needs.controllers import Controller, deeds, metadata_is_closed, nodes
 from trainyard.rehearsal.works.rights.aws.needs.model import Need
 from trainyard.rehearsal.works.rights.aws.needs.places import Places
 

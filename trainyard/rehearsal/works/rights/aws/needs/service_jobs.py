@@ -14,27 +14,30 @@ from collections.abc import Iterator
 from typing import Final
 
 from trainyard.recorded.model import RecordedResource
+from trainyard.recorded.read import follow
 from trainyard.recorded.types import (
     BACKUP_SELECTION,
     BATCH_DEFINITION,
     BATCH_ENVIRONMENT,
+    BUILD_PROJECT,
     EVENT_TARGET,
     FUNCTION,
     INSTANCE_PROFILE,
     ROLE_POLICY,
     ROLE_POLICY_ATTACHMENT,
+    SCHEDULE,
+    SECRET_ROTATION,
     SECRETS_MANAGER_SECRET,
 )
-from trainyard.rehearsal.context import View
+from trainyard.rehearsal.context import View, listed
+from trainyard.rehearsal.refusals.aws.texts import read
 from trainyard.rehearsal.works.rights.aws.callers import service
 from trainyard.rehearsal.works.rights.aws.needs.model import Deed, Need, refused
 from trainyard.rehearsal.works.rights.aws.needs.places import Places
 from trainyard.rehearsal.works.rights.aws.needs.services import words
+from trainyard.rehearsal.works.rights.aws.patterns import names_action
 from trainyard.rehearsal.works.rights.aws.recorded_policies import arn_of
 
-_ROTATION: Final = "aws:secretsmanager/secretRotation:SecretRotation"
-_PROJECT: Final = "aws:codebuild/project:Project"
-_SCHEDULE: Final = "aws:scheduler/schedule:Schedule"
 _TURNED_BY: Final = tuple(
     f"secretsmanager:{action}"
     for action in ("DescribeSecret", "GetSecretValue", "PutSecretValue", "UpdateSecretVersionStage")
@@ -56,13 +59,13 @@ _RESTORES: Final = frozenset({"AWSBackupServiceRolePolicyForRestores", "AWSBacku
 
 def needs(places: Places) -> Iterator[Need]:
     """Needs of rotations and schedules; a plan that may only restore is told at once."""
-    for rotation in places.stack.of_type(_ROTATION):
+    for rotation in places.stack.of_type(SECRET_ROTATION):
         yield from _turned(places, rotation)
-    for schedule in places.stack.of_type(_SCHEDULE):
+    for schedule in places.stack.of_type(SCHEDULE):
         yield from _called(places, schedule, "target.roleArn", schedule.text("target.arn"))
     for target in places.stack.of_type(EVENT_TARGET):
         yield from _called(places, target, "roleArn", target.text("arn"))
-    for project in places.stack.of_type(_PROJECT):
+    for project in places.stack.of_type(BUILD_PROJECT):
         yield from _built(places, project)
     for environment in places.stack.of_type(BATCH_ENVIRONMENT):
         yield from _joined(places, environment)
@@ -168,7 +171,6 @@ def _taken(places: Places, definition: View) -> None:
 
 def _has_some(places: Places, role: RecordedResource, action: str) -> bool:
     """Whether some policy of a role names an action, or may."""
-    own, _, name = action.lower().partition(":")
     stack = places.stack
     own_role = stack.view_of(role)
     if _attached(places, role.urn) or own_role.has("managedPolicyArns") or own_role.blurred("inlinePolicies"):
@@ -176,12 +178,25 @@ def _has_some(places: Places, role: RecordedResource, action: str) -> bool:
     inline = [view for view in stack.of_type(ROLE_POLICY) if _is_of(view, role.urn)]
     texts = [view.text("policy") for view in inline]
     texts += [own_role.text(f"{path}.policy") for path, _ in own_role.items("inlinePolicies")]
-    if not texts or None in texts:
+    if not texts:
         return True
-    said = " ".join(str(text) for text in texts).lower()
-    named = re.findall(rf"\"({own}:[a-z0-9*?]+|\*|\*:\*)\"", said)
-    return any(re.fullmatch(one.partition(":")[2].replace("*", ".*").replace("?", "."), name) or one == "*"
-               for one in named)  # fmt: skip
+    return any(_may_name(text, action) for text in texts)
+
+
+def _may_name(text: str | None, action: str) -> bool:
+    """Whether a policy has a statement that allows an action of something, or may have one; none that denies does."""
+    statements = follow(read(text), "Statement")
+    if text is None or statements is None:
+        return True
+    for one in statements if isinstance(statements, list) else [statements]:
+        if not isinstance(one, dict):
+            return True
+        named = one.get("Action")
+        if one.get("Effect") != "Allow":
+            continue
+        if named is None or any(names_action(str(each), action) for each in listed(named) or [named]):
+            return True  # all but some is told where it is evaluated
+    return False
 
 
 def _is_of(view: View, role: str) -> bool:

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from trainyard.recorded.types import SAGEMAKER_MODEL_GROUP
 from trainyard.rehearsal.context import View
 from trainyard.rehearsal.works.managed.aws.editors import DOMAIN
 from trainyard.rehearsal.works.managed.aws.jobs import Job, jobs
@@ -29,7 +30,6 @@ _IMAGE: Final = re.compile(
 _SAGEMAKER: Final = "sagemaker.amazonaws.com"
 _EDITORS: Final = {"jupyterLabAppSettings": "JupyterLab", "codeEditorAppSettings": "CodeEditor"}
 _SETTINGS: Final = "defaultUserSettings"
-_GROUP: Final = "aws:sagemaker/modelPackageGroup:ModelPackageGroup"
 
 
 def needs(places: Places) -> Iterator[Need]:
@@ -122,7 +122,7 @@ def _tracking(places: Places, app: View) -> Iterator[Need]:
         listing(place[0], name.rpartition("/")[0]),
     )
     yield Need(app, "artifactStoreUri", "rights-role-lacks", (caller,), by, "keep files of runs", deeds)
-    groups = [arn_of(one) for one in places.stack.resources.of(_GROUP)]
+    groups = [arn_of(one) for one in places.stack.resources.of(SAGEMAKER_MODEL_GROUP)]
     if app.text("modelRegistrationMode") == "AutoModelRegistrationEnabled" and groups and groups[0]:
         deeds = tuple(
             Deed(f"sagemaker:{one}", groups[0]) for one in ("CreateModelPackageGroup", "DescribeModelPackageGroup")

@@ -26,30 +26,32 @@ from typing import Final
 
 from trainyard.recorded.model import RecordedResource, has_unknown
 from trainyard.recorded.types import (
+    GCP_BUCKET_NOTIFICATION,
+    GCP_DATA_TRANSFER,
     GCP_DATABASE_USER,
+    GCP_DATASET,
+    GCP_EVENT_TRIGGER,
+    GCP_FUNCTION,
     GCP_LOG_SINK,
+    GCP_NOTIFICATION_CHANNEL,
     GCP_RUN_JOB,
     GCP_RUN_SERVICE,
+    GCP_SCHEDULE,
     GCP_SECRET,
+    GCP_SUBSCRIPTION,
     GCP_TOPIC,
+    GCP_TRANSFER_JOB,
 )
 from trainyard.rehearsal.context import Stack, View, expand
-from trainyard.rehearsal.works.rights.gcp.grants import DATASET, REGIONAL_SECRET, SUBSCRIPTION
+from trainyard.rehearsal.works.rights.gcp.grants import REGIONAL_SECRET
 from trainyard.rehearsal.works.rights.gcp.members import Caller
 from trainyard.rehearsal.works.rights.gcp.needs.keys import agents
 from trainyard.rehearsal.works.rights.gcp.needs.model import Deed, Need
 from trainyard.rehearsal.works.rights.gcp.project import Project, full_name, object_name
 
 RULE: Final = "rights-delivery"
-SCHEDULE: Final = "gcp:cloudscheduler/job:Job"
-_NOTIFICATION: Final = "gcp:storage/notification:Notification"
-_CHANNEL: Final = "gcp:monitoring/notificationChannel:NotificationChannel"
-_TRIGGER: Final = "gcp:eventarc/trigger:Trigger"
-_FUNCTION: Final = "gcp:cloudfunctionsv2/function:Function"
 _ON_SERVICES: Final = ("gcp:cloudrunv2/serviceIam", "gcp:cloudrun/iam", "gcp:cloudfunctionsv2/functionIam")
 """How the types begin that give rights to a service, or to the function that it is."""
-_TRANSFER: Final = "gcp:storage/transferJob:TransferJob"
-_QUERY: Final = "gcp:bigquery/dataTransferConfig:DataTransferConfig"
 _PUBLISH: Final = "pubsub.topics.publish"
 _WRITE_ROWS: Final = "bigquery.tables.updateData"
 _OWN: Final = "projects/own"
@@ -67,7 +69,7 @@ def needs(stack: Stack, project: Project) -> Iterator[Need]:
     yield from _awoken(stack, project)
     yield from _copies(stack, project)
     yield from _logins(stack, project)
-    for view in stack.of_type(SCHEDULE):
+    for view in stack.of_type(GCP_SCHEDULE):
         uri = view.text("httpTarget.uri") or ""
         token = view.text("httpTarget.oidcToken.serviceAccountEmail")
         yield from _called(stack, project, view, "httpTarget", uri, token)
@@ -102,7 +104,7 @@ def _publish(view: View, path: str, who: tuple[Caller, ...], words: str, purpose
 
 def _subscriptions(stack: Stack, project: Project) -> Iterator[Need]:
     words, callers = agents(stack, "pubsub", "Pub/Sub")
-    for view in stack.of_type(SUBSCRIPTION):
+    for view in stack.of_type(GCP_SUBSCRIPTION):
         dead = _topic(stack, view, path := "deadLetterPolicy.deadLetterTopic")
         if dead is not None:
             yield _publish(view, path, callers, words, "lay aside what fails", str(dead.id))
@@ -113,7 +115,7 @@ def _subscriptions(stack: Stack, project: Project) -> Iterator[Need]:
         own = view.text("bigqueryConfig.serviceAccountEmail")
         who = (words, callers) if own is None else _as(project, own)
         if table is not None and who is not None and not view.is_unknown("bigqueryConfig.serviceAccountEmail"):
-            for dataset in stack.resources.of(DATASET):
+            for dataset in stack.resources.of(GCP_DATASET):
                 if dataset.inputs.get("datasetId") == table.replace(":", ".").split(".")[-2:][0]:
                     yield _rows(stack, view, "bigqueryConfig.table", who, "write messages into the table", dataset)
         bucket = project.bucket(view.text("cloudStorageConfig.bucket") or "")
@@ -186,8 +188,8 @@ def _run(stack: Stack, project: Project, view: View, uri: str) -> Iterator[Need]
 def _announcements(stack: Stack) -> Iterator[Need]:
     """Who tells of things by a topic: buckets, alerts, secrets."""
     for type_, path, service, called, purpose in (
-        (_NOTIFICATION, "topic", "storage", "Cloud Storage", "announce what lands in the bucket"),
-        (_CHANNEL, "labels.topic", "monitoring", "Cloud Monitoring", "tell of alerts"),
+        (GCP_BUCKET_NOTIFICATION, "topic", "storage", "Cloud Storage", "announce what lands in the bucket"),
+        (GCP_NOTIFICATION_CHANNEL, "labels.topic", "monitoring", "Cloud Monitoring", "tell of alerts"),
         (GCP_SECRET, "topics[].name", "secretmanager", "Secret Manager", "tell of the secret"),
         (REGIONAL_SECRET, "topics[].name", "secretmanager", "Secret Manager", "tell of the secret"),
     ):
@@ -214,7 +216,7 @@ def _sinks(stack: Stack, project: Project) -> Iterator[Need]:
                 if topic.id == rest:
                     yield _publish(view, path, callers, words, "publish what it is to keep", rest)
         elif host == "bigquery.googleapis.com":
-            for dataset in stack.resources.of(DATASET):
+            for dataset in stack.resources.of(GCP_DATASET):
                 if dataset.id == rest:
                     yield _rows(stack, view, path, (words, callers), "write what it is to keep", dataset)
         elif host == "storage.googleapis.com" and (bucket := project.bucket(rest)) is not None:
@@ -225,7 +227,7 @@ def _sinks(stack: Stack, project: Project) -> Iterator[Need]:
 
 def _events(stack: Stack, project: Project) -> Iterator[Need]:
     """Triggers of Eventarc: who receives, who calls, and who publishes."""
-    for view in stack.of_type(_TRIGGER):
+    for view in stack.of_type(GCP_EVENT_TRIGGER):
         kinds = [
             str(criterion.get("value"))
             for _, criterion in view.items("matchingCriterias")
@@ -258,7 +260,7 @@ def _may_mean(grant: View, email: str) -> bool:
 def _awoken(stack: Stack, project: Project) -> Iterator[Need]:
     """Functions that events start: the account of the trigger receives them, and calls the service that the function
     is ("Eventarc triggers", "Roles and permissions for Cloud Run functions")."""
-    for view in stack.of_type(_FUNCTION):
+    for view in stack.of_type(GCP_FUNCTION):
         path, kind = "eventTrigger.serviceAccountEmail", view.text("eventTrigger.eventType") or ""
         email = view.text(path) or ""
         who = _as(project, email)
@@ -280,7 +282,7 @@ def _awoken(stack: Stack, project: Project) -> Iterator[Need]:
 def _copies(stack: Stack, project: Project) -> Iterator[Need]:
     """Jobs of Storage Transfer, and queries that come by themselves."""
     words, callers = agents(stack, "storagetransfer", "Storage Transfer")
-    for view in stack.of_type(_TRANSFER):
+    for view in stack.of_type(GCP_TRANSFER_JOB):
         if view.text("serviceAccount") is not None or view.is_unknown("serviceAccount"):
             continue
         for end, permission, role, purpose in (
@@ -299,14 +301,14 @@ def _copies(stack: Stack, project: Project) -> Iterator[Need]:
                     f"a BucketIAMMember of the bucket that gives it roles/{role}, and one that lets it get the bucket"
                 )
                 yield Need(view, path, RULE, callers, words, purpose, deeds, hint)
-    for view in stack.of_type(_QUERY):
+    for view in stack.of_type(GCP_DATA_TRANSFER):
         who = _as(project, view.text("serviceAccountName") or "")
         if who is None or view.text("dataSourceId") != "scheduled_query":
             continue
         hint = "an IAMMember with roles/bigquery.jobUser"
         asked = (Deed("bigquery.jobs.create", _OWN),)
         yield Need(view, "serviceAccountName", RULE, who[1], who[0], "run queries", asked, hint)
-        dataset = _thing(stack, view, "destinationDatasetId", DATASET)
+        dataset = _thing(stack, view, "destinationDatasetId", GCP_DATASET)
         if dataset is not None:
             yield _rows(stack, view, "destinationDatasetId", who, "write the result", dataset)
 

@@ -17,18 +17,21 @@ from trainyard.recorded.types import (
     GCP_BACKUP_VAULT,
     GCP_BUCKET,
     GCP_CRYPTO_KEY,
+    GCP_DATASET,
     GCP_EDITOR_TEMPLATE,
+    GCP_IMAGE_REPOSITORY,
     GCP_LOG_BUCKET,
     GCP_RUN_JOB,
     GCP_RUN_SERVICE,
     GCP_SECRET,
+    GCP_SERVICE_IDENTITY,
     GCP_TENSORBOARD,
     GCP_TOPIC,
     GKE_CLUSTER,
     STORAGE_CLASS,
 )
 from trainyard.rehearsal.context import Stack, View, expand
-from trainyard.rehearsal.works.rights.gcp.grants import DATASET, REGIONAL_SECRET, REPOSITORY
+from trainyard.rehearsal.works.rights.gcp.grants import REGIONAL_SECRET
 from trainyard.rehearsal.works.rights.gcp.members import Caller
 from trainyard.rehearsal.works.rights.gcp.needs.model import Deed, Need
 
@@ -69,7 +72,7 @@ _ENCRYPTED: Final[tuple[tuple[str, str, str, str], ...]] = (
         "keep the secret",
     ),
     (REGIONAL_SECRET, "customerManagedEncryption.kmsKeyName", "secretmanager", "keep the secret"),
-    (REPOSITORY, "kmsKeyName", "artifactregistry", "keep images"),
+    (GCP_IMAGE_REPOSITORY, "kmsKeyName", "artifactregistry", "keep images"),
     (GCP_TOPIC, "kmsKeyName", "pubsub", "keep messages"),
     ("gcp:filestore/instance:Instance", "kmsKeyName", "file", "make the file system"),
     ("gcp:lustre/instance:Instance", "kmsKey", "lustre", "make the file system"),
@@ -82,7 +85,7 @@ _ENCRYPTED: Final[tuple[tuple[str, str, str, str], ...]] = (
     (GCP_RUN_SERVICE, "template.encryptionKey", "run", "start instances, whose image is encrypted"),
     (GCP_RUN_JOB, "template.template.encryptionKey", "run", "start the job, whose image is encrypted"),
     ("gcp:dataform/config:Config", "defaultKmsKeyName", "dataform", "keep notebooks"),
-    (DATASET, "defaultEncryptionConfiguration.kmsKeyName", "bigquery", "keep tables"),
+    (GCP_DATASET, "defaultEncryptionConfiguration.kmsKeyName", "bigquery", "keep tables"),
     ("gcp:bigquery/table:Table", "encryptionConfiguration.kmsKeyName", "bigquery", "keep the table"),
     ("gcp:compute/disk:Disk", "diskEncryptionKey.kmsKeySelfLink", "compute", "make the disk"),
     ("gcp:compute/regionDisk:RegionDisk", "diskEncryptionKey.kmsKeySelfLink", "compute", "make the disk"),
@@ -108,7 +111,6 @@ _NAMED: Final[Mapping[str, tuple[str, ...]]] = {
     "kmsKeySelfLink": ("kmsKeyServiceAccount", "diskEncryptionServiceAccount"),
 }
 """Inputs that name a key, and those beside them that name the account to use it as."""
-_IDENTITY: Final = "gcp:projects/serviceIdentity:ServiceIdentity"
 _USES: Final = ("cloudkms.cryptoKeyVersions.useToEncrypt", "cloudkms.cryptoKeyVersions.useToDecrypt")
 ROLE: Final = "roles/cloudkms.cryptoKeyEncrypterDecrypter"
 
@@ -161,7 +163,7 @@ def agents(stack: Stack, service: str, called: str = "") -> tuple[str, tuple[Cal
     words = f"the account of {called or service} itself (…@{domain})"
     emails = [
         identity.resource.outputs.get("email")
-        for identity in stack.of_type(_IDENTITY)
+        for identity in stack.of_type(GCP_SERVICE_IDENTITY)
         if identity.text("service") == f"{service}.googleapis.com"
     ]
     by_address = [Caller(words, account=email) for email in emails if isinstance(email, str)]

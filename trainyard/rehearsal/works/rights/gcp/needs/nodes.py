@@ -11,8 +11,9 @@ from typing import Final
 
 from trainyard.recorded.node_groups import GKE_NODE_POOL
 from trainyard.recorded.read import value_at
+from trainyard.recorded.types import GCP_IMAGE_REPOSITORY
 from trainyard.rehearsal.context import Stack
-from trainyard.rehearsal.works.rights.gcp.grants import REPOSITORY, short
+from trainyard.rehearsal.works.rights.gcp.grants import short
 from trainyard.rehearsal.works.rights.gcp.members import Caller
 from trainyard.rehearsal.works.rights.gcp.needs.model import Deed, Need
 from trainyard.rehearsal.works.rights.gcp.project import Project
@@ -47,4 +48,4 @@ def _repositories(stack: Stack, made: Sequence[Workload]) -> list[str]:
     """Ids of recorded repositories that some pod's image is in."""
     images = [str(value_at(one, "image", default="", unknown="")) for work in made for _, one in work.containers()]
     named = {found["repository"] for image in images if (found := _IMAGE.match(image))}
-    return [str(one.id) for one in stack.resources.of(REPOSITORY) if not one.read and short(one) in named]
+    return [str(one.id) for one in stack.resources.of(GCP_IMAGE_REPOSITORY) if not one.read and short(one) in named]

@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from typing import Final
-from urllib.parse import urlsplit
 
 from trainyard.conventions.gcp import IAP_ACCOUNT, IAP_AUDIENCE
+from trainyard.recorded.read import split_url
 from trainyard.recorded.types import GCP_ACCOUNT, GCP_RUN_JOB, GCP_RUN_SERVICE, GCP_SECRET
 from trainyard.rehearsal.context import Stack, View, expand
 from trainyard.rehearsal.works.managed.gcp.jobs import Job, jobs
@@ -138,7 +138,8 @@ def _signs(stack: Stack, job: Job, project: Project) -> Iterator[Need]:
         "a serviceaccount.IAMMember of that account with a role that has iam.serviceAccounts.signJwt",
     )
     known = str(client.resource.outputs.get("email"))
-    host = urlsplit(told.get(IAP_AUDIENCE, "")).hostname or ""
+    audience = split_url(told.get(IAP_AUDIENCE, ""))
+    host = (audience.hostname if audience is not None else None) or ""
     for view in stack.of_type(GCP_RUN_SERVICE):
         if view.flag("iapEnabled") and isinstance(view.resource.id, str) and _is_at(view, host):
             yield Need(
