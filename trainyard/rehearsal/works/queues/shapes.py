@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from trainyard.conventions import GPU_RESOURCE
+from trainyard.conventions import ACCELERATORS, GPU_RESOURCE
+from trainyard.rehearsal.works.placement.kubernetes.said import amount_text
 from trainyard.rehearsal.works.queues.kubernetes.model import (
-    Admitted,
     ClusterQueue,
     FlavorResource,
     LocalQueue,
+    Pending,
     PodSet,
     Verdict,
     Workload,
@@ -108,14 +109,19 @@ def _back(room: Room, queue: ClusterQueue, key: FlavorResource) -> str:
     if local is None or not borrowers or node.kept(key) >= node.owns(key):
         return "lends nothing"
     borrower, name = borrowers[0]
-    room.cluster.admit(_asks(room, borrower, flavor, free[name], 1, resource))
+    lent = _asks(room, borrower, flavor, free[name], 1, resource)
+    room.cluster.admit(lent)
     owned = queue.quotas[key].nominal
-    verdict = room.cluster.admit(_asks(room, local, flavor, owned, 1, resource))
+    own = _asks(room, local, flavor, owned, 1, resource)
+    verdict = room.cluster.admit(own)
+    has_quota, gave_way = own.name in room.cluster.running, lent.name not in room.cluster.running
     for running in tuple(room.cluster.running):
         room.cluster.finish(running)
-    if not isinstance(verdict, Admitted):
+    if not has_quota:
         return "nothing until it is free"
-    return f"{owned:g} at once" if verdict.preempted else "lends nothing"
+    if not gave_way:
+        return "lends nothing"
+    return f"{owned:g} at once" + (f", then {verdict.reason}" if isinstance(verdict, Pending) else "")
 
 
 def _local_of(room: Room, queue: ClusterQueue) -> LocalQueue | None:
@@ -143,8 +149,7 @@ def _asks(
 def _pods(workload: Workload) -> str:
     told = []
     for pod_set in workload.pod_sets:
-        gpus = pod_set.requests.get(GPU_RESOURCE)
-        amounts = [f"{gpus:g} {GPU_RESOURCE}"] if gpus else []
-        amounts = amounts or [f"{amount:g} {name}" for name, amount in pod_set.requests.items()]
+        counted = {name: pod_set.requests[name] for name in ACCELERATORS if pod_set.requests.get(name)}
+        amounts = [f"{amount_text(name, amount)} {name}" for name, amount in (counted or pod_set.requests).items()]
         told.append(f"{pod_set.count} x {', '.join(amounts) or 'nothing'}")
     return "; ".join(told)
