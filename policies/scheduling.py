@@ -21,8 +21,8 @@ from trainyard.recorded.node_groups import (
     node_group,
     targets_reservation,
 )
-from trainyard.recorded.queues import CLUSTER_QUEUE, COHORT, PRIORITY_CLASS, RESOURCE_FLAVOR, gpu_quotas
 from trainyard.recorded.node_labels import have_labels
+from trainyard.recorded.queues import CLUSTER_QUEUE, COHORT, PRIORITY_CLASS, RESOURCE_FLAVOR, gpu_quotas
 from trainyard.recorded.read import is_set, mapping_at, number_at, value_at
 from trainyard.recorded.resources import Resources
 
