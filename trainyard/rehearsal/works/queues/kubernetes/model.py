@@ -123,7 +123,7 @@ class Retry:
     @property
     def holds_seconds(self) -> float:
         """How long the pauses are in all: a workload keeps its quota through each, and is given up after the last."""
-        return sum(min(self.base_seconds * 2**again, self.most_seconds) for again in range(self.limit))
+        return sum(min(self.base_seconds * (1 << again), self.most_seconds) for again in range(self.limit))
 
 
 @dataclass(frozen=True, slots=True)
