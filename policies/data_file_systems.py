@@ -10,7 +10,7 @@ from pulumi_policy import Severity
 
 from trainyard.policies.access import everybody
 from trainyard.policies.rules import Config, StackViolation, stack_rule
-from trainyard.recorded.policy_documents import statements
+from trainyard.recorded.policy_documents import granting, statements
 from trainyard.recorded.read import as_number, is_set, list_at, mapping_at, texts_at, value_at
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import (
@@ -143,7 +143,7 @@ def _wants_a_point(found: list[Any]) -> bool:
 
 def _past_the_points(resources: Resources) -> Iterator[bool]:
     """Whether a role's policy allows a mount and names no access point."""
-    for policy in resources.of(ROLE_POLICY, IAM_POLICY):
+    for policy in (*resources.of(ROLE_POLICY), *granting(resources)):
         for each in statements(policy.inputs, "policy"):
             mounts = any(str(action).lower() in _CLIENT[:-1] for action in list_at(each, "Action"))
             yield value_at(each, "Effect") == "Allow" and mounts and not _asks(each, _ACCESS_POINT)

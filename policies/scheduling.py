@@ -21,6 +21,7 @@ from trainyard.recorded.node_groups import (
     node_group,
     targets_reservation,
 )
+from trainyard.recorded.node_labels import have_labels
 from trainyard.recorded.queues import CLUSTER_QUEUE, COHORT, PRIORITY_CLASS, RESOURCE_FLAVOR, gpu_quotas
 from trainyard.recorded.read import is_set, mapping_at, number_at, value_at
 from trainyard.recorded.resources import Resources
@@ -40,7 +41,7 @@ def quota_exceeds_pool(resources: Resources, _: Config) -> Iterator[StackViolati
     held: dict[str, int] = {}
     for flavor in resources.of(RESOURCE_FLAVOR):
         labels = mapping_at(flavor.inputs, "spec", "nodeLabels")
-        fitting = [group for group in groups if labels.items() <= group.labels.items()]
+        fitting = [group for group in groups if have_labels(group, labels) is not False]
         held[str(value_at(flavor.inputs, "metadata", "name"))] = sum(group.gpus_offered for group in fitting)
     promised: defaultdict[str, float] = defaultdict(float)
     for queue in resources.of(CLUSTER_QUEUE, COHORT):  # a cohort may have quota of its own

@@ -10,10 +10,11 @@ from pulumi_policy import Severity
 from trainyard.policies import pods
 from trainyard.policies.grants import PROJECT_GRANTS, grants
 from trainyard.policies.privileges import ADMINISTRATIVE
-from trainyard.policies.rules import Config, resource_rule
+from trainyard.policies.rules import Config, StackViolation, resource_rule, stack_rule
 from trainyard.recorded.model import RecordedResource
-from trainyard.recorded.policy_documents import statements
-from trainyard.recorded.read import is_on, is_set, list_at, value_at
+from trainyard.recorded.policy_documents import granting, statements
+from trainyard.recorded.read import UnknownInput, is_on, is_set, list_at, value_at
+from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import (
     ACCESS_KEY,
     AWS_PROVIDER,
@@ -48,26 +49,51 @@ STATIC_KEYS = {AWS_PROVIDER: ("accessKey", "secretKey"), GCP_PROVIDER: ("credent
 KEY_VARIABLES = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "GOOGLE_APPLICATION_CREDENTIALS")
 
 
-@resource_rule(
+_HOLDERS = (
+    ROLE_POLICY,
+    ROLE_POLICY_ATTACHMENT,
+    IAM_POLICY,
+    ROLE,
+    RBAC_ROLE,
+    RBAC_CLUSTER_ROLE,
+    RBAC_ROLE_BINDING,
+    RBAC_CLUSTER_ROLE_BINDING,
+    *PROJECT_GRANTS,
+)
+
+
+@stack_rule(
     "wildcard-admin",
     "No policy makes an administrator by wildcard.",
-    types=(
-        ROLE_POLICY,
-        ROLE_POLICY_ATTACHMENT,
-        IAM_POLICY,
-        ROLE,
-        RBAC_ROLE,
-        RBAC_CLUSTER_ROLE,
-        RBAC_ROLE_BINDING,
-        RBAC_CLUSTER_ROLE_BINDING,
-        *PROJECT_GRANTS,
-    ),
+    types=_HOLDERS,
     severity=Severity.CRITICAL,
     controls=("CIS AWS 3.0.0 1.16", "CIS EKS 1.5.0 4.1.1", "NIST 800-53r5 AC-6", "ISO 27001:2022 A.8.2"),
     fix="Name the actions and the resources that are needed.",
 )
-def wildcard_admin(resource: RecordedResource, _: Config) -> Iterator[str]:
-    """IAM statements, attached policies, Kubernetes roles and bindings, project roles."""
+def wildcard_admin(resources: Resources, _: Config) -> Iterator[StackViolation]:
+    """IAM statements, attached policies, Kubernetes roles and bindings, project roles; a boundary gives nobody a right.
+
+    What is known of the others is told where something of one is not known yet.
+    """
+    may_give = {policy.urn for policy in granting(resources)}
+    unknown: UnknownInput | None = None
+    for resource in resources.of(*_HOLDERS):
+        if resource.type == IAM_POLICY and resource.urn not in may_give:
+            continue
+        try:
+            told = list(_administers(resource))
+        except UnknownInput as found:
+            unknown = unknown or found
+            continue
+        yield from ((resource, one) for one in told)
+    if unknown is not None:
+        try:
+            raise unknown
+        finally:
+            del unknown  # it holds this frame, which would hold it, and all resources
+
+
+def _administers(resource: RecordedResource) -> Iterator[str]:
     props = resource.inputs
     for document in (props, *list_at(props, "inlinePolicies")):
         for statement in statements(document, "policy"):

@@ -11,7 +11,7 @@ from pulumi_policy import Severity
 from trainyard.policies.access import named_accounts, whole_account
 from trainyard.policies.rules import Config, StackViolation, stack_rule
 from trainyard.policies.security_keys import encrypts_bucket
-from trainyard.recorded.policy_documents import statements
+from trainyard.recorded.policy_documents import granting, statements
 from trainyard.recorded.read import list_at, mapping_at, value_at
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import (
@@ -49,7 +49,7 @@ def key_use_not_bound_to_its_bucket(resources: Resources, _: Config) -> Iterator
                 if any(whole_account(who) for _, who in named_accounts(statement)):
                     for message in _through_s3(statement):
                         yield policy, message
-    for policy in resources.of(ROLE_POLICY, IAM_POLICY):
+    for policy in (*resources.of(ROLE_POLICY), *granting(resources)):
         made_of_ours = any(key.urn in policy.property_dependencies.get("policy", ()) for key in keys)
         for statement in statements(policy.inputs, "policy") if keys else ():
             for message in _unbound(statement, made_of_ours=made_of_ours):

@@ -14,7 +14,7 @@ from trainyard.policies.grants import grants, is_agent
 from trainyard.policies.rules import Config, StackViolation, stack_rule
 from trainyard.policies.security_trust import own_accounts
 from trainyard.recorded.model import RecordedResource
-from trainyard.recorded.policy_documents import statements
+from trainyard.recorded.policy_documents import granting, statements
 from trainyard.recorded.read import is_set, list_at, mapping_at, value_at
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import (
@@ -86,7 +86,7 @@ def key_changed_by_the_account(resources: Resources, _: Config) -> Iterator[Stac
                     resource,
                     f"statement {sid} gives {', '.join(beyond) or 'all but some actions'} to whoever IAM lets",
                 )
-    for policy in resources.of(ROLE_POLICY, IAM_POLICY):
+    for policy in (*resources.of(ROLE_POLICY), *granting(resources)):
         for statement in statements(policy.inputs, "policy"):
             if value_at(statement, "Effect") == "Allow" and _gives_grants(statement):
                 sid = value_at(statement, "Sid", default="")

@@ -12,7 +12,7 @@ from trainyard.policies.grants import GRANTS, PROJECT_GRANTS, Grant, grants, is_
 from trainyard.policies.privileges import ADMINISTRATIVE, PRIVILEGED_PERMISSIONS, PRIVILEGED_ROLES, PRIVILEGES
 from trainyard.policies.rules import Config, StackViolation, stack_rule
 from trainyard.recorded.model import RecordedResource
-from trainyard.recorded.policy_documents import statements
+from trainyard.recorded.policy_documents import granting, statements
 from trainyard.recorded.read import UnknownInput, is_set, list_at, mapping_at, texts_at, value_at
 from trainyard.recorded.resources import Resources, refers
 from trainyard.recorded.types import GCP_CUSTOM_ROLES, IAM_POLICY, ROLE, ROLE_POLICY
@@ -51,7 +51,10 @@ def privilege_on_any_resource(resources: Resources, _: Config) -> Iterator[Stack
         **dict.fromkeys((ROLE, ROLE_POLICY, IAM_POLICY), _allowed),
     }
     unknown = None
+    may_give = {policy.urn for policy in granting(resources)}
     for resource in resources.of(*judges):
+        if resource.type == IAM_POLICY and resource.urn not in may_give:
+            continue
         try:
             told = list(judges[resource.type](resource))
         except UnknownInput as found:  # what the others say is told all the same

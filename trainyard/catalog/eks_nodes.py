@@ -42,6 +42,10 @@ USABLE_DISK: Final = Fraction(9, 10)
 """Share of a node's file system that pods can have at most: the kubelet evicts at a tenth free (Kubernetes, "Node-
 pressure Eviction", 2026-11)."""
 
+HUGE_PAGES_OF_EFA: Final = 5128
+"""Huge pages of 2 MiB that the driver of EFA reserves on a node at most (EKS User Guide, "Run machine learning training
+on Amazon EKS with Elastic Fabric Adapter", 2026-11)."""
+
 _SIZES: Final = {"medium": 1, "large": 2, "xlarge": 4}
 _GIB_A_CORE: Final = {"c": 2, "m": 4, "r": 8}
 _REGULAR: Final = re.compile(r"([cmr])([5-9])(a|i|g|ad|id|gd|d|b|flex|i-flex)?\.(medium|large|(\d*)xlarge)")

@@ -6,7 +6,10 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.read import mappings_at, value_at
+from trainyard.recorded.resources import Resources
+from trainyard.recorded.types import IAM_ATTACHMENTS, IAM_POLICY, IAM_USER, ROLE
 
 
 def document(inputs: Any, *path: str | int) -> Mapping[str, Any]:
@@ -28,3 +31,21 @@ def statements(inputs: Any, *path: str | int) -> list[Mapping[str, Any]]:
 def texts_of(value: Any) -> list[str]:
     """The texts of a part of a statement, such as its actions: one text, or a list of them."""
     return [text for text in (value if isinstance(value, list) else [value]) if isinstance(text, str)]
+
+
+def granting(resources: Resources) -> list[RecordedResource]:
+    """The managed policies that may give somebody a right: all but those that are only the boundary of roles or users.
+
+    A boundary allows nothing by itself, however much it lets through (IAM User Guide, "Permissions boundaries for IAM
+    entities", 2026-11).
+    """
+    policies = resources.of(IAM_POLICY)
+    if not policies:
+        return []
+    bounding, attached = set(), set()
+    for holder in resources.of(ROLE, IAM_USER):
+        bounding |= {policy.urn for policy in resources.referred(holder, "permissionsBoundary", IAM_POLICY)}
+        attached |= {policy.urn for policy in resources.referred(holder, "managedPolicyArns", IAM_POLICY)}
+    for attachment in resources.of(*IAM_ATTACHMENTS):
+        attached |= {policy.urn for policy in resources.referred(attachment, "policyArn", IAM_POLICY)}
+    return [policy for policy in policies if policy.urn not in bounding - attached]

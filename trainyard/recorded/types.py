@@ -116,6 +116,13 @@ ROUTE_TABLE_ASSOCIATION: Final = "aws:ec2/routeTableAssociation:RouteTableAssoci
 ROLE: Final = "aws:iam/role:Role"
 ROLE_POLICY: Final = "aws:iam/rolePolicy:RolePolicy"
 ROLE_POLICY_ATTACHMENT: Final = "aws:iam/rolePolicyAttachment:RolePolicyAttachment"
+IAM_ATTACHMENTS: Final = (
+    ROLE_POLICY_ATTACHMENT,
+    IAM_POLICY_ATTACHMENT,
+    "aws:iam/userPolicyAttachment:UserPolicyAttachment",
+    "aws:iam/groupPolicyAttachment:GroupPolicyAttachment",
+)
+"""What gives somebody the rights of a managed policy."""
 SECRET_POLICY: Final = "aws:secretsmanager/secretPolicy:SecretPolicy"  # noqa: S105 (a type)
 SECRETS_MANAGER_SECRET: Final = "aws:secretsmanager/secret:Secret"  # noqa: S105 (a type)
 PLACEMENT_GROUP: Final = "aws:ec2/placementGroup:PlacementGroup"

@@ -29,7 +29,7 @@ def tables(resources: Resources) -> tuple[Table, ...]:
         Table(
             "needed",
             "Flows that the stack needs",
-            ("flow", "from", "to", "port", "open", "decided by"),
+            ("flow", "from", "to", "port", "open", "decided by", "without it"),
             tuple(dict.fromkeys(_needed(need, verdict) for need, verdict in asked)),
         ),
         Table(
@@ -43,7 +43,7 @@ def tables(resources: Resources) -> tuple[Table, ...]:
 
 def _needed(need: Need, verdict: Verdict) -> tuple[str, ...]:
     answer = "no" if not verdict else "in part" if verdict.reach == "some" and need.whole else "yes"
-    return need.name, str(need.source), str(need.destination), str(need.port), answer, verdict.words
+    return need.name, str(need.source), str(need.destination), str(need.port), answer, verdict.words, need.why
 
 
 def _open(flows: Flows) -> Iterator[tuple[str, ...]]:

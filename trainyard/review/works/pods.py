@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from trainyard.recorded.model import bare
+from trainyard.recorded.read import follow
 from trainyard.recorded.resources import Resources
 from trainyard.rehearsal.works.placement.kubernetes.nodes import Nodes
 from trainyard.rehearsal.works.placement.kubernetes.said import amount_text
@@ -68,7 +70,8 @@ def _group(nodes: Nodes, world: World) -> tuple[str, ...]:
     has = [f"{amount_text(name, amount)} {name}" for name, amount in held.items() if amount > 0]
     if machine is not None and machine.pods is not None:
         has.append(f"{machine.pods - int(taken.get('pods', 0))} pods")
-    own = nodes.resource.inputs.get("labels")
+    inputs = nodes.resource.inputs
+    own = bare(follow(inputs, "labels") or follow(inputs, "nodeConfig", "labels"))
     return (
         nodes.name,
         " or ".join(one.name for one in nodes.machines) or "unknown",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from trainyard.problems import count
 from trainyard.recorded.resources import Resources
 from trainyard.rehearsal.works.queues.kubernetes.model import Admitted, Pending, Verdict
 from trainyard.rehearsal.works.queues.room import Room
@@ -26,7 +27,7 @@ def tables(resources: Resources) -> tuple[Table, ...]:
         )
         for part in parts(room)
     )
-    jobs = tuple((shape.job, shape.queue, shape.pods, *_told(shape.verdict)) for shape in shapes(room))
+    jobs = tuple((shape.job, shape.queue, shape.pods, *_told(shape.verdict, room)) for shape in shapes(room))
     return (
         Table(
             "shares",
@@ -53,12 +54,24 @@ def _lenders(part: Part) -> str:
     return ", ".join(told)
 
 
-def _told(verdict: Verdict) -> tuple[str, str, str]:
+def _told(verdict: Verdict, room: Room) -> tuple[str, str, str]:
     if isinstance(verdict, Admitted):
         flavors = {flavor for given in verdict.flavors.values() for flavor in given.values()}
         borrowed = [f"{amount:g} {resource} of {flavor}" for (flavor, resource), amount in verdict.borrowed.items()]
         fewer = [f"{count} pods of {name}" for name, count in verdict.counts.items()]
         runs_on = [*(sorted(flavors) or ["any node: nothing of it is counted"]), *fewer]
         return ", ".join(runs_on), ", ".join(borrowed), ""
-    reserved = " (quota is reserved)" if isinstance(verdict, Pending) and verdict.reserved else ""
+    reserved = _reserved(verdict.reason, room) if isinstance(verdict, Pending) and verdict.reserved else ""
     return "", "", f"{verdict.reason}{reserved}"
+
+
+def _reserved(reason: str, room: Room) -> str:
+    """How long a job keeps quota while it waits for nodes that do not come."""
+    waits = [check.retry for check in room.configuration.checks.values() if check.retry and check.name in reason]
+    if not waits:
+        return " (quota is reserved)"
+    again = max(waits, key=lambda retry: retry.holds_seconds)
+    return (
+        f" (quota is reserved: where no nodes come, through {count(again.limit, 'pause')} of "
+        f"{again.holds_seconds / 60:g} minutes in all, and then it is given up)"
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.policy_documents import statements
@@ -57,7 +57,7 @@ def _of_aws(resources: Resources) -> tuple[Table, Table]:
         Table(
             "roles",
             "What each role may do, and who takes it",
-            ("role", "taken by", "pods", "statement", "actions", "on"),
+            ("role", "taken by", "pods", "statement", "actions", "on", "if"),
             tuple(row for role in resources.of(ROLE) for row in _role(role, account, bindings)),
         ),
     )
@@ -95,13 +95,23 @@ def _role(role: RecordedResource, account: Account, bindings: Bindings) -> Itera
     held = account.held_by(role)
     heading = (role.name, _joined(taken), _joined(pods))
     for name in held.not_in_the_table:
-        yield (*heading, name, "not in the table", "")
+        yield (*heading, name, "not in the table", "", "")
     for document in held.documents:
         for statement in document.statements:
             effect = "" if statement.allows else "none of: "
             actions = f"{effect}{'all but ' if statement.all_but_actions else ''}{_joined(statement.actions)}"
             on = f"{'all but ' if statement.all_but_resources else ''}{_joined(statement.resources)}"
-            yield (*heading, statement.place, actions, on)
+            yield (*heading, statement.place, actions, on, _conditions(statement.raw.get("Condition")))
+
+
+def _conditions(given: object) -> str:
+    """What a request has to be for a statement to be about it, in the document's own words."""
+    found = [
+        f"{key} {operator} {_joined([text for _, text in known_texts(values)]) or 'not known'}"
+        for operator, keys in (given.items() if isinstance(given, Mapping) else ())
+        for key, values in (keys.items() if isinstance(keys, Mapping) else ())
+    ]
+    return "; ".join(found)
 
 
 def _principals(statement: object) -> list[str]:

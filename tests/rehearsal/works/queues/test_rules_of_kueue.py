@@ -30,6 +30,7 @@ from trainyard.rehearsal.works.queues.kubernetes.model import (
     PROVISIONING,
     Admitted,
     Check,
+    ClusterQueue,
     Cohort,
     Flavor,
     Fungibility,
@@ -42,6 +43,7 @@ from trainyard.rehearsal.works.queues.kubernetes.model import (
     PodSet,
     Preemption,
     Quota,
+    Retry,
     Workload,
 )
 from trainyard.rehearsal.works.queues.kubernetes.play import change, play
@@ -220,6 +222,11 @@ def test_2_all_preemption_is_never_by_default():
     )
 
 
+def test_2_queues_are_best_effort_and_may_stop_the_search_to_borrow_by_default():
+    assert ClusterQueue("a", (), {}).strategy == "BestEffortFIFO"
+    assert ClusterQueue("a", (), {}).fungibility == Fungibility("MayStopSearch", "TryNextFlavor")
+
+
 def test_2_with_may_stop_search_a_team_borrows_before_it_touches_its_own_spot_quota():
     queues = queue("a", {"reserved": 0, "spot": 8}), queue("b", {"reserved": 8, "spot": 0})
     assert flavor_of(cluster(*queues).admit(job("j", "a", 8))) == "reserved"
@@ -252,6 +259,22 @@ def test_2_production_preempts_development_of_its_team_and_of_no_other():
     one.admit(job("theirs", "b", 8, priority="development"))
     assert evicted(one.admit(job("now", "a", 8, priority="production"))) == {"mine": "InClusterQueue"}
     assert isinstance(one.admit(job("more", "a", 8, priority="production")), Pending)
+
+
+def test_2_a_preempted_job_restarts_whole_when_there_is_room():
+    one = cluster(queue("a", {"f": 16}))
+    assert isinstance(one.admit(job("wide", "a", 8, pods=2, priority="development")), Admitted)
+    assert list(evicted(one.admit(job("urgent", "a", 8, priority="production")))) == ["wide"]
+    assert one.tree["a"].used(("f", GPU)) == 8, "all of its pods are gone"
+    assert isinstance(one.admit(job("wide", "a", 8, pods=2, priority="development")), Pending)
+    one.finish("urgent")
+    assert one.admit(job("wide", "a", 8, pods=2, priority="development")).usage == {("f", GPU): 16}
+
+
+def test_2_a_job_that_its_queue_has_not_come_to_has_no_message_at_all():
+    found = play(cluster(queue("a", {"f": 8}, strategy="StrictFIFO")), [job("huge", "a", 64), job("alike", "a", 64)])
+    assert reason(found["huge"])
+    assert found["alike"] == Pending("")
 
 
 def test_2_strict_fifo_one_job_that_never_fits_holds_up_everything_behind_it():
@@ -476,6 +499,25 @@ def test_2b_worse_with_both_strategies_anothers_4_gpu_development_evicts_an_8_gp
     assert isinstance(final.admit(job("small", "a", 4, priority="development")), Pending)
 
 
+@pytest.mark.parametrize("strategies", [FINAL, BOTH])
+def test_2b_fair_sharing_takes_free_flavors_first(strategies):
+    queues = queue("a", {"f": 8, "g": 0}, fungibility=NEXT), queue("b", {"f": 8, "g": 8}, fungibility=NEXT)
+    one = Cluster(fair(configured(*queues), strategies))
+    one.admit(job("theirs", "b", 8, pods=2, priority="development"))
+    found = one.admit(job("ours", "a", 8))
+    assert (flavor_of(found), evicted(found)) == ("g", {})
+
+
+@pytest.mark.parametrize("strategies", [FINAL, BOTH])
+def test_2b_whom_fair_sharing_evicts_does_not_evict_in_turn(strategies):
+    one = Cluster(fair(configured(queue("a", {"f": 8}), queue("b", {"f": 8})), strategies))
+    wide, own = job("wide", "a", 8, pods=2), job("own", "b", 8)
+    one.admit(wide)
+    assert list(evicted(one.admit(own))) == ["wide"]
+    assert isinstance(one.admit(wide), Pending)
+    assert set(one.running) == {"own"}
+
+
 def test_2b_nobody_within_nominal_is_evicted_by_fair_sharing():
     one = Cluster(fair(configured(queue("a", {"f": 8}), queue("b", {"f": 8})), BOTH))
     one.admit(job("theirs", "b", 8, priority="development"))
@@ -580,6 +622,12 @@ def test_2c_what_reserves_quota_keeps_it_from_others():
     assert not one.admit(job("k", "a", 8)).reserved
 
 
+def test_2c_nodes_that_do_not_come_hold_the_quota_through_every_pause():
+    assert Retry(limit=3, base_seconds=60).holds_seconds == 60 + 120 + 240
+    assert Retry(limit=3, base_seconds=60, most_seconds=100).holds_seconds == 60 + 100 + 100
+    assert Retry(limit=0).holds_seconds == 0
+
+
 # Operations 2. Fair sharing and its keys
 
 
@@ -602,6 +650,18 @@ def test_ops_2_quota_in_the_cohort_alone_does_not_help():
     one = cluster(*queues, cohorts=(Cohort("all", quotas={("f", GPU): Quota(4)}),))
     one.admit(job("mine", "a", 8, priority="development"))
     assert isinstance(one.admit(job("large", "a", 8, priority="production")), Pending)
+
+
+@pytest.mark.parametrize("strategies", [FINAL, ("LessThanInitialShare",), BOTH])
+def test_ops_2_strategies_are_one_of_the_two_or_both_in_this_order(strategies):
+    assert manager((0, 19), {"fairSharing": {"preemptionStrategies": list(strategies)}}).strategies == strategies
+
+
+def test_ops_2_what_is_nominal_is_not_shared():
+    queues = queue("a", {"f": 16}, weight=1.0), queue("b", {"f": 0}, weight=1.0)
+    one = Cluster(fair(configured(*queues), BOTH))
+    one.admit(job("all", "a", 8, pods=2, priority="development"))
+    assert isinstance(one.admit(job("j", "b", 1, priority="production")), Pending)
 
 
 def test_ops_2_weight_0_is_always_last():
@@ -685,6 +745,33 @@ def test_ops_2_what_is_gated_is_not_considered_and_takes_no_quota():
 def test_ops_3_idle_quota_of_a_held_queue_stays_borrowable():
     one = cluster(queue("a", {"f": 2}), queue("b", {"f": 6}, stop="Hold"))
     assert one.admit(job("j", "a", 8)).borrowed == {("f", GPU): 6}
+
+
+def _held(configuration, kind):
+    locals_ = {**configuration.locals, ("a", "default"): LocalQueue("a", "default", "a", kind)}
+    return replace(configuration, locals=locals_)
+
+
+def test_ops_3_a_held_local_queue_lets_run_on_and_a_drained_one_evicts_until_it_is_released():
+    free = configured(queue("a", {"f": 8}))
+    one = Cluster(free)
+    one.admit(job("j", "a", 4))
+    assert change(one, _held(free, "Hold")) == ()
+    assert "j" in one.running
+    assert change(one, _held(free, "HoldAndDrain")) == ("j",)
+    assert one.tree["a"].used(("f", GPU)) == 0
+    change(one, free)
+    assert isinstance(one.admit(job("j", "a", 4)), Admitted)
+
+
+def test_ops_3_what_waits_for_a_check_loses_its_reservation_to_either_hold():
+    rules = {"checks": {"nodes": ()}}
+    free = configured(queue("a", {"f": 8}, **rules), checks={"nodes": Check("nodes", PROVISIONING)})
+    for held in (_held(free, "Hold"), replace(free, queues={"a": replace(free.queues["a"], stop="Hold")})):
+        one = Cluster(free)
+        assert one.admit(job("j", "a", 8)).reserved
+        assert change(one, held) == ("j",)
+        assert one.tree["a"].used(("f", GPU)) == 0
 
 
 @pytest.mark.parametrize("kind", ["Hold", "HoldAndDrain"])

@@ -146,7 +146,12 @@ def endpoint(view: View) -> None:
         _one_subnet_a_zone(view)
     region = view.region
     short = short.removesuffix("-fips")
-    if service is not None and short not in _SERVICES and service.count(".") == 3:
+    if service is not None and service.count(".") == 3 and (meant := _OTHERWISE.get(short)):
+        view.error(
+            "endpoint-service", "serviceName", f"there is no endpoint service {service}",
+            allowed=" and ".join(f"com.amazonaws.{service.split('.')[2]}.{name}" for name in meant),
+        )  # fmt: skip
+    elif service is not None and short not in _SERVICES and service.count(".") == 3:
         hint = nearest(short, _SERVICES, cutoff=0.85)
         if hint:
             view.warning("endpoint-service", "serviceName", f"{service} is no service that is known here", hint=hint)
@@ -173,6 +178,29 @@ _SERVICES: Final = (
     "sts", "studio", "sync-states", "synthetics", "tagging", "transfer", "xray",
 )  # fmt: skip
 """Services with an endpoint of their own in a network, as generally known: what nearly is one of these is told."""
+
+
+_OTHERWISE: Final = {
+    **dict.fromkeys(("security-token", "securitytoken", "security-token-service"), ("sts",)),
+    **dict.fromkeys(("ecr", "ecr-api", "ecr-dkr", "container-registry"), ("ecr.api", "ecr.dkr")),
+    **dict.fromkeys(("sagemaker", "sagemaker-api", "sagemaker-runtime"), ("sagemaker.api", "sagemaker.runtime")),
+    **dict.fromkeys(("cloudwatch", "cloud-watch"), ("monitoring",)),
+    **dict.fromkeys(("cloudwatchlogs", "cloudwatch-logs", "cwlogs"), ("logs",)),
+    **dict.fromkeys(("efs", "elastic-file-system", "elastic-filesystem"), ("elasticfilesystem",)),
+    **dict.fromkeys(("elb", "elbv2", "elastic-load-balancing"), ("elasticloadbalancing",)),
+    **dict.fromkeys(("asg", "auto-scaling"), ("autoscaling",)),
+    **dict.fromkeys(("secrets-manager", "secretmanager"), ("secretsmanager",)),
+    **dict.fromkeys(("eventbridge", "cloudwatch-events"), ("events",)),
+    **dict.fromkeys(("stepfunctions", "step-functions", "sfn"), ("states",)),
+    **dict.fromkeys(("amp", "prometheus"), ("aps-workspaces",)),
+    **dict.fromkeys(("eks-pod-identity", "pod-identity", "eksauth"), ("eks-auth",)),
+    **dict.fromkeys(("ssm-messages",), ("ssmmessages",)),
+    **dict.fromkeys(("ec2-messages",), ("ec2messages",)),
+    "emr": ("elasticmapreduce",), "msk": ("kafka",), "firehose": ("kinesis-firehose",), "kinesis": ("kinesis-streams",),
+    "systemsmanager": ("ssm",), "cfn": ("cloudformation",), "resourcegroupstaggingapi": ("tagging",),
+}  # fmt: skip
+"""What services are called elsewhere, in an SDK, a console or a policy, and how their endpoints in a network are (AWS
+PrivateLink guide, "AWS services that integrate with AWS PrivateLink", 2026-11)."""
 
 
 def _one_subnet_a_zone(view: View) -> None:

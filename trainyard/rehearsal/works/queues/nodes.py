@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from math import inf
 
-from trainyard.catalog import cpu_instance, instance
+from trainyard.catalog import cpu_instance, gke_nodes, instance
 from trainyard.conventions import GPU_RESOURCE
 from trainyard.conventions.gcp import TPU_FAMILIES
 from trainyard.recorded.node_groups import EKS_NODE_GROUP, NodeGroup, gpu_model
@@ -33,9 +33,12 @@ def gpus_of_node(groups: list[NodeGroup]) -> int | None:
     """GPUs of each node of some groups, as pods are told of them; None where they differ, or are not known."""
     known: set[int | None] = set()
     for group in groups:
-        each = {_gpus(type_) for type_ in group.instance_types if not group.tpu_chips_per_node}
-        if group.resource.type != EKS_NODE_GROUP:
-            each.add(group.gpus_per_node)
+        if group.resource.type == EKS_NODE_GROUP:
+            each = {_gpus(type_) for type_ in group.instance_types}
+        elif group.gpus_per_node or group.tpu_chips_per_node:
+            each = {group.gpus_per_node}
+        else:  # machines that come with GPUs need not say so
+            each = {found.gpus if (found := gke_nodes.machine(type_)) else None for type_ in group.instance_types}
         known |= {None if gpus is None else gpus * group.pods_per_gpu for gpus in each}
     return next(iter(known)) if len(known) == 1 else None
 

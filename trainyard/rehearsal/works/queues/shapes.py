@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from trainyard.conventions import GPU_RESOURCE
+from trainyard.conventions import ACCELERATORS, GPU_RESOURCE, TPU_RESOURCE
+from trainyard.recorded.node_groups import NodeGroup
+from trainyard.rehearsal.works.placement.kubernetes.said import amount_text
 from trainyard.rehearsal.works.queues.kubernetes.model import (
-    Admitted,
     ClusterQueue,
     FlavorResource,
     LocalQueue,
+    Pending,
     PodSet,
     Verdict,
     Workload,
 )
 from trainyard.rehearsal.works.queues.kubernetes.tree import TreeNode
-from trainyard.rehearsal.works.queues.nodes import gpus_of_node
+from trainyard.rehearsal.works.queues.nodes import gpus_of_node, slice_of
 from trainyard.rehearsal.works.queues.room import Room
 
 
@@ -70,14 +72,23 @@ def shapes(room: Room) -> Iterator[Shape]:
     for queue in room.configuration.queues.values():
         local = _local_of(room, queue)
         for flavor in queue.flavors if local is not None else ():
-            each = gpus_of_node(room.groups.get(flavor, []))
-            if not each or local is None:
-                continue
-            most = max((group.max_nodes for group in room.groups[flavor]), default=0)
-            for name, count in (("one whole node", 1), ("the largest gang", most)):
-                if count > 1 or name == "one whole node":
-                    workload = _asks(room, local, flavor, each, count)
-                    yield Shape(f"{name} of {flavor}", queue.name, _pods(workload), room.cluster.fits_empty(workload))
+            groups = room.groups.get(flavor, [])
+            for name, count, each, resource in _promised(groups) if local is not None else ():
+                workload = _asks(room, local, flavor, each, count, resource)
+                yield Shape(f"{name} of {flavor}", queue.name, _pods(workload), room.cluster.fits_empty(workload))
+
+
+def _promised(groups: list[NodeGroup]) -> Iterator[tuple[str, int, float, str]]:
+    """What the nodes of a flavor are there for: a whole one, and all of a group at once, which of TPUs is a slice; its
+    name, its pods and what each takes."""
+    most, each = max((group.max_nodes for group in groups), default=0), gpus_of_node(groups)
+    chips = {group.tpu_chips_per_node for group in groups}
+    if each:
+        yield "one whole node", 1, each, GPU_RESOURCE
+        if most > 1:
+            yield "the largest gang", most, each, GPU_RESOURCE
+    elif len(chips) == 1 and (whole := slice_of(groups)) and (each := chips.pop()):
+        yield "one whole slice", whole // each, each, TPU_RESOURCE
 
 
 def _lenders(node: TreeNode, key: FlavorResource) -> Iterator[tuple[str, float]]:
@@ -108,14 +119,19 @@ def _back(room: Room, queue: ClusterQueue, key: FlavorResource) -> str:
     if local is None or not borrowers or node.kept(key) >= node.owns(key):
         return "lends nothing"
     borrower, name = borrowers[0]
-    room.cluster.admit(_asks(room, borrower, flavor, free[name], 1, resource))
+    lent = _asks(room, borrower, flavor, free[name], 1, resource)
+    room.cluster.admit(lent)
     owned = queue.quotas[key].nominal
-    verdict = room.cluster.admit(_asks(room, local, flavor, owned, 1, resource))
+    own = _asks(room, local, flavor, owned, 1, resource)
+    verdict = room.cluster.admit(own)
+    has_quota, gave_way = own.name in room.cluster.running, lent.name not in room.cluster.running
     for running in tuple(room.cluster.running):
         room.cluster.finish(running)
-    if not isinstance(verdict, Admitted):
+    if not has_quota:
         return "nothing until it is free"
-    return f"{owned:g} at once" if verdict.preempted else "lends nothing"
+    if not gave_way:
+        return "lends nothing"
+    return f"{owned:g} at once" + (f", then {verdict.reason}" if isinstance(verdict, Pending) else "")
 
 
 def _local_of(room: Room, queue: ClusterQueue) -> LocalQueue | None:
@@ -143,8 +159,7 @@ def _asks(
 def _pods(workload: Workload) -> str:
     told = []
     for pod_set in workload.pod_sets:
-        gpus = pod_set.requests.get(GPU_RESOURCE)
-        amounts = [f"{gpus:g} {GPU_RESOURCE}"] if gpus else []
-        amounts = amounts or [f"{amount:g} {name}" for name, amount in pod_set.requests.items()]
+        counted = {name: pod_set.requests[name] for name in ACCELERATORS if pod_set.requests.get(name)}
+        amounts = [f"{amount_text(name, amount)} {name}" for name, amount in (counted or pod_set.requests).items()]
         told.append(f"{pod_set.count} x {', '.join(amounts) or 'nothing'}")
     return "; ".join(told)

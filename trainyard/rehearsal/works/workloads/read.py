@@ -24,6 +24,8 @@ QUEUE_LABEL: Final = "kueue.x-k8s.io/queue-name"
 """Label of a job that names the LocalQueue of its namespace (Kueue 0.19)."""
 
 _RUNTIMES: Final = ("ClusterTrainingRuntime", "TrainingRuntime")
+JOB_TEMPLATE: Final = ("spec", "jobTemplate")
+"""Where the job of a CronJob is."""
 _JOBS_OF_RUNTIME: Final = "template.spec.replicatedJobs"
 _NODE: Final = "node"
 """Replicated job and container of a runtime that a TrainJob's `trainer` means, by convention and where there is no
@@ -109,7 +111,7 @@ def _workload(
         spec=spec,
         replicas=replicas,
         path=path,
-        queue=_queue(inputs),
+        queue=_queue(follow(inputs, *JOB_TEMPLATE) if kind == "CronJob" else inputs),
         is_template=is_template,
     )
 
@@ -206,8 +208,8 @@ def _replicas(kind: str, spec: Any) -> int | None:
     return None if number is None else int(number)
 
 
-def _queue(inputs: Mapping[str, Any]) -> str:
-    found = follow(inputs, "metadata", "labels", QUEUE_LABEL)
+def _queue(job: Any) -> str:
+    found = follow(job, "metadata", "labels", QUEUE_LABEL)
     return found if isinstance(found, str) else ""
 
 

@@ -104,7 +104,9 @@ class SecurityGroups:
             flow = left
             by.extend(rule.resource for rule in opening if rule.resource is not None)
             said.setdefault(self._names(end), []).append("out" if way == "egress" else "in")
-        words = "; ".join(f"{names} lets it {' and '.join(ways)}" for names, ways in said.items())
+        words = "; ".join(
+            f"{names} {'let' if ' and ' in names else 'lets'} it {' and '.join(ways)}" for names, ways in said.items()
+        )
         return Judgement(flow, words, tuple(by)) if words else None
 
     def ports(self) -> Iterable[int]:

@@ -105,6 +105,7 @@ def _nodes(group: RecordedResource, resources: Resources, region: str, prefixes:
         gpus *= pods_per_gpu_of(str(own.get(DEVICE_PLUGIN_LABEL, "")))
     hardware = {name: float(count) for name, count in ((GPU_RESOURCE, gpus), (EFA_RESOURCE, efa)) if count}
     sizes = inputs.get("scalingConfig")
+    huge = _huge_pages(user_data, efa > 0, unsaid=custom or (not efa and ami not in _STANDARD))
     disk = _disk(inputs, launched, user_data, has_template and template is None)
     return Nodes(
         name=group.name,
@@ -112,7 +113,7 @@ def _nodes(group: RecordedResource, resources: Resources, region: str, prefixes:
         labels=labels,
         taints=tuple(_taints(inputs.get("taints"))),
         machines=tuple(
-            _machine(type_, prefixes, user_data or "", disk, efa > 0 or custom or ami not in _STANDARD)
+            _machine(type_, prefixes, user_data or "", {**huge, **_storage(type_, disk, user_data or "")})
             for type_ in types
         ),
         least=_size(sizes, "minSize"),
@@ -166,7 +167,25 @@ def _taints(taints: Any) -> Iterator[Taint]:
             yield Taint(taint.get("key"), taint.get("value"), EFFECTS.get(str(taint.get("effect")), ""))
 
 
-def _machine(type_: str, prefixes: bool | None, user_data: str, disk: float | None, huge: bool) -> Machine:
+def _huge_pages(user_data: str | None, has_fabric: bool, *, unsaid: bool) -> dict[str, float]:
+    """Bytes of huge pages that a node has at most: none but what the driver of EFA reserves, where nothing else is said
+    of them; empty where that is not known."""
+    if user_data is None or "hugepages" in user_data or unsaid:
+        return {}
+    reserved = float(eks_nodes.HUGE_PAGES_OF_EFA * 2 * MEBIBYTE) if has_fabric else 0.0
+    return {"hugepages-2Mi": reserved, "hugepages-1Gi": 0.0}
+
+
+def _storage(type_: str, disk: float | None, user_data: str) -> dict[str, float]:
+    """Bytes of scratch that a node has at most; empty where that is not known."""
+    found = eks_nodes.machine(type_)
+    joined = found.nvme_gb * 10**9 if found is not None and found.nvme_gb and "RAID0" in user_data else 0
+    if disk is None and not joined:
+        return {}
+    return {"ephemeral-storage": float((joined or disk or 0) * eks_nodes.USABLE_DISK)}
+
+
+def _machine(type_: str, prefixes: bool | None, user_data: str, most: dict[str, float]) -> Machine:
     found = eks_nodes.machine(type_)
     pods = (
         None
@@ -175,10 +194,6 @@ def _machine(type_: str, prefixes: bool | None, user_data: str, disk: float | No
     )
     if prefixes and "maxPods" not in user_data:
         pods = eks_nodes.pods_of_prefixes(found.vcpus) if found is not None else None
-    most: dict[str, float] = {} if huge else {"hugepages-2Mi": 0.0, "hugepages-1Gi": 0.0}
-    if disk is not None or (found is not None and found.nvme_gb and "RAID0" in user_data):
-        bytes_ = found.nvme_gb * 10**9 if found is not None and found.nvme_gb and "RAID0" in user_data else disk or 0
-        most["ephemeral-storage"] = float(bytes_ * eks_nodes.USABLE_DISK)
     if found is None:
         return Machine(type_, most, most, pods)
     cores = float(found.vcpus - eks_nodes.kubelet_cores(found.vcpus))

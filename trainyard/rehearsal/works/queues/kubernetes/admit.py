@@ -200,18 +200,19 @@ class Cluster:
         if isinstance(where, str):
             return Pending(where)
         verdict = self._admitted(queue, assigned, taken, where)
+        waiting = self._checks(queue, assigned)
         if keep:
             for other, _ in taken:
                 self.finish(other.name)
             for key, amount in assigned.usage.items():
                 self.tree[queue.name].add(key, amount)
             self.running[workload.name] = Running(
-                workload.name, queue.name, priority, self._turn, self._turn, assigned.usage
-            )
+                workload.name, queue.name, priority, self._turn, self._turn, assigned.usage,
+                (workload.namespace, workload.queue), bool(waiting),
+            )  # fmt: skip
             self._placed[workload.name] = tuple(
                 (node, pods[name][0].requests) for name, names in where.items() for node in names
             )
-        waiting = self._checks(queue, assigned)
         return Pending(f"waiting for admission check(s) {', '.join(waiting)}", reserved=True) if waiting else verdict
 
     def _checks(self, queue: ClusterQueue, assigned: Assignment) -> list[str]:

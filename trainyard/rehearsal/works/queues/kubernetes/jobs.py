@@ -1,4 +1,4 @@
-"""The jobs of a recording as queues see them: Job, JobSet and TrainJob, with the pods that they make."""
+"""The jobs of a recording as queues see them: Job, CronJob, JobSet and TrainJob, with the pods that they make."""
 
 from __future__ import annotations
 
@@ -35,12 +35,13 @@ _TOPOLOGY: Final = {
     f"{PREFIX}podset-unconstrained-topology": "unconstrained",
 }
 
-_READ: Final = ("Job", "JobSet", "TrainJob")
+_READ: Final = ("Job", "CronJob", "JobSet", "TrainJob")
 """Kinds whose pods are read."""
 
 RUNTIME: Final = "kubernetes:trainer.kubeflow.org/*:ClusterTrainingRuntime"
 FRAMEWORKS: Final = {
-    "Job": "batch/job", "JobSet": "jobset.x-k8s.io/jobset", "TrainJob": "trainer.kubeflow.org/trainjob",
+    "Job": "batch/job", "CronJob": "batch/job", "JobSet": "jobset.x-k8s.io/jobset",
+    "TrainJob": "trainer.kubeflow.org/trainjob",
     "RayJob": "ray.io/rayjob", "RayCluster": "ray.io/raycluster", "RayService": "ray.io/rayservice",
     "MPIJob": "kubeflow.org/mpijob", "PyTorchJob": "kubeflow.org/pytorchjob", "TFJob": "kubeflow.org/tfjob",
     "XGBoostJob": "kubeflow.org/xgboostjob", "JAXJob": "kubeflow.org/jaxjob", "PaddleJob": "kubeflow.org/paddlejob",
@@ -53,15 +54,25 @@ FRAMEWORKS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class QueuedJob:
-    """A recorded object of a kind that Kueue can manage."""
+    """A recorded object of a kind that Kueue can manage, or a CronJob, whose jobs it manages."""
 
     resource: RecordedResource
     kind: str
     namespace: str
     labels: Mapping[str, str]
     annotations: Mapping[str, str]
-    pod_labels: tuple[Mapping[str, str], ...]  # of its pod templates
+    unread: tuple[Mapping[str, str], ...]  # of its pod templates and the like
     workload: Workload | None  # None where its pods are not known, or are of a kind that is not read
+
+    @property
+    def metadata(self) -> str:
+        """Where the labels stand that Kueue reads."""
+        return ".".join((*_job_of(self.kind), "metadata"))
+
+    @property
+    def beside(self) -> str:
+        """Where labels stand that Kueue does not read, in words."""
+        return "on the CronJob or on its jobs' pods" if self.kind == "CronJob" else f"on what the {self.kind} makes"
 
     @property
     def queue(self) -> str:
@@ -70,7 +81,8 @@ class QueuedJob:
 
 
 def queued_jobs(resources: Resources) -> Iterator[QueuedJob]:
-    """Every object that says something to Kueue, and every Job, JobSet and TrainJob. What is not known is left out."""
+    """Every object that says something to Kueue, and every Job, CronJob, JobSet and TrainJob. What is not known is left
+    out."""
     makes: dict[str, list[PodsOf]] = {}
     for one in workloads.workloads(resources):
         makes.setdefault(one.resource.urn, []).append(one)
@@ -79,8 +91,8 @@ def queued_jobs(resources: Resources) -> Iterator[QueuedJob]:
         if kind not in FRAMEWORKS or not resource.type.startswith("kubernetes:"):
             continue
         try:
-            labels = _texts(resource.inputs, "metadata", "labels")
-            annotations = _texts(resource.inputs, "metadata", "annotations")
+            labels = _texts(resource.inputs, *_job_of(kind), "metadata", "labels")
+            annotations = _texts(resource.inputs, *_job_of(kind), "metadata", "annotations")
             if kind not in _READ and QUEUE_LABEL not in labels:
                 continue
             namespace = str(value_at(resource.inputs, "metadata", "namespace", default="default"))
@@ -100,9 +112,9 @@ def queued_jobs(resources: Resources) -> Iterator[QueuedJob]:
                 labels.get(QUEUE_LABEL, "default"),
                 pod_sets,
                 labels.get(PRIORITY_LABEL, ""),
-                _gated(resource),
+                bool(annotations.get(GATE_ANNOTATION)),
             )
-        yield QueuedJob(resource, kind, namespace, labels, annotations, tuple(_pod_labels(kind, resource)), workload)
+        yield QueuedJob(resource, kind, namespace, labels, annotations, tuple(_unread(kind, resource)), workload)
 
 
 def _pod_set(of: PodsOf, resources: Resources) -> PodSet:
@@ -115,10 +127,11 @@ def _pod_set(of: PodsOf, resources: Resources) -> PodSet:
     if of.replicas is None:
         raise UnreadableInput(of.path, "how many pods there are is not known")
     count, least = of.replicas, None
-    if of.kind == "Job":
-        completions = as_number(value_at(of.resource.inputs, "spec", "completions"))
+    if of.kind in ("Job", "CronJob"):
+        at = _job_of(of.kind)
+        completions = as_number(value_at(of.resource.inputs, *at, "spec", "completions"))
         count = count if completions is None else min(count, int(completions))
-        fewest = as_number(value_at(of.resource.inputs, "metadata", "annotations", LEAST_ANNOTATION))
+        fewest = as_number(value_at(of.resource.inputs, *at, "metadata", "annotations", LEAST_ANNOTATION))
         least = None if fewest is None else int(fewest)
     terms = [
         tuple(mapping_at(one) for one in mappings_at(term, "matchExpressions"))
@@ -164,15 +177,19 @@ def _texts(value: Any, *path: str) -> dict[str, str]:
     return {key: str(text) for key, text in mapping_at(value, *path).items()}
 
 
-def _gated(resource: RecordedResource) -> bool:
-    return bool(value_at(resource.inputs, "metadata", "annotations", GATE_ANNOTATION, unknown=True))
+def _job_of(kind: str) -> tuple[str, ...]:
+    """Where the job is in an object of a kind: a CronJob's labels are not those of the jobs that it makes."""
+    return workloads.JOB_TEMPLATE if kind == "CronJob" else ()
 
 
-def _pod_labels(kind: str, resource: RecordedResource) -> Iterator[Mapping[str, str]]:
-    """Labels of what a job makes, of its pods and of the jobs in it, as far as they are known."""
+def _unread(kind: str, resource: RecordedResource) -> Iterator[Mapping[str, str]]:
+    """Labels of what a job makes, of its pods and of the jobs in it, as far as they are known; of a CronJob its own
+    too, which its jobs do not get."""
     try:
-        if kind == "Job":
-            yield _texts(resource.inputs, "spec", "template", "metadata", "labels")
+        if kind in ("Job", "CronJob"):
+            yield _texts(resource.inputs, *_job_of(kind), "spec", "template", "metadata", "labels")
+        if kind == "CronJob":
+            yield _texts(resource.inputs, "metadata", "labels")
         elif kind == "JobSet":
             for job in mappings_at(resource.inputs, "spec", "replicatedJobs"):
                 yield _texts(job, "template", "metadata", "labels")

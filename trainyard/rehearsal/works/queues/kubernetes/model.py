@@ -113,12 +113,27 @@ MULTIKUEUE: Final = "kueue.x-k8s.io/multikueue"
 
 
 @dataclass(frozen=True, slots=True)
+class Retry:
+    """How often nodes are asked for again that did not come, and after which pauses (ProvisioningRequestConfig)."""
+
+    limit: int = 3
+    base_seconds: float = 60
+    most_seconds: float = 1800
+
+    @property
+    def holds_seconds(self) -> float:
+        """How long the pauses are in all: a workload keeps its quota through each, and is given up after the last."""
+        return sum(min(self.base_seconds * (1 << again), self.most_seconds) for again in range(self.limit))
+
+
+@dataclass(frozen=True, slots=True)
 class Check:
     """An admission check and what answers it. `active` is whether the controller has what it needs."""
 
     name: str
     controller: str
     active: bool = True
+    retry: Retry | None = None  # of requests for nodes, where it is known
 
 
 @dataclass(frozen=True, slots=True)

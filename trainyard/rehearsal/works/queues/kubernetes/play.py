@@ -13,6 +13,7 @@ from trainyard.rehearsal.works.queues.kubernetes.model import (
     Verdict,
     Workload,
 )
+from trainyard.rehearsal.works.queues.kubernetes.preempt import Running
 
 
 def play(cluster: Cluster, workloads: Iterable[Workload]) -> dict[str, Verdict]:
@@ -50,17 +51,20 @@ def play(cluster: Cluster, workloads: Iterable[Workload]) -> dict[str, Verdict]:
 
 
 def change(cluster: Cluster, configuration: Configuration) -> tuple[str, ...]:
-    """Gives a running cluster other objects. Returns whom that evicts: those of what is held and drained alone."""
-    running = dict(cluster.running)
-    drained = tuple(
-        name
-        for name, one in running.items()
-        if (queue := configuration.queues.get(one.queue)) is not None and queue.stop == "HoldAndDrain"
-    )
+    """Gives a running cluster other objects. Returns whom that evicts: those of what is held and drained, and those of
+    what is held that wait for an admission check, which lose what they reserved."""
+
+    def leaves(one: Running) -> bool:
+        stops = [
+            found.stop for found in (configuration.queues.get(one.queue), configuration.locals.get(one.local)) if found
+        ]
+        return "HoldAndDrain" in stops or (one.waits and "Hold" in stops)
+
+    gone = tuple(name for name, one in cluster.running.items() if leaves(one))
     cluster.reconfigure(configuration)
-    for name in drained:
+    for name in gone:
         cluster.finish(name)
-    return drained
+    return gone
 
 
 def _priority(cluster: Cluster, workload: Workload) -> int:

@@ -21,7 +21,7 @@ FAIR: Final = "InCohortFairSharing"
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """An admitted workload."""
+    """A workload that has its quota."""
 
     name: str
     queue: str
@@ -29,6 +29,8 @@ class Running:
     admitted: int  # the later, the larger
     made: int  # likewise
     usage: Amounts
+    local: tuple[str, str] = ("", "")  # its LocalQueue's namespace and name
+    waits: bool = False  # for an admission check; it does not run yet
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,6 +49,7 @@ from trainyard.rehearsal.works.queues.kubernetes.model import (
     Manager,
     Preemption,
     Quota,
+    Retry,
 )
 
 _Made = TypeVar("_Made")
@@ -105,10 +106,12 @@ def read(resources: Resources) -> Recorded:
     locals_ = {(local.namespace, local.name): local for local in each(LOCAL_QUEUE, "LocalQueue", _local)}
     topologies = dict(each(TOPOLOGY, "Topology", _topology))
     priorities = dict(each(PRIORITY_CLASS, "WorkloadPriorityClass", _priority))
-    configs = _configs(resources)
+    configs, retries = _configs(resources), _retries(resources)
     checks = {
         check.name: check
-        for check in each(ADMISSION_CHECK, "AdmissionCheck", lambda name, resource: _check(name, resource, configs))
+        for check in each(
+            ADMISSION_CHECK, "AdmissionCheck", lambda name, resource: _check(name, resource, configs, retries)
+        )
     }
     namespaces = dict(each(NAMESPACE, "Namespace", _namespace))
     release, manager = manager_of(resources)
@@ -273,7 +276,30 @@ def _configs(resources: Resources) -> dict[str, set[str] | None]:
     return found
 
 
-def _check(name: str, resource: RecordedResource, configs: Mapping[str, set[str] | None]) -> Check:
+def _retries(resources: Resources) -> dict[str, Retry]:
+    """What is done about nodes that do not come, by the request's configuration; what is not known of is left out."""
+    found = {}
+    for resource in resources.of(f"kubernetes:kueue.x-k8s.io/*:{_PARAMETERS[PROVISIONING]}"):
+        try:
+            name, given = _name(resource), mapping_at(resource.inputs, "spec", "retryStrategy")
+            limit, base, most = (
+                as_number(given.get(key)) for key in ("backoffLimitCount", "backoffBaseSeconds", "backoffMaxSeconds")
+            )
+        except UnreadableInput:
+            continue
+        if name is not None:
+            usual = Retry()
+            found[name] = Retry(
+                usual.limit if limit is None else int(limit),
+                usual.base_seconds if base is None else base,
+                usual.most_seconds if most is None else most,
+            )
+    return found
+
+
+def _check(
+    name: str, resource: RecordedResource, configs: Mapping[str, set[str] | None], retries: Mapping[str, Retry]
+) -> Check:
     controller = str(value_at(resource.inputs, "spec", "controllerName"))
     kind = _PARAMETERS.get(controller)
     given = value_at(resource.inputs, "spec", "parameters", "name")
@@ -283,4 +309,4 @@ def _check(name: str, resource: RecordedResource, configs: Mapping[str, set[str]
         and value_at(resource.inputs, "spec", "parameters", "kind") == kind
         and (known is None or given in known)
     )
-    return Check(name, controller, active)
+    return Check(name, controller, active, retries.get(str(given)) if controller == PROVISIONING else None)

@@ -182,6 +182,8 @@ def _monitor(view: View, kind: str, endpoints: str, cluster: Cluster) -> None:
     if isinstance(elsewhere, Mapping) and elsewhere:
         named = [str(name) for name in listed(elsewhere.get("matchNames"))]
         if len(named) != 1:
+            for index, name in enumerate(named):
+                _misspelt(view, f"spec.namespaceSelector.matchNames[{index}]", name, cluster)
             return
         namespace = "" if named[0] == "default" else named[0]
     if kind.startswith("PodMonitor"):
@@ -197,6 +199,7 @@ def _monitor(view: View, kind: str, endpoints: str, cluster: Cluster) -> None:
     except UnreadableInput:
         return
     if not found:
+        _elsewhere(view, selector, namespace, cluster)
         for service in services if wanted else ():
             wrong, right = missed(wanted, service.mapping("metadata.labels"))
             if wrong:
@@ -218,6 +221,15 @@ def _monitor(view: View, kind: str, endpoints: str, cluster: Cluster) -> None:
                 allowed=f"one of {', '.join(sorted(names))}" if names else "a service whose port has a name",
                 hint=nearest(port, names),
             )
+
+
+def _misspelt(view: View, path: str, name: str, cluster: Cluster) -> None:
+    near = cluster.lacks("Namespace", "", name)
+    if near:
+        view.error(
+            "reference-monitor-selects-nothing", path, f"there is no namespace {show(name)}",
+            hint=f"did you mean {near}?",
+        )  # fmt: skip
 
 
 def _elsewhere(view: View, selector: Mapping[str, Any], namespace: str, cluster: Cluster) -> None:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from trainyard.problems import nearest
+from trainyard.problems import nearest, nearest_word
 from trainyard.recorded.model import UNKNOWN, has_unknown
 from trainyard.recorded.read import UnreadableInput, as_number, known_texts
 from trainyard.rehearsal.context import View, show
@@ -19,6 +19,13 @@ from trainyard.rehearsal.works.references.kubernetes.cluster import ChartPod, Cl
 _HOOKS: Final = ("ValidatingWebhookConfiguration", "MutatingWebhookConfiguration")
 _OF_ITS_OWN: Final = re.compile(r"metrics|prom|health|probe|ready|live|admin|debug|pprof|webhook|peer|gossip")
 """Ports of a program that no service need lead to."""
+_WEBHOOKS: Final = {
+    "kueue": "-webhook-service",
+    "jobset": "-webhook-service",
+    "kubeflow-trainer": "-controller-manager",
+    "cert-manager": "-webhook",
+}
+"""How the service behind a chart's webhooks is called after the chart's full name (the charts' templates, 2026-11)."""
 _OF_A_LEADER: Final = re.compile(r"role|leader|master|primary|active|state|status")
 
 
@@ -245,9 +252,23 @@ def _existing(view: View, path: str, namespace: str, cluster: Cluster) -> View |
     if name is None:
         return None
     near = cluster.lacks("Service", namespace, name)
+    charted = _of_charts(namespace, cluster) if near is None and "webhook" in name else ()
+    if charted and name not in charted and cluster.find("Service", namespace, name) is None:
+        near = nearest_word(name, charted) or None
     if near is not None:
         tell_missing(view, f"{path}.name", "Service", name, namespace, near)
     return cluster.find("Service", namespace, name)
+
+
+def _of_charts(namespace: str, cluster: Cluster) -> list[str]:
+    """Services behind webhooks that charts make in a namespace, by their names."""
+    found = []
+    for release in cluster.releases:
+        chart, name = (release.text("chart") or "").rpartition("/")[2], release.text("name")
+        if release.text("namespace") == namespace and chart in _WEBHOOKS and name is not None:
+            full = release.text("values.fullnameOverride") or (name if chart in name else f"{name}-{chart}")
+            found.append(full + _WEBHOOKS[chart])
+    return found
 
 
 def _port(view: View, path: str, service: View, name: str | None, number: float | None) -> None:

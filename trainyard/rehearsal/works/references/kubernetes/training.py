@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from trainyard.problems import nearest
-from trainyard.recorded.model import UNKNOWN
+from trainyard.recorded.model import UNKNOWN, leaves
 from trainyard.recorded.read import follow, known_texts
 from trainyard.rehearsal.context import View, listed, show
 from trainyard.rehearsal.near import nearest_of
@@ -226,12 +226,14 @@ def _train_job(view: View, cluster: Cluster) -> None:
         near = nearest_of(name, cluster.names(key, where))
         other = "TrainingRuntime" if kind == "ClusterTrainingRuntime" else "ClusterTrainingRuntime"
         swapped = cluster.find(f"{other}.{_TRAINER}", namespace if other == "TrainingRuntime" else "", name)
-        if near or swapped is not None:
+        if near or swapped is not None or (not where and _makes_every_runtime(cluster, key)):
+            meant = f"kind {other}" if swapped is not None else near
             view.error(
                 "reference-runtime",
                 "spec.runtimeRef" + (".kind" if swapped is not None else ".name"),
-                f"no {kind} {show(name)}",
-                hint=f"did you mean {near}?" if swapped is None else f"did you mean kind {other}?",
+                f"no {kind} {show(name)}: no job is made of it",
+                allowed=", ".join(sorted(cluster.names(key, where))),
+                hint=f"did you mean {meant}?" if meant else "",
             )
         return
     known = _jobs(runtime, "spec.template.spec")
@@ -246,6 +248,16 @@ def _train_job(view: View, cluster: Cluster) -> None:
                     allowed=f"one of {', '.join(known)}",
                     hint=nearest(entry["name"], known),
                 )
+
+
+def _makes_every_runtime(cluster: Cluster, kind: str) -> bool:
+    """Whether the runtimes of a cluster are those of the recording: it makes the cluster, and its chart brings none."""
+    brought = (leaf for view in cluster.releases for leaf in leaves(view.resource.inputs.get("values")))
+    return (
+        cluster.makes_everything
+        and not cluster.is_blurred(kind, "")
+        and not any(path.startswith("runtimes.") and value in (True, UNKNOWN) for path, value, _ in brought)
+    )
 
 
 def _failure_policy(pod: Pod) -> None:
