@@ -60,6 +60,8 @@ from trainyard.rehearsal.works.programs.kubernetes import (
     fluent_bit,
     gone,
     guards,
+    imports,
+    key_files,
     listening,
     loopback,
     memory,
@@ -132,6 +134,7 @@ def check(stack: Stack) -> None:
     options.check(cluster)
     writing.check(cluster)
     certificates.check(stack, cluster)
+    key_files.check(cluster)
     watching.check(cluster)
     squid.check(cluster)
     fluent_bit.check(cluster)
@@ -151,6 +154,7 @@ def check(stack: Stack) -> None:
     siblings.check(cluster)
     surroundings.check(cluster)
     usage.check(cluster)
+    imports.check(cluster)
     tracking_logins.check(cluster)
     tracking_server.check(cluster)
     hardware.check(cluster)
