@@ -209,7 +209,7 @@ SOUND = {
     "a name that Pulumi makes": ("demo", twin(aws.ROLE, "ingest-role")),
 }  # fmt: skip
 """Right beside them, and uncommon."""
-ALLOWED = frozenset({"reference-unused", "reference-role-unused"})
+ALLOWED = frozenset({"rights-role-unused"})
 """What is told of a role that stands alone."""
 
 
