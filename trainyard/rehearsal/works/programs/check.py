@@ -63,6 +63,8 @@ from trainyard.rehearsal.works.programs.kubernetes import (
     gang_hosts,
     gone,
     guards,
+    imports,
+    key_files,
     listening,
     loopback,
     memory,
@@ -137,6 +139,7 @@ def check(stack: Stack) -> None:
     options.check(cluster)
     writing.check(cluster)
     certificates.check(stack, cluster)
+    key_files.check(cluster)
     watching.check(cluster)
     squid.check(cluster)
     fluent_bit.check(cluster)
@@ -157,6 +160,7 @@ def check(stack: Stack) -> None:
     siblings.check(cluster)
     surroundings.check(cluster)
     usage.check(cluster)
+    imports.check(cluster)
     tracking_logins.check(cluster)
     tracking_server.check(cluster)
     hardware.check(cluster)

@@ -13,13 +13,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from trainyard.conventions import TEAM_LABEL
 from trainyard.conventions.gcp import FILESTORE_DRIVER, LUSTRE_DRIVER
 from trainyard.recorded.read import follow
 from trainyard.recorded.types import FILESTORE, GCP_LUSTRE, GKE_CLUSTER
 from trainyard.rehearsal.context import Stack, View, listed, show
 from trainyard.rehearsal.near import nearest_of
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
+from trainyard.rehearsal.works.references.kubernetes.team_folders import folder_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,61 +53,6 @@ def check(cluster: Cluster) -> None:
             _volume(view, cluster)
         elif view.type.endswith(":StorageClass"):
             _driver(view, "provisioner", clusters)
-    _folders(cluster)
-
-
-def _folders(cluster: Cluster) -> None:
-    """Whose folder a team's volume is, and whether anybody puts data where one reads them."""
-    teams = {
-        name: str(labels[TEAM_LABEL]) for name, labels in cluster.labels_of_namespaces.items() if TEAM_LABEL in labels
-    }
-    writes: dict[str, set[str]] = {}
-    reads: dict[str, list[tuple[View, str, str]]] = {}
-    for view in cluster.of("PersistentVolume"):
-        path, folder = _folder(view)
-        if folder is None:
-            continue
-        if (view.text(path) or "").startswith("only-dir=/"):  # `path.Clean` keeps it (gcsfuse, bucket_manager.go)
-            view.error(
-                "reference-team-folder", path, f"got {show(view.text(path))}: names of objects begin with no slash, so "
-                "that nothing is found in it", allowed=f"only-dir={folder}",
-            )  # fmt: skip
-        where = f"{view.text('spec.csi.driver')} {view.text('spec.csi.volumeHandle')}"
-        place = view.text("spec.claimRef.namespace") or ""
-        only_read = view.flag("spec.csi.readOnly") is True or view.texts("spec.accessModes") == ["ReadOnlyMany"]
-        if only_read:
-            reads.setdefault(where, []).append((view, path, folder))
-        else:
-            writes.setdefault(where, set()).add(folder)
-        last = folder.rpartition("/")[2]
-        own = teams.get(place)
-        if not only_read and own is not None and last != own and last in teams.values():
-            words = f"is mounted by team {own}, to write, and the folder is that of team {last}"
-            view.error("reference-team-folder", path, words, allowed=f"the folder of {own}")
-    for where, volumes in reads.items():
-        filled = writes.get(where, set())
-        empty = [one for one in volumes if not any(_overlap(one[2], other) for other in filled)]
-        # One volume apart from all others is a slip; a folder of which several know is filled by somebody else.
-        if filled and len(empty) == 1 < len(volumes):
-            view, path, folder = empty[0]
-            words = f"reads {show(folder)}, and what is mounted to write is {', '.join(sorted(filled))}: it stays empty"
-            view.error("reference-team-folder", path, words, allowed=f"a folder of {', '.join(sorted(filled))}")
-
-
-def _overlap(one: str, other: str) -> bool:
-    return f"{one}/".startswith(f"{other}/") or f"{other}/".startswith(f"{one}/")
-
-
-def _folder(view: View) -> tuple[str, str | None]:
-    """Which folder a volume mounts, and what input says so."""
-    for index, option in enumerate(view.texts("spec.mountOptions")):
-        if option.startswith("only-dir="):
-            return f"spec.mountOptions[{index}]", option.partition("=")[2].strip("/")
-    for key in ("filesystem", "volume"):
-        text = view.text(f"{_ATTRIBUTES}.{key}")
-        if text is not None and "/" in text:
-            return f"{_ATTRIBUTES}.{key}", text.partition("/")[2].strip("/")
-    return "", None
 
 
 def _driver(view: View, path: str, clusters: list[View]) -> None:
@@ -172,7 +117,7 @@ def _filestore_squashes(system: View) -> bool:
 def _owned_by_group(view: View, system: View, cluster: Cluster) -> None:
     """A pod whose group gets the top, which is root's in a new file system: the node changes its owner as root, who may
     not where root is squashed. Folders below it may have their owner already."""
-    if _folder(view)[1] is not None:
+    if folder_of(view, cluster)[1] is not None:
         return
     place, claim = view.text("spec.claimRef.namespace"), view.text("spec.claimRef.name")
     for pod in cluster.pods_by_namespace.get(place or "", ()) if claim is not None else ():

@@ -15,7 +15,7 @@ from trainyard.recorded.alike import Sound
 from trainyard.recorded.model import UNKNOWN
 from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.near import nearest_of
-from trainyard.rehearsal.works.references.kubernetes.api_resources import CUSTOM, RESOURCES
+from trainyard.rehearsal.works.references.kubernetes.api_resources import CUSTOM, RESOURCES, VERSIONS
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
 
 _POLICY: Final = "ValidatingAdmissionPolicy"
@@ -168,6 +168,15 @@ def _about(view: View, path: str) -> None:
                     hint=f"did you mean {near}?",
                 )
         return
+    versions = view.texts(f"{path}.apiVersions")
+    served = {version for group in groups for version in VERSIONS.get(group, {"*"})}
+    if versions and not view.blurred(f"{path}.apiVersions") and not {*versions} & {*served, "*"} and "*" not in served:
+        view.error(
+            "reference-admission-rule",
+            f"{path}.apiVersions",
+            f"API group {', '.join(map(show, groups))} is not served as {', '.join(versions)}, so it judges nothing",
+            allowed=f"one of {', '.join(sorted(served))}, or *",
+        )
     for resource in resources:
         plural = resource.partition("/")[0]
         if plural == "*" or any(plural in _KNOWN[group] for group in groups):

@@ -25,13 +25,13 @@ _KINDS: Final = {
 }  # fmt: skip
 _SENDERS: Final = (("kubernetes-admin", ("system:masters", "system:authenticated")), ("deployer", ()))
 
-_DENIED: Final[Memo[bool]] = Memo(8192)
+DENIED: Final[Memo[bool]] = Memo(8192)
 """Whether a policy refuses an object for sure: a stack asks some three hundred times, most of it as the next one."""
 
 
 def check(cluster: Cluster) -> None:
     """Every object of these kinds against every policy that is bound in its namespace."""
-    bindings = [view for view in cluster.of("ValidatingAdmissionPolicyBinding") if _is_plain(view)]
+    bindings = [view for view in cluster.of("ValidatingAdmissionPolicyBinding") if is_plain(view)]
     policies = {view.text("metadata.name"): view for view in cluster.of("ValidatingAdmissionPolicy")}
     judges: dict[str, Judge] = {}
     for kind, (group, resource) in _KINDS.items():
@@ -39,11 +39,11 @@ def check(cluster: Cluster) -> None:
             labels = cluster.labels_of_namespaces.get(view.text("metadata.namespace") or "")
             if labels is None or (view.content is None and has_unknown(view.inputs)):
                 continue
-            scopes = _Kept(scope_of(request) for request in _requests(view, labels))
-            for policy in _bound(bindings, policies, labels, group, resource):
+            scopes = Kept(scope_of(request) for request in _requests(view, labels))
+            for policy in bound(bindings, policies, labels, group, resource):
                 digests = (policy.content, view.content)
                 key = None if None in digests else content(*digests, labels)
-                if _DENIED.of(key, partial(_denies, judges, policy, scopes)):
+                if DENIED.of(key, partial(denies, judges, policy, scopes)):
                     view.error(
                         "reference-admission-refuses", "spec",
                         f"admission policy {policy.text('metadata.name')} of the same stack refuses it",
@@ -51,7 +51,7 @@ def check(cluster: Cluster) -> None:
                     )  # fmt: skip
 
 
-class _Kept:
+class Kept:
     """What an iterator gives, as far as somebody asked, for whoever asks next."""
 
     def __init__(self, source: Iterator[Any]) -> None:
@@ -65,7 +65,8 @@ class _Kept:
             yield item
 
 
-def _denies(judges: dict[str, Judge], policy: View, scopes: Iterable[Any]) -> bool:
+def denies(judges: dict[str, Judge], policy: View, scopes: Iterable[Any]) -> bool:
+    """Whether a policy plainly refuses each of some requests, whose judges are kept by its URN."""
     urn = policy.resource.urn
     if urn not in judges:
         judges[urn] = Judge(policy.inputs.get("spec"))
@@ -77,7 +78,7 @@ def _message(policy: View) -> str:
     return texts[0] if len(texts) == 1 else "what its validations say"
 
 
-def _is_plain(binding: View) -> bool:
+def is_plain(binding: View) -> bool:
     """Whether a binding denies for sure where its namespaces are: no parameters, nothing chosen by the object."""
     return (
         "Deny" in binding.texts("spec.validationActions")
@@ -87,13 +88,14 @@ def _is_plain(binding: View) -> bool:
     )
 
 
-def _bound(
+def bound(
     bindings: list[View],
     policies: Mapping[str | None, View],
     labels: Mapping[str, Any],
     group: str,
     resource: str,
 ) -> Iterator[View]:
+    """The policies that are surely asked when an object of a kind is made in a namespace with such labels."""
     told = set()
     for binding in bindings:
         policy = policies.get(binding.text("spec.policyName"))

@@ -16,6 +16,7 @@ from trainyard.problems import nearest
 from trainyard.recorded.model import UNKNOWN, has_unknown
 from trainyard.recorded.yaml_text import read_yaml
 from trainyard.rehearsal.context import View, by_name, listed, show
+from trainyard.rehearsal.works.references.kubernetes import route_order
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
 
 _DEFAULT_ROUTES: Final[Mapping[str, Any]] = {
@@ -79,6 +80,7 @@ def check(cluster: Cluster) -> None:
         _known_receivers(
             view, "spec.route", view.value("spec.route"), _names_of(view.entries("spec.receivers")), "spec"
         )
+        route_order.unreached(view, "spec.route", view.value("spec.route"))
 
 
 def configurations(cluster: Cluster) -> Iterator[Mapping[str, Any]]:
@@ -123,6 +125,7 @@ def _routes(view: View, path: str, config: Any, default: Mapping[str, Any]) -> N
         if isinstance(rule, Mapping):
             _fields(view, f"{path}.inhibit_rules[{index}]", rule, _INHIBIT)
     _known_receivers(view, f"{path}.route", root, _names_of(receivers), path)
+    route_order.check(view, f"{path}.route", root, receivers)
     _heard(view, path, config, root, receivers)
     intervals = [*listed(config.get("time_intervals")), *listed(config.get("mute_time_intervals"))]
     named = by_name(intervals)

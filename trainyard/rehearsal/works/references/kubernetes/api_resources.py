@@ -55,6 +55,14 @@ CUSTOM: Final[Mapping[str, frozenset[str]]] = {
 }
 """Those of charts, as far as every resource of the group is known."""
 
+VERSIONS: Final[Mapping[str, frozenset[str]]] = {
+    **dict.fromkeys(("", "apps", "batch", "policy", "rbac.authorization.k8s.io"), frozenset({"v1"})),
+    "jobset.x-k8s.io": frozenset({"v1alpha2"}),
+    "kueue.x-k8s.io": frozenset({"v1beta1", "v1beta2"}),
+    "trainer.kubeflow.org": frozenset({"v1alpha1"}),
+}
+"""The versions of groups of which every resource is served in the same ones (since Kubernetes 1.27; the charts')."""
+
 SUBRESOURCES: Final[Mapping[tuple[str, str], frozenset[str]]] = {
     (group, name): frozenset(found.split())
     for group, name, found in (

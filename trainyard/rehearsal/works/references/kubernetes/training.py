@@ -47,7 +47,6 @@ def check(cluster: Cluster) -> None:
     for view in cluster.of(f"TrainJob.{_TRAINER}"):
         _train_job(view, cluster)
     for pod in cluster.pods:
-        _failure_policy(pod)
         _classes(pod, cluster)
 
 
@@ -258,24 +257,6 @@ def _makes_every_runtime(cluster: Cluster, kind: str) -> bool:
         and not cluster.is_blurred(kind, "")
         and not any(path.startswith("runtimes.") and value in (True, UNKNOWN) for path, value, _ in brought)
     )
-
-
-def _failure_policy(pod: Pod) -> None:
-    """A rule about the exit code of a container that is not there never holds."""
-    base = pod.path.removesuffix(".template.spec")
-    if base == pod.path or not pod.containers_are_known:
-        return
-    names = [container.name for container in pod.containers]
-    for path, rule in pod.view.items(f"{base}.podFailurePolicy.rules"):
-        name = follow(rule, "onExitCodes", "containerName")
-        if isinstance(name, str) and name not in names:
-            pod.view.error(
-                "reference-container",
-                f"{path}.onExitCodes.containerName",
-                f"the pod has no container {show(name)}",
-                allowed=f"one of {', '.join(names)}",
-                hint=nearest(name, names),
-            )
 
 
 def _classes(pod: Pod, cluster: Cluster) -> None:

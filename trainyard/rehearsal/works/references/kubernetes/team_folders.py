@@ -1,0 +1,142 @@
+"""Whose folder of a bucket or a file system a team's volume shows, and whether anybody puts data where one reads them.
+
+Each driver has its own place for a folder; that of EFS may be told an access point, whose directory the stack gives.
+
+Sources: documentation of Mountpoint for S3 (`prefix`), GCS FUSE (`only-dir`), the drivers for FSx for Lustre
+(`mountname`), EFS (`fs-ID:PATH`, `fs-ID::fsap-ID`), Managed Lustre (`filesystem`) and Filestore (`volume`), as
+generally known (2026-11).
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from trainyard.conventions import TEAM_LABEL
+from trainyard.recorded.read import follow
+from trainyard.recorded.types import EFS_ACCESS_POINT
+from trainyard.rehearsal.context import View, listed, show
+from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster, Pod
+
+_ATTRIBUTES: Final = "spec.csi.volumeAttributes"
+_HANDLE: Final = "spec.csi.volumeHandle"
+_OPTIONS: Final = ("only-dir=", "prefix ", "--prefix ", "prefix=", "--prefix=")
+_EFS: Final = "efs.csi.aws.com"
+
+
+def check(cluster: Cluster) -> None:
+    """Every volume of a driver that shows one folder."""
+    _made(cluster)
+    teams = {
+        name: str(labels[TEAM_LABEL]) for name, labels in cluster.labels_of_namespaces.items() if TEAM_LABEL in labels
+    }
+    writes: dict[str, set[str]] = {}
+    reads: dict[str, list[tuple[View, str, str]]] = {}
+    for view in cluster.of("PersistentVolume"):
+        path, folder = folder_of(view, cluster)
+        if folder is None:
+            continue
+        if (view.text(path) or "").startswith("only-dir=/"):  # `path.Clean` keeps it (gcsfuse, bucket_manager.go)
+            view.error(
+                "reference-team-folder", path, f"got {show(view.text(path))}: names of objects begin with no slash, so "
+                "that nothing is found in it", allowed=f"only-dir={folder}",
+            )  # fmt: skip
+        where = f"{view.text('spec.csi.driver')} {view.text(f'{_ATTRIBUTES}.bucketName') or view.text(_HANDLE)}"
+        place = view.text("spec.claimRef.namespace") or ""
+        only_read = view.flag("spec.csi.readOnly") is True or view.texts("spec.accessModes") == ["ReadOnlyMany"]
+        if only_read:
+            reads.setdefault(where, []).append((view, path, folder))
+        else:
+            writes.setdefault(where, set()).add(folder)
+        last = folder.rpartition("/")[2]
+        own = teams.get(place)
+        if not only_read and own is not None and last != own and last in teams.values():
+            words = f"is mounted by team {own}, to write, and the folder is that of team {last}"
+            view.error("reference-team-folder", path, words, allowed=f"the folder of {own}")
+    for where, volumes in reads.items():
+        filled = writes.get(where, set())
+        empty = [one for one in volumes if not any(_overlap(one[2], other) for other in filled)]
+        # One volume apart from all others is a slip; a folder of which several know is filled by somebody else.
+        if filled and len(empty) == 1 < len(volumes):
+            view, path, folder = empty[0]
+            words = f"reads {show(folder)}, and what is mounted to write is {', '.join(sorted(filled))}: it stays empty"
+            view.error("reference-team-folder", path, words, allowed=f"a folder of {', '.join(sorted(filled))}")
+
+
+def _made(cluster: Cluster) -> None:
+    """The folders of a file system that a job of the stack makes, told one by one, are all that are mounted of it.
+
+    Such a job mounts the whole; a folder that nobody makes cannot be mounted, and no pod with the volume starts.
+    """
+    mounted: dict[tuple[str, ...], list[tuple[View, str, str]]] = {}
+    for view in cluster.of("PersistentVolume"):
+        path, folder = folder_of(view, cluster)
+        system = _system(view)
+        if folder is not None and system is not None:
+            mounted.setdefault(system, []).append((view, path, folder))
+    for pod in cluster.pods if mounted else ():
+        words = {
+            word.strip("/")
+            for container in pod.containers
+            for key in ("command", "args")
+            for word in listed(container.body.get(key))
+            if isinstance(word, str) and len(word) < _LONGEST
+        }
+        for system in _wholes(pod, cluster) if words else ():
+            told = {folder for _, _, folder in mounted.get(system, ()) if folder in words}
+            for view, path, folder in mounted.get(system, ()) if told else ():
+                if folder not in words:
+                    view.error(
+                        "reference-team-folder", path,
+                        f"nobody makes the folder {show(folder)}: {pod.title} makes {', '.join(sorted(told)[:3])} "
+                        "there, and without it nothing is mounted",
+                    )  # fmt: skip
+
+
+_LONGEST: Final = 4096
+"""Characters of a path (Linux, `PATH_MAX`)."""
+
+
+def _wholes(pod: Pod, cluster: Cluster) -> set[tuple[str, ...]]:
+    """The file systems of which a pod mounts all."""
+    found = set()
+    for volume in listed(pod.spec.get("volumes")):
+        name = follow(volume, "persistentVolumeClaim", "claimName")
+        claim = cluster.find("PersistentVolumeClaim", pod.namespace or "", name) if isinstance(name, str) else None
+        bound = cluster.find("PersistentVolume", "", claim.text("spec.volumeName") or "") if claim is not None else None
+        system = _system(bound) if bound is not None else None
+        if bound is not None and system is not None and folder_of(bound, cluster)[1] is None:
+            found.add(system)
+    return found
+
+
+def _system(view: View) -> tuple[str, ...] | None:
+    """The file system of a volume, by its address and name."""
+    given = view.mapping(_ATTRIBUTES)
+    where = given.get("ip") or given.get("dnsname")
+    name = next((given[key] for key in ("filesystem", "volume", "mountname") if isinstance(given.get(key), str)), None)
+    return (where, name.partition("/")[0]) if isinstance(where, str) and isinstance(name, str) else None
+
+
+def _overlap(one: str, other: str) -> bool:
+    return f"{one}/".startswith(f"{other}/") or f"{other}/".startswith(f"{one}/")
+
+
+def folder_of(view: View, cluster: Cluster) -> tuple[str, str | None]:
+    """What input says which folder a volume shows, and the folder without slashes around it; None: the whole, or it is
+    not known."""
+    for index, option in enumerate(view.texts("spec.mountOptions")):
+        for start in _OPTIONS:
+            if option.startswith(start):
+                return f"spec.mountOptions[{index}]", option.removeprefix(start).strip("/ ")
+    for key in ("filesystem", "volume", "mountname"):
+        text = view.text(f"{_ATTRIBUTES}.{key}")
+        if text is not None and "/" in text:
+            return f"{_ATTRIBUTES}.{key}", text.partition("/")[2].strip("/")
+    handle = (view.text(_HANDLE) or "").split(":") if view.text("spec.csi.driver") == _EFS else []
+    if len(handle) == 3 and handle[2]:
+        for point in cluster.stack.of_type(EFS_ACCESS_POINT):
+            if point.resource.id == handle[2]:
+                return _HANDLE, (point.text("rootDirectory.path") or "").strip("/") or None
+    elif len(handle) > 1 and handle[1].strip("/"):
+        return _HANDLE, handle[1].strip("/")
+    return "", None
