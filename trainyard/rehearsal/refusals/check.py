@@ -34,6 +34,7 @@ from trainyard.rehearsal.refusals.aws import (
     state_machines,
     stores,
     streams,
+    taken,
     texts,
     together,
 )
@@ -85,6 +86,7 @@ RULES: Final = by_type(
         messages,
         names,
         network,
+        taken,
         policies,
         together,
         texts,

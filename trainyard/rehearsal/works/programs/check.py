@@ -30,6 +30,7 @@ from trainyard.rehearsal.works.programs.aws import (
     keys,
     left_hanging,
     messages,
+    own_metrics,
     patterns,
     prefixes,
     recorded_buckets,
@@ -97,6 +98,7 @@ from trainyard.rehearsal.works.watching import names
 def check(stack: Stack) -> None:
     """Notes what names something that is not there, or is elsewhere."""
     alarms.check(stack)
+    own_metrics.check_boards(stack)
     batches.check(stack)
     left_hanging.check(stack)
     keys.check(stack)
