@@ -6,6 +6,7 @@ Sources: EC2 API, CreateNatGateway and AssociateAddress (`Resource.AlreadyAssoci
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -34,9 +35,19 @@ def address(view: View) -> None:
         for type_, key, inner in _HOLDERS:
             for path, taken in _taken(holder, key, inner) if type_ == holder.type else ():
                 other = held.setdefault(taken, holder)
-                if other is not holder:
+                if other is not holder and is_one(holder, taken):
                     message = f"{other.name} has this address already"
                     holder.error("eip-taken", path, message, allowed="an Eip of its own")
+
+
+def is_one(view: View, value: object) -> bool:
+    """Whether an id is one thing's: stand-ins of two of a logical name, in two components, are the same."""
+    if not isinstance(value, str) or not _ID.fullmatch(value):
+        return True
+    return sum(1 for resource in view.stack.resources.all if resource.id == value) <= 1
+
+
+_ID: Final = re.compile(r"(vpc|subnet|sg|rtb|eipalloc|fs|d|igw)-[0-9a-f]+")
 
 
 def _taken(view: View, key: str, inner: str) -> Iterator[tuple[str, str]]:
@@ -65,7 +76,7 @@ def mount_target(view: View) -> None:
         if zone is None or system is None:
             continue
         other = seen.setdefault((system, zone), target)
-        if other is not target:
+        if other is not target and is_one(target, system) and is_one(target, target.text("subnetId")):
             message = f"lies in {zone}, where the file system has {other.name}"
             target.error("efs-mount-target", "subnetId", message, allowed="one mount target a zone")
 

@@ -34,6 +34,7 @@ from trainyard.rehearsal.works.programs.aws import (
     patterns,
     prefixes,
     recorded_buckets,
+    units_of_metrics,
 )
 from trainyard.rehearsal.works.programs.gcp import (
     alerts,
@@ -99,6 +100,7 @@ def check(stack: Stack) -> None:
     """Notes what names something that is not there, or is elsewhere."""
     alarms.check(stack)
     own_metrics.check_boards(stack)
+    units_of_metrics.check(stack)
     batches.check(stack)
     left_hanging.check(stack)
     keys.check(stack)
