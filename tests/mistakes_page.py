@@ -154,8 +154,9 @@ OWN = """\
 ## Three sets in our own components on AWS, written before any check was read
 
 At first sight 38 of the 44 of the first were told, 24 of the 32 of the second and 17 of the 22 of the third. These are
-what they missed, with the same mistake in other places; three turned out to harm nobody. `pytest tests/rehearsal/works/test_aws_own.py` puts them
-into the examples one at a time, with what is right beside them.
+what they missed, with the same mistake in other places; three harm nobody, and one cannot be known.
+`pytest tests/rehearsal/works/test_aws_own.py` puts them into the examples one at a time, with what is right beside
+them.
 
 | mistake | told at first sight | told by |
 |---|---|---|"""
