@@ -25,7 +25,7 @@ OwnMetrics = Mapping[str, set[str | None]]
 
 
 def own_metrics(stack: Stack) -> OwnMetrics:
-    """All of them."""
+    """What each filter of logs sends, but to namespaces of AWS."""
     found: dict[str, set[str | None]] = {}
     for view in stack.of_type(_FILTER):
         namespace = view.text("metricTransformation.namespace")
