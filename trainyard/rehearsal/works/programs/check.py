@@ -31,9 +31,11 @@ from trainyard.rehearsal.works.programs.aws import (
     keys,
     left_hanging,
     messages,
+    own_metrics,
     patterns,
     prefixes,
     recorded_buckets,
+    units_of_metrics,
 )
 from trainyard.rehearsal.works.programs.gcp import (
     alerts,
@@ -102,6 +104,8 @@ from trainyard.rehearsal.works.watching import names
 def check(stack: Stack) -> None:
     """Notes what names something that is not there, or is elsewhere."""
     alarms.check(stack)
+    own_metrics.check_boards(stack)
+    units_of_metrics.check(stack)
     batches.check(stack)
     left_hanging.check(stack)
     keys.check(stack)

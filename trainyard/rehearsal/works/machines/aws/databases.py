@@ -79,6 +79,19 @@ _CHOICES: Final = {
     "track_functions": ("none", "pl", "all"),
 }
 """What a parameter may be that is one of several words (PostgreSQL documentation of 13 to 18, as generally known)."""
+_MILLISECONDS: Final = (100.0, "milliseconds", "at least a second, such as 30000, or 0 for no limit")
+_LEAST: Final[Mapping[str, tuple[float, str, str]]] = {
+    "statement_timeout": _MILLISECONDS,
+    "transaction_timeout": _MILLISECONDS,
+    "idle_in_transaction_session_timeout": _MILLISECONDS,
+    "idle_session_timeout": _MILLISECONDS,
+    "maintenance_work_mem": (8192.0, "kB", "at least 65536, which is its default"),
+    "work_mem": (1024.0, "kB", "at least 4096, which is its default"),
+    "shared_buffers": (4096.0, "pages of 8 kB", "a quarter of the memory, as RDS sets it by itself"),
+    "max_wal_size": (32.0, "MB", "at least 1024, which is its default"),
+}
+"""By parameter the least that anybody means, its unit, and what is usual: one in seconds or MB is far below (PostgreSQL
+documentation, "Resource Consumption", "Client Connection Defaults" and "Write Ahead Log", 2026-11)."""
 _SWITCHES: Final = ("rds.force_ssl", "rds.logical_replication")
 """Parameters of RDS itself that are 0 or 1, and no word."""
 _WORDS: Final = ("on", "off", "true", "false", "yes", "no")
@@ -237,6 +250,8 @@ def _parameters_of(group: View) -> None:
                 )
             continue
         value = item.get("value")
+        if isinstance(value, str):
+            _off_unit(group, path, name, value)
         wrong = _wrong_value(known, value) if isinstance(value, str) else ""
         if wrong:
             group.error("machines-parameter", f"{path}.value", f"{name} is {show(value)}", allowed=wrong)
@@ -247,6 +262,14 @@ def _parameters_of(group: View) -> None:
                 f"{name} takes effect when the database restarts, and RDS refuses to apply it at once",
                 allowed="applyMethod pending-reboot",
             )
+
+
+def _off_unit(group: View, path: str, name: str, value: str) -> None:
+    """A number that was meant in another unit: a time that no query ends in, memory below what one sort takes."""
+    least, unit, meant = _LEAST.get(name, (0.0, "", ""))
+    number = as_number(value)
+    if number is not None and 0 < number < least:
+        group.error("machines-parameter", f"{path}.value", f"{name} is {show(value)}, which are {unit}", allowed=meant)
 
 
 def _wrong_value(known: dict[str, str], value: str) -> str:

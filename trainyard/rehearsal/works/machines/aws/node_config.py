@@ -18,6 +18,7 @@ from trainyard.problems import nearest
 from trainyard.recorded.node_groups import EKS_NODE_GROUP, LAUNCH_TEMPLATE
 from trainyard.recorded.yaml_text import read_yaml
 from trainyard.rehearsal.context import Stack, View, show
+from trainyard.rehearsal.works.machines.aws import node_settings
 from trainyard.rehearsal.works.machines.aws.images import Image
 
 API: Final = "node.eks.aws/v1alpha1"
@@ -127,6 +128,8 @@ def _node_config(template: View, body: str, image: Image) -> None:
         meant = nearest(str(key), KUBELET, cutoff=0.85) if key not in KUBELET else ""
         if meant:
             _note(template, f"spec.kubelet.config has no field {show(key)}: kubelet would not start", meant)
+    for what, should_be in node_settings.wrong(_below(spec, "")):
+        _note(template, what, should_be)
     missing = [key for key in JOINING if not _below(spec, "cluster").get(key)]
     if image.system == "CUSTOM" and missing:
         _note(template, f"a node of a custom image does not learn its cluster's {', '.join(missing)}", "spec.cluster")

@@ -29,6 +29,7 @@ _GROUPS: Final = "defaultUserSettings.securityGroups"
 def check(stack: Stack) -> None:
     """Looks at every job and every domain whose people work in a VPC."""
     _heard(stack)
+    _sent(stack)
     network = Network(stack)
     if not network.subnets:
         return
@@ -51,12 +52,44 @@ def _heard(stack: Stack) -> None:
         group = rule.referred("securityGroupId", SECURITY_GROUP)
         if group is None or group.has("ingress") or any(one.is_unknown("securityGroupId") for one in into):
             continue
-        if not any(one.text("securityGroupId") == own for one in into):
+        heard = [one for one in into if one.text("securityGroupId") == own]
+        if not heard or (_opens_any(rule) and not any(map(_opens_any, heard))):
             message = (
                 f"{group.name} may send to itself, and lets nothing in: machines of one job do not hear each other"
+                if not heard
+                else f"{group.name} may send to itself on any port, and lets in on some: ranks of a job choose others"
             )
-            hint = "a rule that lets the group in from itself"
+            hint = "a rule that lets the group in from itself, on all ports"
             rule.error("managed-not-heard", "referencedSecurityGroupId", message, hint=hint)
+
+
+def _sent(stack: Stack) -> None:
+    """What a group lets in from itself on any port, it sends too: of EC2's own rule to let all out nothing is left."""
+    out = stack.of_type(SECURITY_GROUP_EGRESS_RULE)
+    for rule in stack.of_type(SECURITY_GROUP_INGRESS_RULE):
+        own = rule.text("securityGroupId")
+        if own is None or rule.text("referencedSecurityGroupId") != own or not _opens_any(rule):
+            continue
+        group = rule.referred("securityGroupId", SECURITY_GROUP)
+        if group is None or group.has("egress") or any(one.is_unknown("securityGroupId") for one in out):
+            continue
+        said = [one for one in out if one.text("securityGroupId") == own]
+        if said and not any(map(_opens_any, said)):
+            message = f"{group.name} lets itself in on any port, and sends to some alone: ranks of a job choose others"
+            hint = "a rule that lets the group out to itself, on all ports"
+            rule.warning("managed-not-heard", "referencedSecurityGroupId", message, hint=hint)
+
+
+def _opens_any(rule: View) -> bool:
+    """Whether a rule is about the ports that programs are given by the system, or may be."""
+    if rule.text("ipProtocol") == "-1" or rule.is_unknown("ipProtocol"):
+        return True
+    first, last = rule.number("fromPort"), rule.number("toPort")
+    return rule.text("ipProtocol") in ("tcp", "6") and (first is None or last is None or first <= _GIVEN <= last)
+
+
+_GIVEN: Final = 40000
+"""A port among those that Linux gives out (`net.ipv4.ip_local_port_range`, from 32768)."""
 
 
 def _texts(value: object) -> Iterator[str]:

@@ -30,6 +30,7 @@ from trainyard.rehearsal.refusals.aws.balancers import LISTENER
 from trainyard.rehearsal.refusals.aws.containers import containers, target_group, target_groups
 from trainyard.rehearsal.refusals.aws.texts import TASK
 from trainyard.rehearsal.works.flows.addresses import Addresses
+from trainyard.rehearsal.works.flows.aws.places import NFS
 from trainyard.rehearsal.works.flows.model import Place, Port
 from trainyard.rehearsal.works.paths.aws.groups import Groups
 from trainyard.rehearsal.works.paths.aws.network import Network
@@ -238,12 +239,9 @@ def _mounted(network: Network, groups: Groups, function: View, inner: Place) -> 
                 f"mount target {target.name}",
                 addresses_of(network, target, "subnetId"),
                 stated,
-                _NFS,
+                NFS,
                 f"{inner.name} never mounts its files",
             )
-
-
-_NFS: Final = Port(2049)
 
 
 def _is_addressed(view: View, inputs: tuple[str, ...], store: View) -> bool:

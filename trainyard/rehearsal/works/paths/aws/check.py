@@ -37,7 +37,7 @@ def check(stack: Stack) -> None:
     routes.check(network)
     nodes.check(network, found, all_nodes, groups)
     endpoints.check(found, groups, all_nodes)
-    places.check(network, all_nodes, found)
+    places.check(network, all_nodes, found, groups)
     peers.check(network)
     room.check(network, all_nodes)
     acls.check(network, all_nodes)

@@ -132,9 +132,11 @@ def fabric(groups: Groups) -> None:
         return
     for template in groups.network.stack.of_type(LAUNCH_TEMPLATE):
         for path, _ in template.items("networkInterfaces"):
+            before = len(template.findings)
             if template.text(f"{path}.interfaceType") in EFA_INTERFACES:
                 _adapter(groups, groups.walls, template, path)
-                break
+            if len(template.findings) > before:
+                break  # the others mostly have the same groups
 
 
 def _adapter(groups: Groups, walls: SecurityGroups, template: View, path: str) -> None:

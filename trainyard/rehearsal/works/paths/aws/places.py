@@ -19,20 +19,22 @@ from trainyard.recorded.types import (
     VPC_ENDPOINT,
 )
 from trainyard.rehearsal.context import View
+from trainyard.rehearsal.works.flows.aws.places import NFS
 from trainyard.rehearsal.works.paths.aws.endpoints import Endpoints
+from trainyard.rehearsal.works.paths.aws.groups import Groups
 from trainyard.rehearsal.works.paths.aws.network import Network
 from trainyard.rehearsal.works.paths.aws.node_groups import NodeGroup
 
 EFS_DRIVER = "efs.csi.aws.com"
 
 
-def check(network: Network, groups: list[NodeGroup], endpoints: Endpoints) -> None:
+def check(network: Network, groups: list[NodeGroup], endpoints: Endpoints, walls: Groups) -> None:
     """Notes what stands where nobody gets to it."""
     for group in groups:
         _group_apart(network, group)
     _groups_of_other_vpcs(network)
     _stores(network, groups)
-    _mount_targets(network, groups)
+    _mount_targets(network, groups, walls)
     _services(network)
     _addresses_of_nat(network)
     _twice_named(endpoints)
@@ -111,7 +113,7 @@ def _apart(network: Network, nodes: set[str], view: View, path: str, subnets: li
         )
 
 
-def _mount_targets(network: Network, groups: list[NodeGroup]) -> None:
+def _mount_targets(network: Network, groups: list[NodeGroup], walls: Groups) -> None:
     """The name of a file system of EFS leads to the mount target of the zone that asks (EFS user guide, "Mounting on
     Amazon EC2 with a DNS name", 2026-11)."""
     stack = network.stack
@@ -134,6 +136,7 @@ def _mount_targets(network: Network, groups: list[NodeGroup]) -> None:
                 allowed="a MountTarget in each zone that has nodes",
             )
             continue
+        _closed_targets(network, groups, walls, targets)
         zones = {_zone(network, view.text("subnetId")) for view in targets}
         if None in zones:
             continue
@@ -148,6 +151,24 @@ def _mount_targets(network: Network, groups: list[NodeGroup]) -> None:
                     allowed="a MountTarget in each zone that has nodes",
                 )
                 break
+
+
+def _closed_targets(network: Network, groups: list[NodeGroup], walls: Groups, targets: list[View]) -> None:
+    """Nodes of a zone come to its own mount target; groups that all of them have are asked as flows of the cluster."""
+    every = {target.name: walls.of(target, "securityGroups") for target in targets}
+    if len(set(every.values())) == 1:
+        return
+    for target in targets:
+        zone = _zone(network, target.text("subnetId"))
+        near = [group for group in groups if zone in {_zone(network, subnet) for subnet in group.subnets}]
+        said = [walls.closed_into(every[target.name], group, NFS) for group in near] if zone else []
+        if said and all(said):
+            target.error(
+                "paths-mount-target-closed",
+                "securityGroups",
+                f"{said[0]}: its files are not mounted in {zone}",
+                allowed=f"a group that lets nodes in on {NFS}, as the other mount targets have",
+            )
 
 
 def _zone(network: Network, subnet: str | None) -> str | None:

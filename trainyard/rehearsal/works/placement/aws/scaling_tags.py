@@ -23,6 +23,7 @@ from trainyard.rehearsal.works.placement.kubernetes.nodes import Nodes
 from trainyard.rehearsal.works.workloads.charts import chart_of
 
 _AUTOSCALER: Final = "cluster-autoscaler"
+_PLUGIN, _OPERATOR = "nvidia-device-plugin", "gpu-operator"
 
 _ENABLED: Final = "k8s.io/cluster-autoscaler/enabled"
 _OF_CLUSTER: Final = re.compile(r"kubernetes\.io/cluster/(.+)")
@@ -82,8 +83,10 @@ def _resource(tag: View, group: View, name: str, value: str, disks: Mapping[str,
     if name == GPU_RESOURCE:
         found = [eks_nodes.machine(type_) for type_ in types]
         most = max((one.gpus for one in found if one is not None), default=0)
-        if not types or None in found or (most and told >= most and told % most == 0):
-            return  # devices may be shared, and count several times
+        if not types or None in found or told == most:
+            return
+        if most and told >= most and told % most == 0 and _may_be_shared(tag.stack, group):
+            return  # they count several times
         words = f"{count(most, 'GPU')}"
     elif name == _EFA and template is not None and not template.blurred("networkInterfaces"):
         most = sum(one.get("interfaceType") in EFA_INTERFACES for _, one in template.items("networkInterfaces"))
@@ -97,6 +100,19 @@ def _resource(tag: View, group: View, name: str, value: str, disks: Mapping[str,
         f"a node of {group.name} has {words}, and the autoscaler is told {told:g} of those to come",
         allowed=f"{most:g}" if most else "no such tag",
     )  # fmt: skip
+
+
+def _may_be_shared(stack: Stack, group: View) -> bool:
+    """Whether pods may take turns on GPUs: not where the stack's own plugin is told nothing of it."""
+    releases = [one for one in stack.of_type(HELM_RELEASE) if chart_of(one.resource) in (_PLUGIN, _OPERATOR)]
+    return (group.text("amiType") or "").startswith("BOTTLEROCKET") or not (
+        len(releases) == 1
+        and chart_of(releases[0].resource) == _PLUGIN
+        and not releases[0].is_unknown("values")
+        and releases[0].lacks("values.config")
+        and not releases[0].has("valueYamlFiles")
+        and releases[0].text("values.migStrategy") in (None, "none")
+    )
 
 
 def _adapters(stack: Stack) -> None:

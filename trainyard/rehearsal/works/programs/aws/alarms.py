@@ -17,14 +17,13 @@ from trainyard.recorded.types import (
     DATABASE,
     EKS_CLUSTER,
     FUNCTION,
-    LOG_METRIC_FILTER,
     METRIC_ALARM,
     SNS_TOPIC,
     SNS_TOPIC_SUBSCRIPTION,
 )
 from trainyard.rehearsal.context import Stack, View, show
-from trainyard.rehearsal.works.names_of_aws import slip
 from trainyard.rehearsal.works.programs.aws.metrics import KEYS_ELSEWHERE, NAMED_ELSEWHERE, OFTEN_ELSEWHERE
+from trainyard.rehearsal.works.programs.aws.own_metrics import OwnMetrics, check_watched, own_metrics
 
 _METRIC: Final = re.compile(r"MetricName=\\*\"(\w+)|(?:AVG|MAX|MIN|SUM|COUNT)\((\w+)\)")
 """A metric in a search of a dashboard, or in a query of an alarm."""
@@ -152,7 +151,7 @@ _WHEN_IT_HAPPENS: Final = frozenset(
 
 def check(stack: Stack) -> None:
     """Every alarm against what the stack makes."""
-    own = _own_metrics(stack)
+    own = own_metrics(stack)
     for board in stack.of_type(DASHBOARD):
         _asked(board, "dashboardBody", board.text("dashboardBody") or "")
     for alarm in stack.of_type(METRIC_ALARM):
@@ -164,7 +163,7 @@ def check(stack: Stack) -> None:
             _asked(alarm, f"{path}.expression", alarm.text(f"{path}.expression") or "")
 
 
-def _alarm(alarm: View, base: str, stack: Stack, own: dict[str, set[str | None]]) -> None:
+def _alarm(alarm: View, base: str, stack: Stack, own: OwnMetrics) -> None:
     namespace, metric = alarm.text(f"{base}namespace"), alarm.text(f"{base}metricName")
     if namespace is None:
         return
@@ -192,12 +191,7 @@ def _alarm(alarm: View, base: str, stack: Stack, own: dict[str, set[str | None]]
             allowed=f"one of {', '.join(sorted(sent))}",
             hint=nearest(metric, sent),
         )
-    if namespace not in own and not namespace.startswith("AWS/") and (hint := slip(namespace, own)):
-        told = f"no filter of the stack sends to {show(namespace)}: unless a program does, the alarm sees nothing"
-        alarm.warning("programs-alarm", f"{base}namespace", told, allowed=", ".join(sorted(own)), hint=hint)
-    filters = own.get(namespace)
-    if filters is not None and metric is not None and None not in filters and metric not in filters:
-        _is_not_filtered(alarm, f"{base}metricName", namespace, metric, sorted(str(one) for one in filters))
+    check_watched(alarm, f"{base}namespace", f"{base}metricName", namespace, metric, own)
     often = _OFTEN.get(namespace, ())
     if metric is not None and often and metric not in often and (hint := nearest(metric, often, cutoff=_NEAR)):
         alarm.error(
@@ -279,19 +273,6 @@ def _is_not_made(alarm: View, path: str, key: str, value: str, known: list[str])
         alarm.warning("programs-alarm", path, told, allowed=allowed)
 
 
-def _is_not_filtered(alarm: View, path: str, namespace: str, metric: str, known: list[str]) -> None:
-    """A program may send to the namespace too (`PutMetricData`): sure is only a slip of the pen."""
-    allowed, told = f"one of {', '.join(known)}", f"no filter of the stack sends {show(metric)} in {namespace}"
-    if hint := nearest(metric, known, cutoff=_NEAR):
-        told = f"no filter of the stack sends {show(metric)} in {namespace}: the alarm sees nothing"
-        alarm.error("programs-alarm", path, told, allowed=allowed, hint=hint)
-    else:
-        told = (
-            f"no filter of the stack sends {show(metric)} in {namespace}: unless a program does, the alarm sees nothing"
-        )
-        alarm.warning("programs-alarm", path, told, allowed=allowed)
-
-
 def _silence(alarm: View) -> None:
     """An alarm on too little of what is only counted where it happens: silence has to be a breach."""
     metric = alarm.text("namespace") or "", alarm.text("metricName") or ""
@@ -304,13 +285,3 @@ def _silence(alarm: View) -> None:
             f"got {show(told or 'missing')}: where nothing happens there is no {metric[1]}, and the alarm stays quiet",
             allowed="breaching",
         )
-
-
-def _own_metrics(stack: Stack) -> dict[str, set[str | None]]:
-    """Metrics that the stack's own filters of logs send, by namespace."""
-    found: dict[str, set[str | None]] = {}
-    for view in stack.of_type(LOG_METRIC_FILTER):
-        namespace = view.text("metricTransformation.namespace")
-        if namespace is not None and not namespace.startswith("AWS/"):
-            found.setdefault(namespace, set()).add(view.text("metricTransformation.name"))
-    return found

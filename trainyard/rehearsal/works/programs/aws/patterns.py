@@ -69,6 +69,7 @@ def check(stack: Stack) -> None:
         except ValueError:
             continue
         if isinstance(pattern, Mapping):
+            _words(rule, pattern)
             _kinds(rule, pattern)
             _ranges(rule, pattern)
             _calls(rule, pattern)
@@ -76,6 +77,19 @@ def check(stack: Stack) -> None:
 
 def _texts(value: Any) -> list[str]:
     return [one for one in listed(value) if isinstance(one, str)]
+
+
+_ENVELOPE: Final = ("account", "detail-type", "id", "region", "source", "time", "version")
+"""Fields of every event that are texts (EventBridge user guide, "AWS service event metadata", 2026-11)."""
+
+
+def _words(rule: View, pattern: Mapping[str, Any]) -> None:
+    """A number is never a text: an account in a pattern is in quotation marks."""
+    for name in _ENVELOPE:
+        ways = listed(pattern.get(name))
+        if ways and all(isinstance(one, int | float) for one in ways):
+            message = f"{name} of an event is a text, and the pattern asks for a number: none comes"
+            rule.error("programs-pattern", "eventPattern", message, allowed=f'"{ways[0]}" in quotation marks')
 
 
 def _kinds(rule: View, pattern: Mapping[str, Any]) -> None:

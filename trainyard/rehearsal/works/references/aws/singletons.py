@@ -1,14 +1,16 @@
 """What a thing of AWS has one of, told twice: the second call overwrites the first, and each update the other's again.
 
 Source: the API of each service, which puts the whole (`PutBucketPolicy`, `PutBucketLifecycleConfiguration`,
-`PutFileSystemPolicy`, `SetTopicAttributes`, `CreateOrUpdateTags`), 2026-11.
+`PutFileSystemPolicy`, `SetTopicAttributes`, `CreateOrUpdateTags`, `PutRule`, `PutMetricAlarm`), 2026-11.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
 from trainyard.recorded.types import (
+    ACCESS_POLICY_ASSOCIATION,
     AUTOSCALING_TAG,
     BUCKET_ENCRYPTION,
     BUCKET_LOGGING,
@@ -21,14 +23,19 @@ from trainyard.recorded.types import (
     ECR_LIFECYCLE,
     EFS_BACKUP_POLICY,
     EFS_POLICY,
+    EVENT_RULE,
     KEY_POLICY,
     LIFECYCLE,
+    LOG_RESOURCE_POLICY,
+    QUEUE,
     QUEUE_POLICY,
     REPOSITORY_POLICY,
+    ROLE_POLICY,
     SECRET_POLICY,
+    SNS_TOPIC,
     SNS_TOPIC_POLICY,
 )
-from trainyard.rehearsal.context import Stack
+from trainyard.rehearsal.context import Stack, View
 
 _ONE_OF: Final = (
     *(
@@ -51,20 +58,48 @@ _ONE_OF: Final = (
 )  # fmt: skip
 """Types of which the thing that these inputs name has one."""
 
+_NAMED: Final = (
+    (ACCESS_POLICY_ASSOCIATION, ("clusterName", "principalArn", "policyArn")),
+    (ROLE_POLICY, ("role", "name")),
+    (EVENT_RULE, ("name", "eventBusName?")),
+    (QUEUE, ("name",)),
+    (SNS_TOPIC, ("name",)),
+    (LOG_RESOURCE_POLICY, ("policyName",)),
+    ("aws:cloudwatch/metricAlarm:MetricAlarm", ("name",)),
+    ("aws:cloudwatch/dashboard:Dashboard", ("dashboardName",)),
+    ("aws:cloudwatch/logMetricFilter:LogMetricFilter", ("logGroupName", "name")),
+)
+"""Types of which a second one of that name is no error: the call that makes one changes one that is there. `?` behind
+an input that may be missing."""
+
 
 def check(stack: Stack) -> None:
-    """Two of one type for one thing."""
+    """Two of one type for one thing, or of one name."""
     for type_, paths in _ONE_OF:
-        seen: dict[tuple[object, ...], str] = {}
-        for view in stack.of_type(type_):
-            named = tuple(view.text(path) for path in paths)
-            if None in named or view.resource.read:
-                continue
-            # A thing of that name may be in each region, which a resource says itself since version 7 of the provider.
-            first = seen.setdefault((view.resource.provider, view.value("region"), *named), view.name)
-            if first != view.name:
-                view.error(
-                    "reference-twice", paths[0],
-                    f"{first} is of {' and '.join(map(str, named))} too, which has one of it: the later call "
-                    "overwrites what the other made", allowed="one for each",
-                )  # fmt: skip
+        for view, first, named in _second(stack, type_, paths):
+            view.error(
+                "reference-twice", paths[0],
+                f"{first} is of {named} too, which has one of it: the later call overwrites what the other made",
+                allowed="one for each",
+            )  # fmt: skip
+    for type_, paths in _NAMED:
+        for view, first, named in _second(stack, type_, paths):
+            view.error(
+                "reference-twice", paths[0],
+                f"{first} is called {named} too: the later call overwrites what the other made",
+                allowed="a name of its own",
+            )  # fmt: skip
+
+
+def _second(stack: Stack, type_: str, paths: tuple[str, ...]) -> Iterator[tuple[View, str, str]]:
+    """Each that is told the same as one before it, with that one's name and what both are told."""
+    seen: dict[tuple[object, ...], str] = {}
+    for view in stack.of_type(type_):
+        named = tuple(view.text(path.rstrip("?")) for path in paths)
+        given = [text for text, path in zip(named, paths, strict=True) if text is not None or not path.endswith("?")]
+        if None in given or view.resource.read or any(view.is_unknown(path.rstrip("?")) for path in paths):
+            continue
+        # A thing of that name may be in each region, which a resource says itself since version 7 of the provider.
+        first = seen.setdefault((view.resource.provider, view.value("region"), *named), view.name)
+        if first != view.name:
+            yield view, first, " and ".join(map(str, given))

@@ -9,7 +9,14 @@ from typing import Final
 from trainyard.recorded.model import Finding
 from trainyard.recorded.types import ROLE
 from trainyard.rehearsal.context import Stack
-from trainyard.rehearsal.works.rights.aws import never_met, statements, trusts, unreached
+from trainyard.rehearsal.works.rights.aws import (
+    condition_keys,
+    condition_values,
+    never_met,
+    statements,
+    trusts,
+    unreached,
+)
 from trainyard.rehearsal.works.rights.aws.account import Account
 from trainyard.rehearsal.works.rights.aws.needs import (
     brakes,
@@ -49,6 +56,8 @@ def check(stack: Stack, made: Sequence[Workload]) -> None:
     statements.check(stack)
     unreached.check(stack)
     never_met.check(stack)
+    condition_keys.check(stack)
+    condition_values.check(stack)
     if not stack.of_type(ROLE):
         return
     account = Account(stack.resources)

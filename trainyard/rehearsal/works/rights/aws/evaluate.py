@@ -49,7 +49,7 @@ def evaluate(request: Request, asked: Asked) -> Verdict:
     if request.caller.is_service or request.caller.is_anonymous:
         return _by_resource_alone(request, asked, by_resource if directly else None)
     if by_resource is None and (asked.resource_must_allow or not asked.same_account) and not asked.resource_unknown:
-        return Verdict("no", f"{_resource_policy(asked)} does not let {request.caller} do {request}")
+        return Verdict("no", f"{_nothing_lets(asked)} {request.caller} do {request}")
     unbound = ":user/" in request.caller.arn or _within_boundary(request, asked)
     if asked.same_account and directly and by_resource is not None and unbound:
         return _yes(request, by_resource)
@@ -78,12 +78,13 @@ def _by_resource_alone(request: Request, asked: Asked, statement: Statement | No
         return _yes(request, statement)
     if asked.resource_unknown:
         return Verdict("unknown", f"{request.resource} is not of this environment")
-    return Verdict("no", f"{_resource_policy(asked)} does not let {request.caller} do {request}")
+    return Verdict("no", f"{_nothing_lets(asked)} {request.caller} do {request}")
 
 
 def _by_own_policies(request: Request, asked: Asked) -> Verdict:
     if asked.identity is None:
-        words = f"{_resource_policy(asked)} leaves {request} to the policies of {request.caller}"
+        whose = asked.resource[0].what if asked.resource else "no policy of the resource"
+        words = f"{whose} leaves {request} to the policies of {request.caller}"
         return Verdict("unknown" if asked.same_account else "yes", words)  # another account gives itself what it likes
     statement = _allowing(asked.identity, request, principals=False)
     if statement is None:
@@ -118,5 +119,5 @@ def _yes(request: Request, statement: Statement) -> Verdict:
     return Verdict("yes", f"{statement.place} allows {request}", statement.urn)
 
 
-def _resource_policy(asked: Asked) -> str:
-    return asked.resource[0].what if asked.resource else "no policy of the resource"
+def _nothing_lets(asked: Asked) -> str:
+    return f"{asked.resource[0].what} does not let" if asked.resource else "no policy of the resource lets"

@@ -15,8 +15,9 @@ from typing import Any, Final
 
 from trainyard.recorded.policy_documents import statements, texts_of
 from trainyard.recorded.read import UnreadableInput
-from trainyard.recorded.types import IAM_POLICY, ROLE, ROLE_POLICY
+from trainyard.recorded.types import ROLE
 from trainyard.rehearsal.context import Stack, View
+from trainyard.rehearsal.works.rights.aws.all_documents import OF_IDENTITIES
 from trainyard.rehearsal.works.rights.aws.patterns import names_action
 from trainyard.rehearsal.works.rights.aws.recorded_policies import GUARDED, arn_of
 
@@ -24,7 +25,6 @@ _VARIABLE: Final = re.compile(r"\$\{(?P<name>[^}]*)\}")
 _WITHOUT_RESOURCE: Final = ("ecr:getauthorizationtoken", "ec2:describe", "autoscaling:describe")
 """Beginnings of actions that surely take no resource. Of others the reference says so too, and AWS's own policies name
 some: `s3:ListAllMyBuckets` on `arn:aws:s3:::*`, `logs:DescribeLogGroups` on a log group, `iam:ListRoles` on roles."""
-_OF_IDENTITIES: Final = (IAM_POLICY, ROLE_POLICY, "aws:iam/groupPolicy:GroupPolicy", "aws:iam/userPolicy:UserPolicy")
 
 
 @cache
@@ -36,7 +36,7 @@ def _table() -> tuple[Mapping[str, Mapping[str, Sequence[str]]], Mapping[str, Ma
 
 def check(stack: Stack) -> None:
     """Notes them."""
-    for type_ in _OF_IDENTITIES:
+    for type_ in OF_IDENTITIES:
         for view in stack.of_type(type_):
             _check(view, ("policy",), "policy")
     for view in stack.of_type(ROLE):

@@ -1,0 +1,84 @@
+"""What only one thing may have: an Elastic IP address, a zone's place for a mount target.
+
+Sources: EC2 API, CreateNatGateway and AssociateAddress (`Resource.AlreadyAssociated`); EFS API, CreateMountTarget
+(`MountTargetConflict`: one mount target a zone), read 2026-11.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from trainyard.recorded.types import EFS_MOUNT_TARGET, NAT_GATEWAY
+from trainyard.rehearsal.context import View
+from trainyard.rehearsal.refusals.aws.eks import SUBNET
+from trainyard.rehearsal.refusals.rules import Rules
+
+_HOLDERS: Final = (
+    (NAT_GATEWAY, "allocationId", ""),
+    (NAT_GATEWAY, "secondaryAllocationIds", ""),
+    ("aws:ec2/eipAssociation:EipAssociation", "allocationId", ""),
+    ("aws:lb/loadBalancer:LoadBalancer", "subnetMappings", "allocationId"),
+)
+"""What takes an Elastic IP address: the type, and where it says which."""
+_TYPES: Final = tuple(dict.fromkeys(type_ for type_, _, _ in _HOLDERS))
+
+
+def address(view: View) -> None:
+    """An Elastic IP address is one thing's; of two that take one the later is told."""
+    every = [one for type_ in _TYPES for one in view.stack.of_type(type_)]
+    if view is not every[0]:
+        return  # all are looked at together
+    held: dict[str, View] = {}
+    for holder in every:
+        for type_, key, inner in _HOLDERS:
+            for path, taken in _taken(holder, key, inner) if type_ == holder.type else ():
+                other = held.setdefault(taken, holder)
+                if other is not holder and is_one(holder, taken):
+                    message = f"{other.name} has this address already"
+                    holder.error("eip-taken", path, message, allowed="an Eip of its own")
+
+
+def is_one(view: View, value: object) -> bool:
+    """Whether an id is one thing's: stand-ins of two of a logical name, in two components, are the same."""
+    if not isinstance(value, str) or not _ID.fullmatch(value):
+        return True
+    return sum(1 for resource in view.stack.resources.all if resource.id == value) <= 1
+
+
+_ID: Final = re.compile(r"(vpc|subnet|sg|rtb|eipalloc|fs|d|igw)-[0-9a-f]+")
+
+
+def _taken(view: View, key: str, inner: str) -> Iterator[tuple[str, str]]:
+    """Paths and ids of the addresses that an input names."""
+    if inner:
+        paths = [f"{path}.{inner}" for path, _ in view.items(key)]
+    elif isinstance(view.value(key), list):
+        paths = [f"{key}[{index}]" for index, _ in enumerate(view.entries(key))]
+    else:
+        paths = [key]
+    for path in paths:
+        taken = view.text(path)
+        if taken:
+            yield path, taken
+
+
+def mount_target(view: View) -> None:
+    """A file system of EFS has one mount target a zone."""
+    every = view.stack.of_type(EFS_MOUNT_TARGET)
+    if view is not every[0]:
+        return  # all are looked at together
+    seen: dict[tuple[str, str], View] = {}
+    for target in every:
+        subnet, system = target.referred("subnetId", SUBNET), target.text("fileSystemId")
+        zone = subnet.text("availabilityZone") if subnet else None
+        if zone is None or system is None:
+            continue
+        other = seen.setdefault((system, zone), target)
+        if other is not target and is_one(target, system) and is_one(target, target.text("subnetId")):
+            message = f"lies in {zone}, where the file system has {other.name}"
+            target.error("efs-mount-target", "subnetId", message, allowed="one mount target a zone")
+
+
+RULES: Final[Rules] = {address: _TYPES, mount_target: (EFS_MOUNT_TARGET,)}

@@ -1,0 +1,87 @@
+"""Metrics of the stack's own, which its filters of logs send: who watches them names them as the filters do.
+
+Source: CloudWatch user guide, "Dashboard body structure and syntax" (`.` in a metric's array repeats what stands above
+it), 2026-11. A program may send metrics too (`PutMetricData`): sure is only a slip of the pen.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from trainyard.problems import nearest
+from trainyard.rehearsal.context import Stack, View, listed, show
+from trainyard.rehearsal.works.names_of_aws import slip
+
+RULE: Final = "programs-alarm"
+_FILTER: Final = "aws:cloudwatch/logMetricFilter:LogMetricFilter"
+_BOARD: Final = "aws:cloudwatch/dashboard:Dashboard"
+_NEAR: Final = 0.8
+_SAME: Final = "."
+
+OwnMetrics = Mapping[str, set[str | None]]
+"""Metrics that the stack's own filters of logs send, by namespace; None: one whose name is not known yet."""
+
+
+def own_metrics(stack: Stack) -> OwnMetrics:
+    """What each filter of logs sends, but to namespaces of AWS."""
+    found: dict[str, set[str | None]] = {}
+    for view in stack.of_type(_FILTER):
+        namespace = view.text("metricTransformation.namespace")
+        if namespace is not None and not namespace.startswith("AWS/"):
+            found.setdefault(namespace, set()).add(view.text("metricTransformation.name"))
+    return found
+
+
+def check_boards(stack: Stack) -> None:
+    """Every graph of a dashboard."""
+    own = own_metrics(stack)
+    for board in stack.of_type(_BOARD) if own else ():
+        for path, namespace, metric in _shown(board.text("dashboardBody") or "{}"):
+            check_watched(board, path, path, namespace, metric, own)
+
+
+def check_watched(
+    view: View, namespace_path: str, metric_path: str, namespace: str, metric: str | None, own: OwnMetrics
+) -> None:
+    """A namespace and a metric that something watches, against those that the filters send."""
+    sees = f"the {'graph is empty' if view.type == _BOARD else 'alarm sees nothing'}"
+    sent = own.get(namespace)
+    if sent is not None:
+        if metric is not None and None not in sent and metric not in sent:
+            _is_not_sent(view, metric_path, namespace, metric, sorted(str(one) for one in sent), sees)
+        return
+    if namespace.startswith("AWS/"):
+        return
+    others = sorted(other for other, names in own.items() if metric in names) if metric is not None else []
+    hint = slip(namespace, own) or (f"did you mean {others[0]}?" if others else "")
+    if hint:
+        told = f"no filter of the stack sends to {show(namespace)}: unless a program does, {sees}"
+        view.warning(RULE, namespace_path, told, allowed=", ".join(sorted(own)), hint=hint)
+
+
+def _is_not_sent(view: View, path: str, namespace: str, metric: str, known: list[str], sees: str) -> None:
+    allowed, told = f"one of {', '.join(known)}", f"no filter of the stack sends {show(metric)} in {namespace}"
+    if hint := nearest(metric, known, cutoff=_NEAR):
+        view.error(RULE, path, f"{told}: {sees}", allowed=allowed, hint=hint)
+    else:
+        view.warning(RULE, path, f"{told}: unless a program does, {sees}", allowed=allowed)
+
+
+def _shown(body: str) -> Iterator[tuple[str, str, str]]:
+    """Path, namespace and name of each metric that a dashboard draws as it is."""
+    try:
+        read: Any = json.loads(body)
+    except ValueError:
+        return
+    for index, widget in enumerate(listed(read.get("widgets")) if isinstance(read, dict) else ()):
+        properties = widget.get("properties") if isinstance(widget, dict) else None
+        last: list[Any] = []
+        for place, metric in enumerate(listed(properties.get("metrics")) if isinstance(properties, dict) else ()):
+            if not isinstance(metric, list) or not all(isinstance(one, str) for one in metric[:2]) or len(metric) < 2:
+                continue
+            named = [above if one == _SAME else one for one, above in zip(metric[:2], last or metric, strict=False)]
+            last = named
+            if "..." not in named and _SAME not in named:
+                yield f"dashboardBody.widgets[{index}].properties.metrics[{place}]", named[0], named[1]
