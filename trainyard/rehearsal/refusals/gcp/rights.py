@@ -89,6 +89,13 @@ _OF_RESOURCE: Final[Mapping[str, tuple[str, ...]]] = {
     "gcp:artifactregistry/": ("artifactregistry",),
     "gcp:serviceaccount/": ("iam",),
     "gcp:pubsub/": ("pubsub",),
+    "gcp:iap/": ("iap",),
+    "gcp:cloudrun/": ("run",),
+    "gcp:cloudrunv2/": ("run",),
+    "gcp:colab/": ("aiplatform",),
+    "gcp:bigquery/": ("bigquery",),
+    "gcp:cloudtasks/": ("cloudtasks",),
+    "gcp:dns/": ("dns",),
 }
 """Services whose roles are granted on one resource: those of other services are refused there."""
 

@@ -23,13 +23,13 @@ from trainyard.recorded.types import (
     GCP_MACHINES,
     GCP_RUN_JOB,
     GCP_RUN_SERVICE,
+    GCP_SUBSCRIPTION,
     GCP_TOPIC,
     GKE_CLUSTER,
 )
 from trainyard.rehearsal.context import Stack, View, show
 
 _SCHEDULE: Final = "gcp:cloudscheduler/job:Job"
-_SUBSCRIPTION: Final = "gcp:pubsub/subscription:Subscription"
 _CHANNEL: Final = "gcp:monitoring/notificationChannel:NotificationChannel"
 _BACKUPS: Final = "gcp:gkebackup/backupPlan:BackupPlan"
 _TRANSFER: Final = "gcp:storage/transferJob:TransferJob"
@@ -125,7 +125,7 @@ def _token(view: View) -> None:
 def _laid_aside(stack: Stack) -> None:
     """A topic without subscription keeps nothing: what is laid aside, or told, there is gone."""
     for type_, path, what in (
-        (_SUBSCRIPTION, "deadLetterPolicy.deadLetterTopic", "what fails is laid aside there and lost"),
+        (GCP_SUBSCRIPTION, "deadLetterPolicy.deadLetterTopic", "what fails is laid aside there and lost"),
         (_CHANNEL, "labels.topic", "alerts are told to nobody"),
     ):
         for view in stack.of_type(type_):

@@ -1,8 +1,8 @@
 """Labels by which filters mean one thing of the stack: a service, a job, a database, a bucket.
 
 Source: Cloud Logging and Monitoring, "Monitored resource types" (`cloud_run_revision`, `cloud_run_job`,
-`cloudsql_database`, `gcs_bucket`), as generally known in 2026-11. A filter that names another one counts nothing, and
-nobody refuses it.
+`cloudsql_database`, `gcs_bucket`, `pubsub_topic`, `pubsub_subscription`), as generally known in 2026-11. A filter that
+names another one counts nothing, and nobody refuses it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,14 @@ from collections.abc import Sequence
 from typing import Final
 
 from trainyard.problems import nearest
-from trainyard.recorded.types import CLOUD_SQL, GCP_BUCKET, GCP_RUN_JOB, GCP_RUN_SERVICE
+from trainyard.recorded.types import (
+    CLOUD_SQL,
+    GCP_BUCKET,
+    GCP_RUN_JOB,
+    GCP_RUN_SERVICE,
+    GCP_SUBSCRIPTION,
+    GCP_TOPIC,
+)
 from trainyard.rehearsal.context import Stack, View, show
 from trainyard.rehearsal.near import nearest_of
 
@@ -25,8 +32,12 @@ _MEANS: Final = {
     "cloud_run_job": ("job_name", (GCP_RUN_JOB,)),
     "cloudsql_database": ("database_id", (CLOUD_SQL,)),
     "gcs_bucket": ("bucket_name", (GCP_BUCKET,)),
+    "pubsub_topic": ("topic_id", (GCP_TOPIC,)),
+    "pubsub_subscription": ("subscription_id", (GCP_SUBSCRIPTION,)),
 }
 """The label by which each kind of resource is named, and the types that are meant: a function is a service of Run."""
+_WITH_PROJECT: Final = ("database_id",)
+"""Labels whose value is `PROJECT:NAME`."""
 
 
 _SEVERITY: Final = re.compile(r"(?<![\w.])severity\s*(?:=|!=|>=|<=|>|<)\s*\"?(?P<name>[A-Za-z]+)")
@@ -56,6 +67,12 @@ def check(alert: View, path: str, text: str) -> None:
     }  # as the program calls them
     for asked in re.findall(rf"{label}\"?\s*=\s*\"([^\"]+)\"", text) if known else ():
         name = asked.rpartition(":")[2]  # of a database `PROJECT:INSTANCE`
+        if name in known and name == asked and label in _WITH_PROJECT:
+            words = f"asks for {label} {show(asked)}, and entries have it with its project before: nothing is counted"
+            alert.error("programs-filter", path, words, allowed=f"PROJECT:{asked}")
+        elif "/" in asked and asked.rpartition("/")[2] in known:
+            words = f"asks for {label} {show(asked)}, and entries have the name alone: nothing is counted"
+            alert.error("programs-filter", path, words, allowed=asked.rpartition("/")[2])
         if name in known:
             continue
         near = nearest_of(name, sorted(known))

@@ -22,6 +22,7 @@ from trainyard.recorded.types import (
     GCP_RUN_JOB,
     GCP_RUN_SERVICE,
     GCP_SECRET,
+    GCP_SUBSCRIPTION,
     GCP_TOPIC,
 )
 
@@ -30,7 +31,7 @@ REGIONAL_SECRET: Final = GCP_REGIONAL_SECRET
 REPOSITORY: Final = "gcp:artifactregistry/repository:Repository"
 
 EDITOR_TEMPLATE: Final = GCP_EDITOR_TEMPLATE
-SUBSCRIPTION: Final = "gcp:pubsub/subscription:Subscription"
+SUBSCRIPTION: Final = GCP_SUBSCRIPTION
 DATASET: Final = "gcp:bigquery/dataset:Dataset"
 
 Kind = Literal["Member", "Binding", "Policy"]
