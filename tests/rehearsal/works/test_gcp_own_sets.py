@@ -1,10 +1,11 @@
-"""The ninth and tenth set of mistakes of Google Cloud's resources, our own components changed: what tells each, and
+"""The ninth to eleventh set of mistakes of Google Cloud's resources, our own components changed: what tells each, and
 what is right beside the rules that came of them.
 
 | set | refused, told at first sight | accepted, told at first sight | told now | what is left |
 | --- | --- | --- | --- | --- |
 | ninth | 13 of 18 (72 %) | 22 of 26 (85 %) | 44 of 44 | nothing |
 | tenth | 9 of 10 (90 %) | 9 of 16 (56 %) | 26 of 26 | nothing |
+| eleventh | 6 of 7 (86 %) | 4 of 10 (40 %) | 16 of 17 | one that cannot be known, which says why |
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import Any, Final
 
 import pytest
 
+from tests.rehearsal.works import mistakes_gcp_eleventh as eleventh
 from tests.rehearsal.works import mistakes_gcp_ninth as ninth
 from tests.rehearsal.works import mistakes_gcp_tenth as tenth
 from tests.rehearsal.works.aws_changes import refer
@@ -57,7 +59,9 @@ VARIANTS: Final[Mapping[str, tuple[str, Mapping[str, Any]]]] = {
     CACHE: (DEMO, {"images": {"cache": True}}),
 }
 """Example stacks with other settings: what they are of, and what is set."""
-EVERY: Final = (*ninth.REFUSED, *ninth.SILENT, *tenth.REFUSED, *tenth.SILENT)
+EVERY: Final = tuple(
+    one for which in (ninth, tenth, eleventh) for one in (*which.REFUSED, *which.SILENT) if one.rule is not None
+)
 
 
 @pytest.fixture
@@ -169,6 +173,16 @@ RIGHT: Final[Mapping[str, tuple[Change, str]]] = {
     "an account of another project in a filter": (
         edit(POLICY, "managed-jobs-foreign",
              tenth.filtered_otherwise("hooli-research-jobs@rehearsal.", "hooli-research-job@hooli-other.")), SMALL),
+    "somebody exempt by name": (
+        edit(eleventh.AUDIT, "record-cloudkms", put("auditLogConfigs[1].exemptedMembers", ["user:ann@acme.example"])),
+        DEMO),
+    "lines of jobs by their own kind": (
+        edit(POLICY, "managed-jobs-failed", tenth.filtered_otherwise("severity>=ERROR", "severity>=CRITICAL")), SMALL),
+    "homes of somebody else's file system": (
+        edit(VOLUME, FORECASTS, put("spec.csi.volumeAttributes.ip", "172.30.7.9")), LARGE),
+    "a sink to a bucket of another project": (
+        edit(ninth.SINK, "record-sink", put(
+            "destination", "logging.googleapis.com/projects/central/locations/us-east1/buckets/acme-demo-gcp")), DEMO),
     "a cache of what nobody needs yet": (
         again(IMAGES, "images-acme-demo-gcp-hub", "gitlab", repositoryId="acme-demo-gcp-gitlab"), CACHE),
 }  # fmt: skip

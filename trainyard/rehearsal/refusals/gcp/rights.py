@@ -15,8 +15,8 @@ from importlib.resources import files
 from typing import Final
 
 from trainyard.problems import nearest
-from trainyard.recorded.types import GCP_CUSTOM_ROLES
-from trainyard.rehearsal.context import View, show
+from trainyard.recorded.types import GCP_AUDIT_CONFIG, GCP_CUSTOM_ROLES
+from trainyard.rehearsal.context import View, expand, show
 from trainyard.rehearsal.refusals.rules import EVERY_TYPE, Rules
 
 _GRANTS: Final = re.compile(r"gcp:\w+/\w+:\w*(IAM|Iam)(Member|Binding|MemberRemove)")
@@ -55,6 +55,15 @@ def grant(view: View) -> None:
         if isinstance(member, str):
             for words, allowed in _wrong(member):
                 view.error("gcp-member", path, words, allowed=allowed)
+                break
+
+
+def exempted(view: View) -> None:
+    """Who is left out of the record is a member, as in a grant."""
+    for at, member in expand(view.inputs, "auditLogConfigs[].exemptedMembers[]"):
+        if isinstance(member, str):
+            for words, allowed in _wrong(member):
+                view.error("gcp-member", at, words, allowed=allowed)
                 break
 
 
@@ -231,6 +240,7 @@ RULES: Rules = {
     organisation_policy: ("gcp:orgpolicy/policy:Policy",),
     custom_role: GCP_CUSTOM_ROLES,
     grant: (EVERY_TYPE,),
+    exempted: (GCP_AUDIT_CONFIG,),
     fits: (EVERY_TYPE,),
     conditions: (EVERY_TYPE,),
 }

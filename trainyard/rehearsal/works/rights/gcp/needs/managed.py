@@ -22,6 +22,7 @@ from trainyard.rehearsal.works.rights.gcp.project import Project, object_name
 
 _STORES: Final = ("storage.objects.get", "storage.objects.create", "storage.objects.delete")
 """A result is written over, which Cloud Storage counts as deleting what was there."""
+_STORE: Final = "gcp:vertex/aiMetadataStore:AiMetadataStore"
 _SENDS: Final = "aiplatform.customJobs.create"
 _ACTS: Final = "iam.serviceAccounts.actAs"
 CHECKPOINTS_TIER: Final = "checkpoints"
@@ -41,6 +42,7 @@ def needs(stack: Stack, project: Project) -> Iterator[Need]:
         if account is not None and email not in accounts:
             accounts.add(email)
             yield from _checkpoints(stack, email, project)
+            yield from _tracking(stack, email)
             yield from _people(stack, email, account, project)
         key = job.text("encryptionSpec", "kmsKeyName")
         if key in keys:
@@ -74,6 +76,17 @@ def _output(job: Job, email: str, project: Project) -> Iterator[Need]:
         tuple(Deed(permission, target) for permission in _STORES),
         "a BucketIAMMember of the bucket that gives it roles/storage.objectUser",
     )
+
+
+def _tracking(stack: Stack, email: str) -> Iterator[Need]:
+    """Runs are contexts of the metadata store: made, and told parameters and results (Vertex AI Experiments)."""
+    for view in stack.of_type(_STORE):
+        if view.text("name") != "default" or view.resource.read:
+            continue  # experiments are kept in the store `default` alone
+        who = (Caller(f"account {email}", account=email),)
+        deeds = tuple(Deed(f"aiplatform.contexts.{do}", "projects/own") for do in ("create", "get", "update"))
+        hint = "an IAMMember of the project with a role that has these"
+        yield Need(view, "", "rights-job", who, f"jobs, as {email},", "keep their runs", deeds, hint)
 
 
 def _checkpoints(stack: Stack, email: str, project: Project) -> Iterator[Need]:
