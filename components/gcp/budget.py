@@ -8,6 +8,7 @@ import pulumi_gcp.billing as billing
 
 from trainyard.components.gcp.channels import email_channels
 from trainyard.components.outputs import register
+from trainyard.components.prerequisites import prerequisites
 
 MOST_CHANNELS = 5
 """Notification channels that a budget takes."""
@@ -54,7 +55,7 @@ class ProjectBudget(pulumi.ComponentResource):
             raise ValueError(f"display_name: {len(args['display_name'])} characters; at most 60")
         if label is not None and len(label) != 1:
             raise ValueError(f"label: got {len(label)}; a budget takes one key with one value")
-        child = pulumi.ResourceOptions(parent=self)
+        child = pulumi.ResourceOptions(parent=self, depends_on=prerequisites(opts))
         channels = email_channels(name, args["project"], f"Budget of {args['display_name']}", emails, child)
         basis = [(percent, "CURRENT_SPEND") for percent in args["actual_percents"]]
         basis += [(percent, "FORECASTED_SPEND") for percent in args["forecast_percents"]]

@@ -114,7 +114,8 @@ class GkeCluster(pulumi.ComponentResource):
         _check(args)
         self._name, self._args = name, args
         self._child = pulumi.ResourceOptions(parent=self)
-        account, roles = node_account(name, args["node_account_id"], args["project"], self._child)
+        after_services = pulumi.ResourceOptions(parent=self, depends_on=prerequisites(opts))
+        account, roles = node_account(name, args["node_account_id"], args["project"], after_services)
         self.node_account_email = account.email
         self.workload_pool = pulumi.Output.concat(args["project"], ".svc.id.goog")
         self._before = [*prerequisites(opts), *roles]

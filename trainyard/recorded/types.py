@@ -252,6 +252,7 @@ GCP_SECRET: Final = "gcp:secretmanager/secret:Secret"  # noqa: S105 (a type)
 GCP_EDITOR_TEMPLATE: Final = "gcp:colab/runtimeTemplate:RuntimeTemplate"
 GCP_TENSORBOARD: Final = "gcp:vertex/aiTensorboard:AiTensorboard"
 GCP_TOPIC: Final = "gcp:pubsub/topic:Topic"
+GCP_SUBSCRIPTION: Final = "gcp:pubsub/subscription:Subscription"
 GCP_SUBNETWORK: Final = "gcp:compute/subnetwork:Subnetwork"
 GKE_CLUSTER: Final = "gcp:container/cluster:Cluster"
 GKE_NODE_POOL: Final = "gcp:container/nodePool:NodePool"

@@ -134,7 +134,8 @@ def rule_in(network_id: str) -> RecordedResource:
         [network(), subnet("10.4.0.0/24"), cluster(), pool(networkConfig={"podRange": "more"})],
         [network(), subnet("10.4.0.0/21"), cluster(defaultMaxPodsPerNode=32), pool()],
         [zone(), record("A", "192.0.2.1", "192.0.2.2"), record("AAAA", "2001:db8::1"), record("TXT", '"v=spf1 -all"')],
-        [zone(), record("MX", "10 mail.acme.example."), record("CNAME", "acme.example."), record("A", UNKNOWN)],
+        [zone(), record("MX", "10 mail.acme.example."), record("A", UNKNOWN),
+         record("CNAME", "acme.example.", name="www.acme.example.")],
         [zone(), record("NS", "a.example.", "b.example.", name="acme.example."), zone(dnsName=UNKNOWN)],
         # Buckets of the cluster's network, of somebody else's network, of none where there is no cluster, of everybody.
         [*STACK, bucket()],

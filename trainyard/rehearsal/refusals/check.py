@@ -55,12 +55,14 @@ from trainyard.rehearsal.refusals.gcp import names as gcp_names
 from trainyard.rehearsal.refusals.gcp import networks as gcp_networks
 from trainyard.rehearsal.refusals.gcp import node_system as gcp_node_system
 from trainyard.rehearsal.refusals.gcp import nodes as gcp_nodes
+from trainyard.rehearsal.refusals.gcp import only_where as gcp_only_where
 from trainyard.rehearsal.refusals.gcp import rights as gcp_rights
 from trainyard.rehearsal.refusals.gcp import run as gcp_run
 from trainyard.rehearsal.refusals.gcp import served as gcp_served
 from trainyard.rehearsal.refusals.gcp import services as gcp_services
 from trainyard.rehearsal.refusals.gcp import storage as gcp_storage
 from trainyard.rehearsal.refusals.gcp import stored as gcp_stored
+from trainyard.rehearsal.refusals.gcp import taken as gcp_taken
 from trainyard.rehearsal.refusals.gcp import timed as gcp_timed
 from trainyard.rehearsal.refusals.gcp import together as gcp_together
 from trainyard.rehearsal.refusals.gcp import tpus as gcp_tpus
@@ -128,6 +130,8 @@ RULES: Final = by_type(
         gcp_expressions,
         gcp_timed,
         gcp_forms,
+        gcp_only_where,
+        gcp_taken,
         gcp_values,
         gcp_beside,
         gcp_zones,

@@ -15,8 +15,8 @@ from importlib.resources import files
 from typing import Final
 
 from trainyard.problems import nearest
-from trainyard.recorded.types import GCP_CUSTOM_ROLES, GCP_ORGANISATION_POLICY
-from trainyard.rehearsal.context import View, show
+from trainyard.recorded.types import GCP_AUDIT_CONFIG, GCP_CUSTOM_ROLES, GCP_ORGANISATION_POLICY
+from trainyard.rehearsal.context import View, expand, show
 from trainyard.rehearsal.refusals.rules import EVERY_TYPE, Rules
 
 _GRANTS: Final = re.compile(r"gcp:\w+/\w+:\w*(IAM|Iam)(Member|Binding|MemberRemove)")
@@ -58,6 +58,15 @@ def grant(view: View) -> None:
                 break
 
 
+def exempted(view: View) -> None:
+    """Who is left out of the record is a member, as in a grant."""
+    for at, member in expand(view.inputs, "auditLogConfigs[].exemptedMembers[]"):
+        if isinstance(member, str):
+            for words, allowed in _wrong(member):
+                view.error("gcp-member", at, words, allowed=allowed)
+                break
+
+
 def _role(view: View) -> None:
     role = view.text("role")
     if role is None:
@@ -89,6 +98,13 @@ _OF_RESOURCE: Final[Mapping[str, tuple[str, ...]]] = {
     "gcp:artifactregistry/": ("artifactregistry",),
     "gcp:serviceaccount/": ("iam",),
     "gcp:pubsub/": ("pubsub",),
+    "gcp:iap/": ("iap",),
+    "gcp:cloudrun/": ("run",),
+    "gcp:cloudrunv2/": ("run",),
+    "gcp:colab/": ("aiplatform",),
+    "gcp:bigquery/": ("bigquery",),
+    "gcp:cloudtasks/": ("cloudtasks",),
+    "gcp:dns/": ("dns",),
 }
 """Services whose roles are granted on one resource: those of other services are refused there."""
 
@@ -224,6 +240,7 @@ RULES: Rules = {
     organisation_policy: (GCP_ORGANISATION_POLICY,),
     custom_role: GCP_CUSTOM_ROLES,
     grant: (EVERY_TYPE,),
+    exempted: (GCP_AUDIT_CONFIG,),
     fits: (EVERY_TYPE,),
     conditions: (EVERY_TYPE,),
 }

@@ -168,27 +168,42 @@ def service(view: View) -> None:
 
 _APIS: Final[Mapping[str, str]] = {
     "gcp:artifactregistry/": "artifactregistry",
+    "gcp:backupdisasterrecovery/": "backupdr",
+    "gcp:billing/budget": "billingbudgets",
+    "gcp:cloudrunv2/": "run",
+    "gcp:cloudscheduler/": "cloudscheduler",
     "gcp:colab/": "aiplatform",
     "gcp:compute/": "compute",
     "gcp:container/": "container",
     "gcp:dataform/": "dataform",
     "gcp:dns/": "dns",
-    "gcp:backupdisasterrecovery/": "backupdr",
     "gcp:filestore/": "file",
+    "gcp:gkebackup/": "gkebackup",
+    "gcp:iam/": "iam",
+    "gcp:iap/": "iap",
     "gcp:kms/": "cloudkms",
     "gcp:lustre/": "lustre",
+    "gcp:projects/iAMCustomRole": "iam",
+    "gcp:pubsub/": "pubsub",
     "gcp:secretmanager/": "secretmanager",
+    "gcp:serviceaccount/": "iam",
     "gcp:servicenetworking/": "servicenetworking",
     "gcp:sql/": "sqladmin",
     "gcp:vertex/": "aiplatform",
+    "gcp:workbench/": "notebooks",
 }
 """Services by the types that are made through them. Those that a new project has on are not among them: storage,
 logging, monitoring and others (Service Usage, "Services enabled by default", as generally known, 2026-11)."""
 
 
+def api_of(type_: str) -> str | None:
+    """The service that a type is made through, by its short name; None for one that each project has on."""
+    return next((name for prefix, name in _APIS.items() if type_.startswith(prefix)), None)
+
+
 def after_its_service(view: View) -> None:
     """What is made through a service that the program switches on waits for that."""
-    api = next((name for prefix, name in _APIS.items() if view.type.startswith(prefix)), None)
+    api = api_of(view.type)
     if api is None or view.resource.read:
         return
     own = view.text("project")

@@ -126,7 +126,7 @@ def _project_of(view: View) -> str | None:
 def _control_plane(view: View, subnet: View) -> None:
     path = "privateClusterConfig.masterIpv4CidrBlock"
     own = _network(view.text(path))
-    for _, taken in _ranges(subnet):
+    for _, taken in ranges_of(subnet):
         if own is not None and taken.overlaps(own):
             view.error("gcp-range-overlap", path, f"{own} overlaps the subnet's {taken}", allowed="a /28 of its own")
 
@@ -297,7 +297,7 @@ def address(view: View) -> None:
     for subnet in view.stack.of_type(GCP_SUBNETWORK) if own is not None and network is not None else ():
         if subnet.referred("network", GCP_NETWORK) is not network:
             continue
-        for _, taken in _ranges(subnet):
+        for _, taken in ranges_of(subnet):
             if own is not None and taken.overlaps(own):
                 view.error(
                     "gcp-range-overlap", "address", f"{own} overlaps {taken} of {subnet.name}", allowed="elsewhere"
@@ -342,7 +342,8 @@ def _unlike(kind: str | None, text: str) -> str | None:
     return "a name that ends with a dot" if kind in ("CNAME", "NS", "PTR") and not text.endswith(".") else None
 
 
-def _ranges(subnet: View) -> Iterator[tuple[str, ipaddress.IPv4Network]]:
+def ranges_of(subnet: View) -> Iterator[tuple[str, ipaddress.IPv4Network]]:
+    """The ranges of a subnet that can be read, each with its input."""
     found = [("ipCidrRange", subnet.text("ipCidrRange"))]
     found += [(f"{path}.ipCidrRange", item.get("ipCidrRange")) for path, item in subnet.items("secondaryIpRanges")]
     for path, text in found:

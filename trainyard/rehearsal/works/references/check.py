@@ -6,13 +6,25 @@ from trainyard.rehearsal.context import Stack
 from trainyard.rehearsal.works.parts import play
 from trainyard.rehearsal.works.references import taken
 from trainyard.rehearsal.works.references.aws.check import check_aws
-from trainyard.rehearsal.works.references.gcp import admitted, gpudirect, named, pod_networks, volumes
+from trainyard.rehearsal.works.references.gcp import (
+    admitted,
+    caches,
+    gpudirect,
+    handles,
+    named,
+    pod_networks,
+    second_interfaces,
+    volumes,
+)
 from trainyard.rehearsal.works.references.kubernetes.check import check_objects
 
 
 def check(stack: Stack) -> None:
     """Notes what names something that is not there, or not what is meant."""
     cluster = check_objects(stack)
-    parts = (pod_networks.check, gpudirect.check, volumes.check, admitted.check)
+    parts = (
+        pod_networks.check, second_interfaces.check, gpudirect.check, volumes.check, handles.check, admitted.check,
+        caches.check,
+    )  # fmt: skip
     clouds = (lambda _: named.check(stack), lambda _: taken.check(stack, cluster), lambda _: check_aws(stack, cluster))
     play((*parts, *clouds), cluster)

@@ -104,6 +104,8 @@ _DAYS_LEFT: Final = "d"
 """Unit of what counts down, below 0 too."""
 _QUARTER: Final = 90 * 86_400
 """Seconds above which a figure of seconds is taken for one of another unit."""
+_FIGURES_ALONE: Final = {"cloudml_job": "ml_job", "prometheus_target": "k8s_container"}
+"""Kinds of resources of figures alone, and what lines of the same things are of."""
 _GROWS: Final = ("uptime", "uptime_total")
 """Figures of seconds that grow for as long as something runs."""
 _ALL: Final = 100
@@ -135,6 +137,7 @@ def check(stack: Stack) -> None:
     for type_ in (GCP_LOG_METRIC, GCP_LOG_SINK):
         for view in stack.of_type(type_):
             _labels(view, "filter", view.text("filter") or "", (view.text("filter") or "",))
+            _lines(view, "filter", view.text("filter") or "")
     for view in stack.of_type(GCP_ALERT_POLICY):
         for at, _ in view.items("conditions"):
             for kind in ("conditionThreshold", "conditionAbsent"):
@@ -143,6 +146,16 @@ def check(stack: Stack) -> None:
                     _condition(view, f"{at}.{kind}", text)
             lines = view.text(f"{at}.conditionMatchedLog.filter") or ""
             _labels(view, f"{at}.conditionMatchedLog.filter", lines, (lines,))
+            _lines(view, f"{at}.conditionMatchedLog.filter", lines)
+
+
+def _lines(view: View, path: str, text: str) -> None:
+    """A kind of resource that figures have and no line of a log."""
+    kinds = set(_KIND.findall(text))
+    for kind, instead in _FIGURES_ALONE.items() if len(kinds) == 1 and not _MANY.search(text) else ():
+        if kind in kinds:
+            words = f"no line of a log is of {kind}, which figures alone are of: nothing is meant"
+            view.error("programs-filter", path, words, allowed=instead)
 
 
 def _condition(view: View, path: str, text: str) -> None:

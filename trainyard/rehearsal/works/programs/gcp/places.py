@@ -32,6 +32,12 @@ def check(stack: Stack) -> None:
                 "programs-sink", "destination", f"the stack makes no log bucket {show(found[3])} there",
                 allowed=f"one of {', '.join(names)}", hint=nearest(found[3], names),
             )  # fmt: skip
+        there = [place for project, place, name in made if (project, name) == (found[1], found[3])]
+        if there and not names and None not in there:
+            sink.error(
+                "programs-sink", "destination", f"log bucket {show(found[3])} is made in {there[0]}, not in {found[2]}",
+                allowed=str(there[0]),
+            )  # fmt: skip
     networks = {_last(cluster.text("network")) for cluster in stack.of_type(GKE_CLUSTER)}
     for database in stack.of_type(CLOUD_SQL):
         own = _last(database.text("settings.ipConfiguration.privateNetwork"))

@@ -1,8 +1,8 @@
 """Labels by which filters mean one thing of the stack: a service, a job, a database, a bucket.
 
 Source: Cloud Logging and Monitoring, "Monitored resource types" (`cloud_run_revision`, `cloud_run_job`,
-`cloudsql_database`, `gcs_bucket`), as generally known in 2026-11. A filter that names another one counts nothing, and
-nobody refuses it.
+`cloudsql_database`, `gcs_bucket`, `pubsub_topic`, `pubsub_subscription`), as generally known in 2026-11. A filter that
+names another one counts nothing, and nobody refuses it.
 """
 
 from __future__ import annotations
@@ -12,13 +12,21 @@ from collections.abc import Sequence
 from typing import Final
 
 from trainyard.problems import nearest
-from trainyard.recorded.types import CLOUD_SQL, GCP_BUCKET, GCP_FUNCTION, GCP_RUN_JOB, GCP_RUN_SERVICE, GCP_TOPIC
+from trainyard.recorded.types import (
+    CLOUD_SQL,
+    GCP_BUCKET,
+    GCP_FUNCTION,
+    GCP_RUN_JOB,
+    GCP_RUN_SERVICE,
+    GCP_SCHEDULE,
+    GCP_SUBSCRIPTION,
+    GCP_TOPIC,
+)
 from trainyard.rehearsal.context import Stack, View, show
 from trainyard.rehearsal.near import nearest_of
 
 _KIND: Final = re.compile(r"resource\.type\"?\s*=\s*\"?([a-z0-9_]+)")
 _AUTOSCALERS: Final = ("gcp:compute/autoscaler:Autoscaler", "gcp:compute/regionAutoscaler:RegionAutoscaler")
-_SUBSCRIPTION: Final = "gcp:pubsub/subscription:Subscription"
 _MEANS: Final = {
     "cloud_run_revision": (
         "service_name",
@@ -27,14 +35,16 @@ _MEANS: Final = {
     "cloud_run_job": ("job_name", (GCP_RUN_JOB,)),
     "cloudsql_database": ("database_id", (CLOUD_SQL,)),
     "gcs_bucket": ("bucket_name", (GCP_BUCKET,)),
-    "pubsub_subscription": ("subscription_id", (_SUBSCRIPTION,)),
+    "pubsub_subscription": ("subscription_id", (GCP_SUBSCRIPTION,)),
     "pubsub_topic": ("topic_id", (GCP_TOPIC,)),
-    "cloud_scheduler_job": ("job_id", ("gcp:cloudscheduler/job:Job",)),
+    "cloud_scheduler_job": ("job_id", (GCP_SCHEDULE,)),
     "cloud_tasks_queue": ("queue_id", ("gcp:cloudtasks/queue:Queue",)),
     "filestore_instance": ("instance_name", ("gcp:filestore/instance:Instance",)),
     "cloud_function": ("function_name", ("gcp:cloudfunctions/function:Function",)),
 }
 """The label by which each kind of resource is named, and the types that are meant: a function is a service of Run."""
+_WITH_PROJECT: Final = ("database_id",)
+"""Labels whose value is `PROJECT:NAME`."""
 
 
 _SEVERITY: Final = re.compile(r"(?<![\w.])severity\s*(?:=|!=|>=|<=|>|<)\s*\"?(?P<name>[A-Za-z]+)")
@@ -66,6 +76,12 @@ def check(alert: View, path: str, text: str) -> None:
     beside = {view.text("name") for view in alert.stack.views if view.type.startswith(service)}
     for asked in re.findall(rf"{label}\"?\s*=\s*\"([^\"]+)\"", text) if known else ():
         name = asked.rpartition(":")[2]  # of a database `PROJECT:INSTANCE`
+        if name in known and name == asked and label in _WITH_PROJECT:
+            words = f"asks for {label} {show(asked)}, and entries have it with its project before: nothing is counted"
+            alert.error("programs-filter", path, words, allowed=f"PROJECT:{asked}")
+        elif "/" in asked and asked.rpartition("/")[2] in known:
+            words = f"asks for {label} {show(asked)}, and entries have the name alone: nothing is counted"
+            alert.error("programs-filter", path, words, allowed=asked.rpartition("/")[2])
         if name in known:
             continue
         near = nearest_of(name, sorted(known))

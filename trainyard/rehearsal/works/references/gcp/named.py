@@ -31,6 +31,7 @@ from trainyard.recorded.types import (
     GCP_NOTIFICATION_CHANNEL,
     GCP_ROUTER,
     GCP_SUBNETWORK,
+    GCP_SUBSCRIPTION,
     GCP_TOPIC,
     GKE_CLUSTER,
 )
@@ -76,7 +77,7 @@ _PARTS: Final = (
         _KEPT % ("regionalSecret", "RegionalSecret"), "secret",
     ),
     _Part("gcp:dns/recordSet:RecordSet", "managedZone", "gcp:dns/managedZone:ManagedZone", "zone"),
-    _Part("gcp:pubsub/subscription:Subscription", "topic", GCP_TOPIC, "topic"),
+    _Part(GCP_SUBSCRIPTION, "topic", GCP_TOPIC, "topic"),
 )  # fmt: skip
 
 
@@ -158,15 +159,16 @@ def _place(match: re.Match[str]) -> str:
 
 
 _ACCOUNT: Final = re.compile(
-    r"(?P<name>[a-z][a-z0-9-]{4,28}[a-z0-9])@(?P<project>[a-z][a-z0-9-]+)\.iam\.gserviceaccount\.com"
+    r"(?<![\w.-])(?P<name>[a-z][a-z0-9-]{4,28}[a-z0-9])@(?P<project>[a-z][a-z0-9-]+)\.iam\.gserviceaccount\.com(?![\w-])"
 )
 _GOOGLES: Final = ("gcp-sa-", "gs-project-accounts", "compute-system", "container-engine-robot", "cloud-filer")
 _MEMBERS: Final = re.compile(r"(^|\.)members?(\[\d+\])?$")
 
 
 def _accounts(stack: Stack) -> None:
-    """An account that something runs as: its address is one of the stack's, or no slip of one in the same project, for
-    other projects have accounts of the same names. Members of grants are held against the accounts with the rights."""
+    """An account that something runs as, or a filter asks for: its address is one of the stack's, or no slip of one in
+    the same project, for other projects have accounts of the same names. Members of grants are held against the
+    accounts with the rights."""
     made = {
         text: view for view in stack.of_type(GCP_ACCOUNT) if isinstance(text := view.resource.outputs.get("email"), str)
     }
@@ -178,13 +180,17 @@ def _accounts(stack: Stack) -> None:
         if not view.type.startswith("gcp:") or view.resource.read:
             continue
         for path, text in known_texts(view.inputs):
-            match = _ACCOUNT.fullmatch(text) if "@" in text else None
-            if match is None or text in made or match["project"].startswith(_GOOGLES) or _MEMBERS.search(path):
+            if "@" not in text or _MEMBERS.search(path):
                 continue
-            there = names.get(text.partition("@")[2], {})
-            near = nearest_of(match["name"], list(there))
-            if near:
-                view.error("reference-elsewhere", path, f"the stack makes no account {text}", allowed=there[near])
+            for match in _ACCOUNT.finditer(text):
+                if match[0] in made or match["project"].startswith(_GOOGLES):
+                    continue
+                there = names.get(match[0].partition("@")[2], {})
+                near = nearest_of(match["name"], list(there))
+                if near:
+                    words = f"the stack makes no account {match[0]}"
+                    view.error("reference-elsewhere", path, words, allowed=there[near])
+                    break
 
 
 _BY_CHANNEL: Final = ((GCP_BUDGET, "allUpdatesRule.monitoringNotificationChannels"),)

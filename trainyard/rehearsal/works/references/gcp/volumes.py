@@ -135,16 +135,12 @@ def _owned_by_group(view: View, system: View, cluster: Cluster) -> None:
 
 def _lustre(view: View, given: Mapping[str, object], stack: Stack) -> View | None:
     """Address and name of a file system of the stack."""
-    made = {
-        str(point).partition("@")[0]: system
-        for system in stack.of_type(GCP_LUSTRE)
-        if isinstance(point := system.resource.outputs.get("mountPoint"), str)
-    }
+    made = _lustre_at(stack)
     mounted = str(given.get(_MOUNT_POINT) or "").partition("@tcp:/")
     ip, name = (mounted[0], mounted[2]) if mounted[1] else (given.get("ip"), given.get("filesystem"))
     system = made.get(ip) if isinstance(ip, str) else None
     if system is None:
-        _nowhere(view, ip, list(made))
+        _nowhere(view, ip, list(made), _files_at(stack))
         return None
     own = system.text("filesystem")
     if isinstance(name, str) and own is not None and name.partition("/")[0] != own:
@@ -159,16 +155,11 @@ def _lustre(view: View, given: Mapping[str, object], stack: Stack) -> View | Non
 
 def _filestore(view: View, given: Mapping[str, object], stack: Stack) -> View | None:
     """Address and share of an instance of the stack."""
-    made: dict[str, View] = {}
-    for system in stack.of_type(FILESTORE):
-        found = follow(system.resource.outputs, "networks")
-        for network in found if isinstance(found, list) else ():
-            addresses = follow(network, "ipAddresses")
-            made |= {address: system for address in addresses or () if isinstance(address, str)}
+    made = _files_at(stack)
     ip, share = given.get("ip"), given.get("volume")
     system_ = made.get(ip) if isinstance(ip, str) else None
     if system_ is None:
-        _nowhere(view, ip, list(made))
+        _nowhere(view, ip, list(made), _lustre_at(stack))
         return None
     own = system_.text("fileShares.name")
     if isinstance(share, str) and own is not None and share.lstrip("/").partition("/")[0] != own:
@@ -181,8 +172,33 @@ def _filestore(view: View, given: Mapping[str, object], stack: Stack) -> View | 
     return system_
 
 
-def _nowhere(view: View, ip: object, made: list[str]) -> None:
-    """An address that is nearly one of the stack's; another's file system may have any."""
+def _lustre_at(stack: Stack) -> dict[str, View]:
+    """Recorded file systems of Lustre by their addresses."""
+    return {
+        str(point).partition("@")[0]: system
+        for system in stack.of_type(GCP_LUSTRE)
+        if isinstance(point := system.resource.outputs.get("mountPoint"), str)
+    }
+
+
+def _files_at(stack: Stack) -> dict[str, View]:
+    """Recorded instances of Filestore by their addresses."""
+    made: dict[str, View] = {}
+    for system in stack.of_type(FILESTORE):
+        found = follow(system.resource.outputs, "networks")
+        for network in found if isinstance(found, list) else ():
+            addresses = follow(network, "ipAddresses")
+            made |= {address: system for address in addresses or () if isinstance(address, str)}
+    return made
+
+
+def _nowhere(view: View, ip: object, made: list[str], others: Mapping[str, View]) -> None:
+    """An address that is nearly one of the stack's, or one of the other kind of file systems; somebody else's may have
+    any other."""
+    if isinstance(ip, str) and ip in others:
+        words = f"{ip} is the address of {others[ip].name}, which this driver does not mount"
+        view.error("reference-file-system", f"{_ATTRIBUTES}.ip", words, allowed=", ".join(made))
+        return
     if not isinstance(ip, str) or not made:
         return
     if not re.fullmatch(r"\d{1,3}(\.\d{1,3}){3}", ip):

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from trainyard.recorded.types import GKE_CLUSTER
 from trainyard.rehearsal.context import Stack
-from trainyard.rehearsal.works.rights.gcp import order, scopes
+from trainyard.rehearsal.works.rights.gcp import order, prefixes, scopes, strangers
 from trainyard.rehearsal.works.rights.gcp.grants import home_of
 from trainyard.rehearsal.works.rights.gcp.needs import (
     access_logs,
@@ -33,6 +33,8 @@ def check(stack: Stack, made: Sequence[Workload]) -> None:
         bindings.check(stack, project)
         judge(project, needs(stack, project, made))
         order.check(stack, project)
+        prefixes.check(stack, project)
+        strangers.check(stack, project)
 
 
 def needs(stack: Stack, project: Project, made: Sequence[Workload]) -> Iterator[Need]:

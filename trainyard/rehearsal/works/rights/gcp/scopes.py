@@ -9,8 +9,9 @@ from __future__ import annotations
 from typing import Final
 
 from trainyard.recorded.node_groups import GKE_NODE_POOL
-from trainyard.recorded.types import GCP_SERVICE, GKE_CLUSTER
+from trainyard.recorded.types import GCP_CUSTOM_ROLES, GCP_SERVICE, GKE_CLUSTER
 from trainyard.rehearsal.context import Stack, View
+from trainyard.rehearsal.refusals.gcp.services import api_of
 
 _PREFIX: Final = "https://www.googleapis.com/auth/"
 _ALL: Final = frozenset({"cloud-platform"})
@@ -22,17 +23,13 @@ _NEEDED: Final = (
 )  # fmt: skip
 """What a node does, and any of the scopes, by URL or by the name of the command line, that let it."""
 _STREAMING: Final = "containerfilesystem.googleapis.com"
-_APIS: Final = {
-    "gcp:artifactregistry/": "artifactregistry", "gcp:billing/budget": "billingbudgets",
-    "gcp:cloudrunv2/": "run", "gcp:cloudscheduler/": "cloudscheduler", "gcp:container/": "container",
-    "gcp:backupdisasterrecovery/": "backupdr",
-    "gcp:dns/": "dns", "gcp:filestore/": "file", "gcp:iap/": "iap", "gcp:kms/": "cloudkms", "gcp:lustre/": "lustre",
-    "gcp:pubsub/": "pubsub", "gcp:secretmanager/": "secretmanager", "gcp:servicenetworking/": "servicenetworking",
-    "gcp:sql/": "sqladmin", "gcp:vertex/": "aiplatform", "gcp:workbench/": "notebooks",
-}  # fmt: skip
-"""The API that makes a resource, by the beginning of its type; those that each new project has on are left out (Service
-Usage, "Services enabled by default", as generally known, 2026-11)."""
-_MANAGED: Final = frozenset({"container.googleapis.com", "compute.googleapis.com"})
+_SIGNING: Final = "iamcredentials.googleapis.com"
+_SIGNS: Final = frozenset(
+    f"iam.serviceAccounts.{what}" for what in ("getAccessToken", "getOpenIdToken", "signBlob", "signJwt")
+)
+"""What is asked of the API of credentials (IAM, "Create short-lived credentials")."""
+_MANAGED: Final = frozenset(f"{name}.googleapis.com" for name in ("aiplatform", "compute", "container"))
+"""A stack that switches one of these on switches on what it needs."""
 
 
 def check(stack: Stack) -> None:
@@ -40,6 +37,7 @@ def check(stack: Stack) -> None:
     services = {view.text("service") for view in stack.of_type(GCP_SERVICE)}
     if None not in services and services & _MANAGED:
         _apis(stack, services)
+        _signing(stack, services)
     for view in [*stack.of_type(GKE_NODE_POOL), *stack.of_type(GKE_CLUSTER)]:
         _scopes(view)
         if not view.flag("nodeConfig.gcfsConfig.enabled") or None in services or not services & _MANAGED:
@@ -57,7 +55,7 @@ def _apis(stack: Stack, services: set[str | None]) -> None:
     """APIs that make something here, and are not among those that the stack switches on."""
     told = set()
     for view in stack.views:
-        api = next((name for prefix, name in _APIS.items() if view.type.startswith(prefix)), "")
+        api = api_of(view.type)
         if api and f"{api}.googleapis.com" not in services and api not in told and not view.resource.read:
             told.add(api)
             view.warning(
@@ -65,6 +63,15 @@ def _apis(stack: Stack, services: set[str | None]) -> None:
                 f"is made through {api}.googleapis.com, which the stack, that switches APIs on, does not switch on: in "
                 "a new project the first up fails", hint=f"a gcp.projects.Service of {api}.googleapis.com",
             )  # fmt: skip
+
+
+def _signing(stack: Stack, services: set[str | None]) -> None:
+    """Roles of the stack's own by which tokens are made in the name of an account."""
+    for view in [found for type_ in GCP_CUSTOM_ROLES for found in stack.of_type(type_)]:
+        made = sorted(_SIGNS.intersection(view.texts("permissions")))
+        if made and _SIGNING not in services:
+            words = f"{made[0]} is asked of {_SIGNING}, which the stack, that switches APIs on, does not switch on"
+            view.warning("rights-api-off", "permissions", words, hint=f"a gcp.projects.Service of {_SIGNING}")
 
 
 def _scopes(view: View) -> None:

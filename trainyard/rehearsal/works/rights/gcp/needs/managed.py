@@ -1,6 +1,8 @@
-"""What managed jobs need: as whom they run, to their output, and their agent to the key that they name.
+"""What managed jobs need: as whom they run, to their output and their checkpoints, and their agent to the key that they
+name; and what people need who send some: to send them, and to act as the account that they run as.
 
-Source: Vertex AI, "Use a custom service account" and "Customer-managed encryption keys", as generally known in 2026-11.
+Source: Vertex AI, "Use a custom service account" and "Customer-managed encryption keys"; IAM, "Roles for service
+account authentication" (`iam.serviceAccounts.actAs`), as generally known in 2026-11.
 """
 
 from __future__ import annotations
@@ -8,9 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from trainyard.recorded.types import GCP_CRYPTO_KEY
+from trainyard.recorded.model import RecordedResource
+from trainyard.recorded.types import GCP_BUCKET, GCP_CRYPTO_KEY
 from trainyard.rehearsal.context import Stack
 from trainyard.rehearsal.works.managed.gcp.jobs import Job, jobs
+from trainyard.rehearsal.works.rights.gcp.grants import EVERYWHERE
 from trainyard.rehearsal.works.rights.gcp.members import Caller
 from trainyard.rehearsal.works.rights.gcp.needs.keys import ROLE, agents
 from trainyard.rehearsal.works.rights.gcp.needs.model import Deed, Need
@@ -18,16 +22,28 @@ from trainyard.rehearsal.works.rights.gcp.project import Project, object_name
 
 _STORES: Final = ("storage.objects.get", "storage.objects.create", "storage.objects.delete")
 """A result is written over, which Cloud Storage counts as deleting what was there."""
+_STORE: Final = "gcp:vertex/aiMetadataStore:AiMetadataStore"
+_SENDS: Final = "aiplatform.customJobs.create"
+_ACTS: Final = "iam.serviceAccounts.actAs"
+CHECKPOINTS_TIER: Final = "checkpoints"
+"""The label `tier` of the bucket that jobs keep what they go on from in (`components/gcp/storage.py`)."""
 _USES: Final = ("cloudkms.cryptoKeyVersions.useToEncrypt", "cloudkms.cryptoKeyVersions.useToDecrypt")
 
 
 def needs(stack: Stack, project: Project) -> Iterator[Need]:
     """What every job that the program sends has to be allowed."""
     keys = {str(key.id) for key in stack.resources.of(GCP_CRYPTO_KEY) if key.id and not key.read}
+    accounts: set[str] = set()
     for job in jobs(stack):
         email = job.text("jobSpec", "serviceAccount")
-        if email and project.account(email) is not None:
+        account = project.account(email) if email else None
+        if account is not None:
             yield from _output(job, email, project)
+        if account is not None and email not in accounts:
+            accounts.add(email)
+            yield from _checkpoints(stack, email, project)
+            yield from _tracking(stack, email)
+            yield from _people(stack, email, account, project)
         key = job.text("encryptionSpec", "kmsKeyName")
         if key in keys:
             words, callers = agents(stack, "aiplatform")
@@ -60,3 +76,55 @@ def _output(job: Job, email: str, project: Project) -> Iterator[Need]:
         tuple(Deed(permission, target) for permission in _STORES),
         "a BucketIAMMember of the bucket that gives it roles/storage.objectUser",
     )
+
+
+def _tracking(stack: Stack, email: str) -> Iterator[Need]:
+    """Runs are contexts of the metadata store: made, and told parameters and results (Vertex AI Experiments)."""
+    for view in stack.of_type(_STORE):
+        if view.text("name") != "default" or view.resource.read:
+            continue  # experiments are kept in the store `default` alone
+        who = (Caller(f"account {email}", account=email),)
+        deeds = tuple(Deed(f"aiplatform.contexts.{do}", "projects/own") for do in ("create", "get", "update"))
+        hint = "an IAMMember of the project with a role that has these"
+        yield Need(view, "", "rights-job", who, f"jobs, as {email},", "keep their runs", deeds, hint)
+
+
+def _checkpoints(stack: Stack, email: str, project: Project) -> Iterator[Need]:
+    """A job that writes checkpoints reads them when it goes on, and writes the last one over."""
+    who = (Caller(f"account {email}", account=email),)
+    for view in stack.of_type(GCP_BUCKET):
+        if view.text("labels.tier") != CHECKPOINTS_TIER or view.resource.read:
+            continue
+        target = object_name(view.resource, "checkpoint")
+        given = (grant for grant in project.grants if grant.on == view.resource.urn)
+        if any(f"serviceAccount:{email}" in grant.members and _writes(project, grant.role) for grant in given):
+            hint = "a BucketIAMMember of the bucket that gives it roles/storage.objectUser"
+            deeds = tuple(Deed(permission, target) for permission in _STORES)
+            yield Need(view, "", "rights-job", who, f"jobs, as {email},", "go on from a checkpoint", deeds, hint)
+
+
+def _writes(project: Project, role: str) -> bool:
+    return "storage.objects.create" in (project.roles.permissions(role) or ())
+
+
+_PEOPLE: Final = ("user:", "group:", "domain:")
+
+
+def _people(stack: Stack, email: str, account: RecordedResource, project: Project) -> Iterator[Need]:
+    """Who may send jobs, and who may act as the account that they run as: each needs both."""
+    told: set[tuple[str, str]] = set()
+    for grant in project.grants:
+        permissions = project.roles.permissions(grant.role) or frozenset()
+        for has, lacks, on, purpose, hint in (
+            (_ACTS, Deed(_SENDS, "projects/own"), account.urn, f"send jobs, as which it may act as {email}",
+             f"an IAMMember of the project with a role that has {_SENDS}"),
+            (_SENDS, Deed(_ACTS, str(account.id)), EVERYWHERE, f"send jobs as {email}, which the stack's own run as",
+             "a serviceaccount.IAMMember of that account with roles/iam.serviceAccountUser"),
+        ):  # fmt: skip
+            if has not in permissions or grant.on != on:
+                continue
+            for member in grant.members:
+                if member.startswith(_PEOPLE) and (member, has) not in told:
+                    told.add((member, has))
+                    who, view = (Caller(member, member=member),), stack.view_of(grant.by)
+                    yield Need(view, grant.path, "rights-people", who, member, purpose, (lacks,), hint)

@@ -32,6 +32,7 @@ class Need:
     purpose: str  # "pull images"
     deeds: tuple[Deed, ...]
     hint: str
+    sure: bool = True  # whether nobody else may have given it, where no recording sees it
 
 
 def judge(project: Project, needs: Iterable[Need]) -> None:
@@ -45,7 +46,8 @@ def judge(project: Project, needs: Iterable[Need]) -> None:
         others = ", ".join(dict.fromkeys(one.permission for one, _ in refused[1:]))
         also = f" (nor {others})" if others else ""
         message = f"{need.words} cannot {need.purpose}: {deed.permission} on {deed.resource}{also}: {verdict.words}"
-        need.view.error(need.rule, need.path, message, hint=need.hint)
+        note = need.view.error if need.sure else need.view.warning
+        note(need.rule, need.path, message, hint=need.hint)
 
 
 def answer(project: Project, need: Need, deed: Deed) -> Verdict:

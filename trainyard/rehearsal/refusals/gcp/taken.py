@@ -1,0 +1,166 @@
+"""What two resources cannot both have: a name within a place, a range of one network, a CNAME beside other records.
+
+Who copies a neighbour's lines and changes all but one of them makes the second of these. Sources: pulumi_gcp 10.2.0
+(which inputs make an id); VPC, "Subnets" (ranges of one network lie apart); RFC 1034, 3.6.2, and Cloud DNS, "Records
+overview" (a name with a CNAME has nothing else, and the name of the zone itself has SOA and NS).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from trainyard.recorded.model import UNKNOWN
+from trainyard.rehearsal.context import Stack, View, show
+from trainyard.rehearsal.refusals.gcp.compute import NETWORK, SUBNETWORK
+from trainyard.rehearsal.refusals.gcp.together import RECORDS, ZONE, ranges_of
+from trainyard.rehearsal.refusals.rules import Rules
+
+_AT: Final = ("location", "project")
+_IN_REGION: Final = ("region", "project")
+_IN_PROJECT: Final = ("project",)
+
+_IDENTITIES: Final[Mapping[str, tuple[str, ...]]] = {
+    "gcp:artifactregistry/repository:Repository": ("repositoryId", *_AT),
+    "gcp:backupdisasterrecovery/backupPlan:BackupPlan": ("backupPlanId", *_AT),
+    "gcp:backupdisasterrecovery/backupPlanAssociation:BackupPlanAssociation": ("backupPlanAssociationId", *_AT),
+    "gcp:backupdisasterrecovery/backupVault:BackupVault": ("backupVaultId", *_AT),
+    "gcp:bigquery/dataset:Dataset": ("datasetId", *_IN_PROJECT),
+    "gcp:bigquery/table:Table": ("tableId", "datasetId", *_IN_PROJECT),
+    "gcp:cloudrunv2/job:Job": ("name", *_AT),
+    "gcp:cloudrunv2/service:Service": ("name", *_AT),
+    "gcp:cloudscheduler/job:Job": ("name", *_IN_REGION),
+    "gcp:compute/address:Address": ("name", *_IN_REGION),
+    "gcp:compute/firewall:Firewall": ("name", *_IN_PROJECT),
+    "gcp:compute/globalAddress:GlobalAddress": ("name", *_IN_PROJECT),
+    "gcp:compute/instance:Instance": ("name", "zone", "project"),
+    "gcp:compute/network:Network": ("name", *_IN_PROJECT),
+    "gcp:compute/reservation:Reservation": ("name", "zone", "project"),
+    "gcp:compute/router:Router": ("name", *_IN_REGION),
+    "gcp:compute/routerNat:RouterNat": ("name", "router", *_IN_REGION),
+    "gcp:compute/subnetwork:Subnetwork": ("name", *_IN_REGION),
+    "gcp:container/cluster:Cluster": ("name", *_AT),
+    "gcp:container/nodePool:NodePool": ("name", "cluster", "location"),
+    "gcp:dns/managedZone:ManagedZone": ("name", *_IN_PROJECT),
+    RECORDS: ("name", "type", "managedZone"),
+    "gcp:filestore/instance:Instance": ("name", *_AT),
+    "gcp:gkebackup/backupPlan:BackupPlan": ("name", *_AT),
+    "gcp:iam/workloadIdentityPool:WorkloadIdentityPool": ("workloadIdentityPoolId", *_IN_PROJECT),
+    "gcp:kms/cryptoKey:CryptoKey": ("name", "keyRing"),
+    "gcp:kms/keyRing:KeyRing": ("name", *_AT),
+    "gcp:logging/metric:Metric": ("name", *_IN_PROJECT),
+    "gcp:logging/projectBucketConfig:ProjectBucketConfig": ("bucketId", *_AT),
+    "gcp:logging/projectExclusion:ProjectExclusion": ("name", *_IN_PROJECT),
+    "gcp:logging/projectSink:ProjectSink": ("name", *_IN_PROJECT),
+    "gcp:lustre/instance:Instance": ("instanceId", *_AT),
+    "gcp:projects/iAMCustomRole:IAMCustomRole": ("roleId", *_IN_PROJECT),
+    "gcp:pubsub/subscription:Subscription": ("name", *_IN_PROJECT),
+    "gcp:pubsub/topic:Topic": ("name", *_IN_PROJECT),
+    "gcp:secretmanager/regionalSecret:RegionalSecret": ("secretId", *_AT),
+    "gcp:secretmanager/secret:Secret": ("secretId", *_IN_PROJECT),
+    "gcp:serviceaccount/account:Account": ("accountId", *_IN_PROJECT),
+    "gcp:sql/database:Database": ("name", "instance"),
+    "gcp:sql/databaseInstance:DatabaseInstance": ("name", *_IN_PROJECT),
+    "gcp:sql/user:User": ("name", "instance", "host"),
+    "gcp:storage/bucket:Bucket": ("name",),
+    "gcp:storage/managedFolder:ManagedFolder": ("name", "bucket"),
+    "gcp:workbench/instance:Instance": ("name", *_AT),
+}
+"""By type: the input that names a thing, and those that say where. A name that the engine gives is never another's."""
+
+
+def named_twice(view: View) -> None:
+    """A name that another resource of the same type has in the same place."""
+    own = _identity(view)
+    first = view.stack.once(_first_of_name).get(own) if own is not None else None
+    if first is not None and first is not view:
+        path = _IDENTITIES[view.type][0]
+        view.error(
+            "gcp-named-twice", path, f"{show(view.value(path))} is {first.name}'s too", allowed="a name of its own"
+        )
+
+
+def _first_of_name(stack: Stack) -> dict[tuple[object, ...], View]:
+    found: dict[tuple[object, ...], View] = {}
+    for type_ in _IDENTITIES:
+        for view in stack.of_type(type_):
+            identity = _identity(view)
+            if identity is not None:
+                found.setdefault(identity, view)
+    return found
+
+
+def _identity(view: View) -> tuple[object, ...] | None:
+    """None where a part of it is not known, or the engine names it."""
+    keys = _IDENTITIES[view.type]
+    values = [view.inputs.get(key) for key in keys]
+    if view.resource.read or not isinstance(values[0], str) or UNKNOWN in values:
+        return None
+    elsewhere = "" if view.type.startswith("gcp:storage/") else view.resource.provider
+    return view.type, elsewhere, *map(str, values)
+
+
+def apart(view: View) -> None:
+    """Subnets of one network lie apart; ranges within one are told where that is made."""
+    for path, words in view.stack.once(_overlaps).get(view.resource.urn, ()):
+        view.error("gcp-range-overlap", path, words, allowed="a range of its own in the network")
+
+
+def _overlaps(stack: Stack) -> dict[str, list[tuple[str, str]]]:
+    """By the URN of the later of two subnets: the input, and what it overlaps."""
+    of_network: dict[str, list[tuple[int, int, View, str]]] = defaultdict(list)
+    for subnet in stack.of_type(SUBNETWORK):
+        network = subnet.referred("network", NETWORK)
+        for path, found in ranges_of(subnet) if network is not None and not subnet.resource.read else ():
+            span = int(found.network_address), int(found.broadcast_address)
+            of_network[network.resource.urn if network else ""].append((*span, subnet, path))
+    told: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    order = {view.resource.urn: place for place, view in enumerate(stack.of_type(SUBNETWORK))}
+    for ranges in of_network.values():
+        for one, other in _neighbours(ranges):
+            first, second = sorted((one, other), key=lambda each: order[each[2].resource.urn])
+            if first[2] is not second[2]:
+                words = f"{second[2].value(second[3])} overlaps {first[2].value(first[3])} of {first[2].name}"
+                told[second[2].resource.urn].append((second[3], words))
+    return told
+
+
+def _neighbours(
+    ranges: list[tuple[int, int, View, str]],
+) -> Iterator[tuple[tuple[int, int, View, str], tuple[int, int, View, str]]]:
+    """Each range that begins before all earlier ones have ended, with the one that ends last."""
+    reaching: tuple[int, int, View, str] | None = None
+    for one in sorted(ranges, key=lambda each: each[:2]):
+        if reaching is not None and one[0] <= reaching[1]:
+            yield reaching, one
+        if reaching is None or one[1] > reaching[1]:
+            reaching = one
+
+
+def alone(view: View) -> None:
+    """A name with a CNAME has no other record, and is not the zone's own."""
+    name = view.text("name")
+    if view.text("type") != "CNAME" or name is None:
+        return
+    zone = view.referred("managedZone", ZONE)
+    if zone is not None and zone.text("dnsName") == name:
+        words = f"{name} is the zone's own name, which has SOA and NS"
+        view.error("gcp-dns", "name", words, allowed="a name below it, or A and AAAA")
+    for other in view.stack.once(_records).get((view.resource.provider, view.value("managedZone"), name), ()):
+        if other is not view and other.text("type") not in (None, "CNAME"):
+            words = f"{name} has a CNAME and, by {other.name}, {other.text('type')}"
+            view.error("gcp-dns", "name", words, allowed="a CNAME alone, or other records")
+            return
+
+
+def _records(stack: Stack) -> dict[tuple[object, ...], list[View]]:
+    found: dict[tuple[object, ...], list[View]] = defaultdict(list)
+    for view in stack.of_type(RECORDS):
+        zone, name = view.value("managedZone"), view.text("name")
+        if isinstance(zone, str) and name is not None:
+            found[(view.resource.provider, zone, name)].append(view)
+    return found
+
+
+RULES: Rules = {named_twice: tuple(_IDENTITIES), apart: (SUBNETWORK,), alone: (RECORDS,)}
