@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -19,7 +19,7 @@ from trainyard.rehearsal.engine.loop import rare_collections
 from trainyard.rehearsal.engine.program import run_program, run_program_once
 from trainyard.rehearsal.engine.project import StackConfig, StandIn, read_stack
 from trainyard.rehearsal.engine.recorder import Deployment, Recording
-from trainyard.rehearsal.findings import Elsewhere, broken, last_broken, ordered, refused
+from trainyard.rehearsal.findings import Elsewhere, case_of, ordered, refused
 from trainyard.rehearsal.graph import Step, critical_path, proves
 from trainyard.rehearsal.shape.once import judged_once, sound
 
@@ -28,10 +28,6 @@ if TYPE_CHECKING:
 
 TIMEOUT_SECONDS = 120.0
 """A run that takes longer is given up as a hang; a stack of ten thousand resources takes half of it."""
-
-
-Share = Callable[[], list[Finding]]
-"""A part of the judging that can be done by itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,17 +121,16 @@ def rehearse(
     config_overrides: Mapping[str, Any] | None = None,
     stack_outputs: Mapping[str, Mapping[str, Any]] | None = None,
     stand_in: StandIn | None = None,
-    recorded: Callable[[Rehearsal, Share], Elsewhere | None] | None = None,
+    elsewhere: Elsewhere | None = None,
     timeout_seconds: float = TIMEOUT_SECONDS,
 ) -> Rehearsal:
     """Runs the project's program as `pulumi preview` and as `pulumi up` would, offline, and checks what it makes.
 
     `stack` is a name or the path of a stack file; `config_overrides` replace configuration keys; `stack_outputs` are
     the outputs of other stacks that the program may refer to; `stand_in` gives what takes the place of values that only
-    the engine can decrypt, which a finding names; `recorded` is told of the rehearsal once it is recorded and not yet
-    judged, with a share of the judging that it may have done elsewhere. Raises `SettingsError` when the configuration
-    is wrong (with what the engine refuses and what the program's own settings refuse); a wrong program is told in
-    `findings`.
+    the engine can decrypt, which a finding names; `elsewhere` judges by the rules what was recorded, if it can. Raises
+    `SettingsError` when the configuration is wrong (with what the engine refuses and what the program's own settings
+    refuse); a wrong program is told in `findings`.
     """
     started = time.perf_counter()
     config = read_stack(project_dir.resolve(), stack, config_overrides, stand_in)
@@ -178,16 +173,22 @@ def rehearse(
         | dict(config.state),
         shape=shape,
     )
-    elsewhere = recorded(unjudged, lambda: last_broken(config, captured.plan, best)) if recorded is not None else None
 
     def judged() -> list[Finding]:
         before = time.perf_counter()
-        found = refused(config, captured.plan, preview_run, known_run, best)
+        case = case_of(config, captured.plan, best)
+        if elsewhere is not None:
+            elsewhere.recorded(unjudged, case)
+        before_rules = refused(config, preview_run, known_run, best)
         seconds["refusals"] = time.perf_counter() - before
-        before = time.perf_counter()
-        found += broken(config, captured.plan, best, found, elsewhere)
-        seconds["works"] = time.perf_counter() - before
-        return found
+        by_rules = elsewhere.judged(before_rules) if elsewhere is not None else None
+        if by_rules is None:
+            from trainyard.rehearsal.judged import judged_by_rules  # all rules
+
+            by_rules = judged_by_rules(case, lambda: before_rules)
+        for phase, took in by_rules[1].items():
+            seconds[phase] = seconds.get(phase, 0.0) + took
+        return [*before_rules.engine, *before_rules.schema, *by_rules[0]]
 
     findings = judged_once(
         shape,

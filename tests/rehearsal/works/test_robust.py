@@ -17,7 +17,7 @@ from trainyard.recorded.kinds import without_wrong_kinds
 from trainyard.recorded.model import UNKNOWN, RecordedResource, Secret
 from trainyard.recorded.read import UnreadableInput, follow, steps
 from trainyard.recorded.resources import Resources
-from trainyard.rehearsal.refusals import check_values
+from trainyard.rehearsal.refusals.check import check_values
 from trainyard.rehearsal.refusals.schema import check_schema
 from trainyard.rehearsal.works.check import check_works
 from trainyard.review.policy_check.check import check_policies
