@@ -266,6 +266,8 @@ def judge(rehearsed, monkeypatch):
     by_rules = []
 
     def rehearse(*_, elsewhere, **__):
+        for sample in judge.samples:
+            elsewhere.sampled(run, sample)
         elsewhere.recorded(run, Case(run.known.resources, ValueContext("1.35", "")))
         by_rules.append(elsewhere.judged(Refused([], [])))
         return run
@@ -276,7 +278,7 @@ def judge(rehearsed, monkeypatch):
         by_rules.clear()
         return review.review(ROOT, ROOT / "stacks" / "Pulumi.demo-gcp.yaml", **more)
 
-    judge.by_rules = by_rules
+    judge.by_rules, judge.samples = by_rules, []
     return judge
 
 
@@ -295,6 +297,15 @@ def test_the_verdict_is_the_same(two, judge):
     told, other = judge().as_json(), judge(alone=True).as_json()
     assert judge.by_rules == [([], {"refusals": pytest.approx(0, abs=60), "works": pytest.approx(0, abs=60)})]
     assert {**told, "seconds": 0} == {**other, "seconds": 0}
+
+
+@pytest.mark.parametrize("sample", ["some of it", "what no rule can read"])
+def test_a_sample_changes_nothing(two, judge, rehearsed, sample):
+    whole = judge(alone=True).as_json()
+    some = rehearsed("demo-gcp").known.resources[:20] if sample == "some of it" else [None]
+    judge.samples.append(Case(some, ValueContext("1.35", "")))
+    assert {**judge(alone=True).as_json(), "seconds": 0} == {**whole, "seconds": 0}
+    assert judge.by_rules[0] is not None, "it was judged beside"
 
 
 def test_policies_that_fail_beside_fail_here(two, judge, monkeypatch):

@@ -22,15 +22,15 @@ if TYPE_CHECKING:
     from trainyard.rehearsal.rehearse import Rehearsal
 
 
-def refused(config: StackConfig, preview: Recording, known: Recording, best: Recording) -> Refused:
+def refused(config: StackConfig, preview: Recording, known: Recording) -> Refused:
     """Everything that the engine would refuse of both runs, and the SDK's types of one.
 
     Args:
         config: the stack's configuration, for paths in messages and for texts that stand for missing values.
         preview: the run with nothing known.
         known: the run with synthesised outputs.
-        best: the one of the two whose resources are checked.
     """
+    best = known if known.resources else preview
     found: list[Finding] = []
     for run in (preview, known):
         found += failure_findings(run, config.root)
@@ -43,6 +43,9 @@ def refused(config: StackConfig, preview: Recording, known: Recording, best: Rec
 
 class Elsewhere(Protocol):
     """Another process that may judge a case by the rules."""
+
+    def sampled(self, run: Rehearsal, case: Case) -> None:
+        """Shows some of what there will be to judge, while the rest is recorded."""
 
     def recorded(self, run: Rehearsal, case: Case) -> None:
         """Says what there is to judge, as soon as it is recorded."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -14,6 +14,7 @@ from trainyard.capture import Captured, capturing, noting_derived, rehearsing
 from trainyard.problems import SettingsError
 from trainyard.recorded.kinds import without_wrong_kinds
 from trainyard.recorded.model import Finding, RecordedResource, masked
+from trainyard.rehearsal.context import Case
 from trainyard.rehearsal.engine.failures import exception_chain
 from trainyard.rehearsal.engine.loop import rare_collections
 from trainyard.rehearsal.engine.program import run_program, run_program_once
@@ -144,42 +145,48 @@ def rehearse(
         stack_outputs=stack_outputs or {},
     )
     remembered = sound()
+
+    def unjudged(preview: Recording, known: Recording, captured: Captured) -> tuple[Rehearsal, Case]:
+        best = known if known.resources else preview
+        run = Rehearsal(
+            stack=config.stack,
+            settings=captured.settings,
+            plan=captured.plan,
+            resources=tuple(sorted(best.resources, key=lambda resource: resource.urn)),
+            outputs=best.stack_outputs,
+            findings=(),
+            critical_path=(),
+            seconds=seconds,
+            preview=preview,
+            known=known,
+            other_settings={
+                key: text
+                for key, text in config.values.items()
+                if not key.startswith(f"{config.project}:") and key not in config.secret_keys
+            }
+            | dict(config.state),
+        )
+        return run, case_of(config, captured.plan, best)
+
+    def sampled(preview: Recording, known: Recording, captured: Captured) -> None:
+        if elsewhere is not None:
+            elsewhere.sampled(*unjudged(preview, known, captured))
+
     nothing: AbstractContextManager[Mapping[str, Sequence[str]]] = nullcontext({})
     with noting_derived() if remembered is not None else nothing as derived:
-        preview_run, known_run, captured = _recorded(config, deployment, timeout_seconds, seconds)
-    best = known_run if known_run.resources else preview_run
-    shape = None
+        preview_run, known_run, captured = _recorded(config, deployment, timeout_seconds, seconds, sampled)
+    run, case = unjudged(preview_run, known_run, captured)
     if remembered is not None:
         before = time.perf_counter()
         shape = remembered.shape_of(config, captured.settings, captured.plan, preview_run, known_run, derived)
+        run = replace(run, shape=shape)
         seconds["shape"] = time.perf_counter() - before
-
-    unjudged = Rehearsal(
-        stack=config.stack,
-        settings=captured.settings,
-        plan=captured.plan,
-        resources=tuple(sorted(best.resources, key=lambda resource: resource.urn)),
-        outputs=best.stack_outputs,
-        findings=(),
-        critical_path=(),
-        seconds=seconds,
-        preview=preview_run,
-        known=known_run,
-        other_settings={
-            key: text
-            for key, text in config.values.items()
-            if not key.startswith(f"{config.project}:") and key not in config.secret_keys
-        }
-        | dict(config.state),
-        shape=shape,
-    )
 
     def judged() -> list[Finding]:
         before = time.perf_counter()
-        case = case_of(config, captured.plan, best)
         if elsewhere is not None:
-            elsewhere.recorded(unjudged, case)
-        before_rules = refused(config, preview_run, known_run, best)
+            elsewhere.recorded(run, case)
+        before_rules = refused(config, preview_run, known_run)
         seconds["refusals"] = time.perf_counter() - before
         by_rules = elsewhere.judged(before_rules) if elsewhere is not None else None
         if by_rules is None:
@@ -191,21 +198,25 @@ def rehearse(
         return [*before_rules.engine, *before_rules.schema, *by_rules[0]]
 
     findings = judged_once(
-        shape,
+        run.shape,
         ("refusals and works", datetime.datetime.now(datetime.UTC).date()),  # some refusals go by the day
         judged,
         keep=lambda found, _: None if found else (),
         again=lambda _, __: [],
     )
     before = time.perf_counter()
-    path = critical_path(best.resources)
+    path = critical_path((known_run if known_run.resources else preview_run).resources)
     seconds["critical_path"] = time.perf_counter() - before
     seconds["total"] = time.perf_counter() - started
-    return replace(unjudged, findings=ordered(findings), critical_path=path)
+    return replace(run, findings=ordered(findings), critical_path=path)
 
 
 def _recorded(
-    config: StackConfig, deployment: Deployment, timeout_seconds: float, seconds: dict[str, float]
+    config: StackConfig,
+    deployment: Deployment,
+    timeout_seconds: float,
+    seconds: dict[str, float],
+    sampled: Callable[[Recording, Recording, Captured], None],
 ) -> tuple[Recording, Recording, Captured]:
     """What a first preview and a run with everything known record, and what the program published.
 
@@ -213,7 +224,12 @@ def _recorded(
     """
     before = time.perf_counter()
     with rehearsing(config.file), capturing() as captured:
-        known, preview = run_program_once(config, deployment, timeout_seconds=timeout_seconds)
+        known, preview = run_program_once(
+            config,
+            deployment,
+            timeout_seconds=timeout_seconds,
+            sampled=lambda known, preview: sampled(preview, known, captured),
+        )
     seconds["known"] = time.perf_counter() - before
     if known is not None:
         _raise_settings_errors(config, known)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from types import TracebackType
 from typing import Any
@@ -42,9 +43,13 @@ class Judge:
         """Ends what nobody waits for any more."""
         self._beside.__exit__(kind, error, at)
 
+    def sampled(self, run: Rehearsal, case: Case) -> None:
+        """Sends what the other process may practise on."""
+        self._beside.tell((False, _bare(run), case))
+
     def recorded(self, run: Rehearsal, case: Case) -> None:
         """Sends what there is to judge, without what says nothing to those who judge."""
-        self._beside.tell((_bare(run), case))
+        self._beside.tell((True, _bare(run), case))
 
     def judged(self, refused: Refused) -> tuple[list[Finding], Mapping[str, float]] | None:
         """What the rules find; None where it did not come to an end. The policies have been asked as well then."""
@@ -71,7 +76,12 @@ def _judged(
     import trainyard.review.policy_check.check  # noqa: F401 - both processes that judge have it
     from trainyard.rehearsal.judged import judged_by_rules, last_broken
 
-    run, case = told()
+    whole, run, case = told()
+    if not whole:
+        with suppress(Exception):  # whatever it is, it will be found in the whole
+            judged_by_rules(case, lambda: Refused((), ()))
+            by_policies(run, configuration)
+        _, run, case = told()
     with Beside() as beside:
         beside.begin(lambda _: by_policies(run, configuration), lambda: last_broken(case))
         found, seconds = judged_by_rules(case, told, beside)
