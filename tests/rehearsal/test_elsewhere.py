@@ -1,16 +1,15 @@
 """A room that another process may play: each is played once, whoever plays it, and nothing of it is lost."""
 
 from dataclasses import dataclass
-from types import SimpleNamespace
 
 import pytest
 
 from trainyard.recorded.kinds import WRONG_KINDS
 from trainyard.recorded.model import Finding
-from trainyard.rehearsal import findings
+from trainyard.rehearsal import judged
+from trainyard.rehearsal.context import Case, ValueContext
 from trainyard.rehearsal.works import check
 
-CONFIG = SimpleNamespace(values={})
 THEIRS = Finding("error", "found-elsewhere", "wrong")
 
 
@@ -30,12 +29,12 @@ class Other:
 
 
 @pytest.fixture
-def run(rehearsed):
-    return rehearsed("small-gcp")
+def case(rehearsed):
+    return Case(rehearsed("small-gcp").known.resources, ValueContext("1.35", ""))
 
 
 @pytest.fixture
-def played(run, monkeypatch):  # after the recording, which is judged in full and kept for other tests
+def played(case, monkeypatch):  # after the recording, which is judged in full and kept for other tests
     """The rooms that were played, in their order; each notes its name at the first resource."""
     order = []
 
@@ -51,12 +50,12 @@ def played(run, monkeypatch):  # after the recording, which is judged in full an
 
 
 @pytest.fixture
-def broken(run, played):
+def broken(case, played):
     def of(other=None, refused=()):
-        found = findings.broken(CONFIG, run.plan, run.known, refused, other)
+        found = judged.broken(case, refused, other)
         return sorted(finding.rule for finding in found)
 
-    of.urn = run.known.resources[-1].urn
+    of.urn = case.resources[-1].urn
     return of
 
 
@@ -86,6 +85,6 @@ def test_of_what_is_of_a_wrong_kind_only_this_process_knows(broken, played):
     assert broken(Other(True, [THEIRS]), [wrong]) == sorted(["placement", "queues", check.LAST])
 
 
-def test_the_share_is_that_room_alone(run, played):
-    assert [finding.rule for finding in findings.last_broken(CONFIG, run.plan, run.known)] == [check.LAST]
+def test_the_share_is_that_room_alone(case, played):
+    assert [finding.rule for finding in judged.last_broken(case)] == [check.LAST]
     assert played == [check.LAST]

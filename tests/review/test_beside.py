@@ -1,6 +1,7 @@
 """Two things at once: the same answer as in one process, whatever becomes of the other."""
 
 import errno
+import importlib
 import os
 import signal
 import subprocess
@@ -15,7 +16,10 @@ import pytest
 
 from tests.review.test_workers import runs
 from tests.shared import ROOT
-from trainyard.review import beside, review
+from trainyard.recorded.model import Finding
+from trainyard.rehearsal import judged
+from trainyard.rehearsal.context import Case, Refused, ValueContext
+from trainyard.review import beside, judging, review
 from trainyard.review.beside import SWITCH, Beside, can_do_two
 
 
@@ -27,7 +31,7 @@ def two(monkeypatch):
 
 def test_it_is_done_in_another_process(two):
     with Beside() as other:
-        assert other.begin(lambda: (os.getpid(), "x" * 1_000_000), lambda: 1)  # more than a pipe holds
+        assert other.begin(lambda _: (os.getpid(), "x" * 1_000_000), lambda: 1)  # more than a pipe holds
         process, text = other.answer()
     assert process != os.getpid()
     assert text == "x" * 1_000_000
@@ -35,12 +39,12 @@ def test_it_is_done_in_another_process(two):
 
 def test_what_is_left_is_done_by_whoever_gets_at_it_first(two):
     with Beside() as other:
-        other.begin(lambda: time.sleep(600), lambda: 1)
+        other.begin(lambda _: time.sleep(600), lambda: 1)
         assert not other.took_it(), "it is not there yet"
         assert not other.took_it(), "and never takes it"
     reading, writing = os.pipe()
     with Beside() as other:
-        other.begin(lambda: 1, lambda: (os.write(writing, b"."), os.getpid()))
+        other.begin(lambda _: 1, lambda: (os.write(writing, b"."), os.getpid()))
         assert os.read(reading, 1) == b".", "it has begun with it"
         assert other.took_it()
         assert other.found()[1] != os.getpid()
@@ -49,15 +53,19 @@ def test_what_is_left_is_done_by_whoever_gets_at_it_first(two):
     os.close(writing)
 
 
-def failing():
+def pid(_):
+    return os.getpid()
+
+
+def failing(*_):
     raise ValueError("wrong")
 
 
-def killed():
+def killed(_):
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def not_to_be_sent():
+def not_to_be_sent(_):
     return lambda: None
 
 
@@ -69,7 +77,7 @@ def test_without_an_answer_it_is_left_to_the_caller_and_nothing_is_told(two, cap
     assert capfd.readouterr() == ("", "")
 
 
-@pytest.mark.parametrize(("what", "times"), [("fork", 0), ("pipe", 0), ("pipe", 1)])
+@pytest.mark.parametrize(("what", "times"), [("fork", 0), ("pipe", 0), ("pipe", 1), ("pipe", 2)])
 def test_where_no_process_or_pipe_is_to_be_had_it_is_done_here(two, monkeypatch, what, times):
     real, done = getattr(os, what), []
 
@@ -82,7 +90,7 @@ def test_where_no_process_or_pipe_is_to_be_had_it_is_done_here(two, monkeypatch,
     opened, mask = sorted(Path("/dev/fd").iterdir()), signal.pthread_sigmask(signal.SIG_BLOCK, set())
     with Beside() as other, monkeypatch.context() as patched:
         patched.setattr(os, what, refused)
-        assert not other.begin(os.getpid, os.getpid)
+        assert not other.begin(pid, os.getpid)
         assert not other.took_it()
         assert other.answer() is None
     assert sorted(Path("/dev/fd").iterdir()) == opened
@@ -94,7 +102,7 @@ def test_what_it_writes_is_not_lost_and_goes_by_no_proxy_of_a_spinner(two, monke
     monkeypatch.setattr(sys, "stdout", live.FileProxy(console.Console(), sys.stdout))
     monkeypatch.setattr(sys, "stderr", live.FileProxy(console.Console(stderr=True), sys.stderr))
 
-    def work():
+    def work(_):
         print("said")
         print("a warning", file=sys.stderr)
         return [type(stream).__module__ for stream in (sys.stdout, sys.stderr)]
@@ -107,7 +115,7 @@ def test_what_it_writes_is_not_lost_and_goes_by_no_proxy_of_a_spinner(two, monke
 
 def test_what_nobody_waits_for_ends_with_the_block(two):
     with pytest.raises(KeyboardInterrupt), Beside() as other:
-        other.begin(lambda: time.sleep(600), os.getpid)
+        other.begin(lambda _: time.sleep(600), os.getpid)
         process = other._process
         raise KeyboardInterrupt
     with pytest.raises(ProcessLookupError):
@@ -118,7 +126,7 @@ def test_one_that_ended_where_the_ends_of_processes_are_ignored_is_no_error(two)
     kept = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     try:
         with Beside() as other:
-            other.begin(os.getpid, os.getpid)
+            other.begin(pid, os.getpid)
             last = time.monotonic() + 10
             while runs(other._process) and time.monotonic() < last:
                 time.sleep(0.01)
@@ -132,7 +140,7 @@ from pathlib import Path
 from trainyard.review import beside
 beside.can_do_two = lambda: True
 with beside.Beside() as other:
-    other.begin(lambda: (time.sleep(0.5), "x" * 1_000_000), lambda: 1)  # more than a pipe holds
+    other.begin(lambda _: (time.sleep(0.5), "x" * 1_000_000), lambda: 1)  # more than a pipe holds
     Path(sys.argv[1]).write_text(str(other._process))
     os.kill(os.getpid(), signal.SIGKILL)
 """
@@ -154,7 +162,7 @@ def test_it_ends_where_its_parent_is_killed_before_its_answer_is_read(tmp_path):
 def test_a_ctrl_c_finds_its_handler_again(two):
     handler, mask = signal.getsignal(signal.SIGINT), signal.pthread_sigmask(signal.SIG_BLOCK, set())
     with Beside() as other:
-        other.begin(os.getpid, os.getpid)
+        other.begin(pid, os.getpid)
         assert signal.getsignal(signal.SIGINT) is handler
         assert signal.pthread_sigmask(signal.SIG_BLOCK, set()) == mask
         assert other.answer() is not None
@@ -194,37 +202,119 @@ def test_where_it_may_not_be_the_same_all_is_done_here(alone, monkeypatch, why):
     else:
         monkeypatch.setattr(beside, "_THREADS", alone / "none")
     with Beside() as other:
-        assert not other.begin(lambda: 1, lambda: 2)
+        assert not other.begin(lambda _: 1, lambda: 2)
         assert other.answer() is None
 
 
-@pytest.fixture
-def judging(rehearsed, monkeypatch):
-    """Judges `demo-gcp` of the session's recording, as `trainyard rehearse` does."""
-    recorded = rehearsed("demo-gcp")
+def test_what_it_is_told_comes_one_after_the_other(two):
+    with Beside() as other:
+        other.begin(lambda told: [told(), told()])
+        other.tell("x" * 1_000_000)  # more than a pipe holds
+        other.tell({"of": Finding("error", "a-rule", "wrong")})
+        assert other.answer() == ["x" * 1_000_000, {"of": Finding("error", "a-rule", "wrong")}]
 
-    def rehearse(*_, recorded=None, run=recorded, **__):
-        if recorded is not None:
-            recorded(run, list)
+
+def test_one_that_waits_to_be_told_more_than_there_is_has_no_answer(two, capfd):
+    with Beside() as other:
+        other.begin(lambda told: (told(), told()))
+        other.tell(1)
+        assert other.answer() is None
+    assert capfd.readouterr() == ("", "")
+
+
+def test_what_cannot_be_told_is_left_to_the_caller(two):
+    with Beside() as other:
+        other.begin(lambda told: told())
+        other.tell(lambda: None)
+        other.tell(1)
+        assert other.answer() is None
+
+
+def test_one_that_ended_is_told_nothing(two):
+    with Beside() as other:
+        other.begin(killed)
+        other.tell("x" * 1_000_000)
+        assert other.answer() is None
+
+
+def test_it_imports_nothing_to_understand_what_it_is_told(two, monkeypatch, tmp_path):
+    (tmp_path / "of_a_program.py").write_text("class Value(str):\n    pass\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with Beside() as other:
+        other.begin(lambda told: told())
+        value = importlib.import_module("of_a_program").Value("x")
+        other.tell(value)
+        assert other.answer() is None
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="kills by signal, and looks into /proc")
+def test_one_that_waits_to_be_told_ends_with_its_parent(tmp_path):
+    told = PARENT_KILLED.replace('lambda _: (time.sleep(0.5), "x" * 1_000_000), lambda: 1', "lambda told: told()")
+    assert told != PARENT_KILLED
+    found = subprocess.run([sys.executable, "-c", told, str(tmp_path / "pid")], cwd=ROOT, timeout=60)
+    assert found.returncode == -signal.SIGKILL
+    process, last = int((tmp_path / "pid").read_text()), time.monotonic() + 10
+    while runs(process) and time.monotonic() < last:
+        time.sleep(0.05)
+    assert not runs(process)
+
+
+@pytest.fixture
+def judge(rehearsed, monkeypatch):
+    """Judges `demo-gcp` of the session's recording, as `trainyard rehearse` does."""
+    run = rehearsed("demo-gcp")
+    by_rules = []
+
+    def rehearse(*_, elsewhere, **__):
+        for sample in judge.samples:
+            elsewhere.sampled(run, sample)
+        elsewhere.recorded(run, Case(run.known.resources, ValueContext("1.35", "")))
+        by_rules.append(elsewhere.judged(Refused([], [])))
         return run
 
     monkeypatch.setattr(review, "rehearse", rehearse)
-    return lambda **more: review.review(ROOT, ROOT / "stacks" / "Pulumi.demo-gcp.yaml", **more)
+
+    def judge(**more):
+        by_rules.clear()
+        return review.review(ROOT, ROOT / "stacks" / "Pulumi.demo-gcp.yaml", **more)
+
+    judge.by_rules, judge.samples = by_rules, []
+    return judge
 
 
-def test_a_stack_judged_alone_has_its_policies_judged_beside(two, judging, monkeypatch):
-    real = review._by_policies
-    monkeypatch.setattr(review, "_by_policies", lambda *of: replace(real(*of), stack=str(os.getpid())))
-    assert judging().policies.stack == str(os.getpid())
-    assert judging(alone=True).policies.stack != str(os.getpid())
+def test_a_stack_judged_alone_is_judged_beside(two, judge, monkeypatch):
+    real, rules = judging.by_policies, judged.judged_by_rules
+    monkeypatch.setattr(judging, "by_policies", lambda *of: replace(real(*of), stack=str(os.getpid())))
+    monkeypatch.setattr(judged, "judged_by_rules", lambda *of: (rules(*of)[0], {"works": os.getpid()}))
+    assert judge().policies.stack == str(os.getpid())
+    assert judge.by_rules == [None]
+    by_policies = judge(alone=True).policies.stack
+    ((_, by_rules),) = judge.by_rules
+    assert len({by_policies, str(by_rules["works"]), str(os.getpid())}) == 3, "three processes"
 
 
-def test_the_verdict_is_the_same(two, judging):
-    told, other = judging().as_json(), judging(alone=True).as_json()
+def test_the_verdict_is_the_same(two, judge):
+    told, other = judge().as_json(), judge(alone=True).as_json()
+    assert judge.by_rules == [([], {"refusals": pytest.approx(0, abs=60), "works": pytest.approx(0, abs=60)})]
     assert {**told, "seconds": 0} == {**other, "seconds": 0}
 
 
-def test_policies_that_fail_beside_fail_here(two, judging, monkeypatch):
-    monkeypatch.setattr(review, "_by_policies", lambda *_: failing())
+@pytest.mark.parametrize("sample", ["some of it", "what no rule can read"])
+def test_a_sample_changes_nothing(two, judge, rehearsed, sample):
+    whole = judge(alone=True).as_json()
+    some = rehearsed("demo-gcp").known.resources[:20] if sample == "some of it" else [None]
+    judge.samples.append(Case(some, ValueContext("1.35", "")))
+    assert {**judge(alone=True).as_json(), "seconds": 0} == {**whole, "seconds": 0}
+    assert judge.by_rules[0] is not None, "it was judged beside"
+
+
+def test_policies_that_fail_beside_fail_here(two, judge, monkeypatch):
+    monkeypatch.setattr(judging, "by_policies", failing)
     with pytest.raises(ValueError, match="wrong"):
-        judging(alone=True)
+        judge(alone=True)
+
+
+def test_rules_that_fail_beside_are_left_to_this_process(two, judge, monkeypatch):
+    monkeypatch.setattr(judged, "judged_by_rules", failing)
+    judge(alone=True)
+    assert judge.by_rules == [None]

@@ -18,7 +18,7 @@ from trainyard.problems import SettingsError
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import GKE_CLUSTER, NETWORK_POLICY
 from trainyard.rehearsal.context import Stack, ValueContext
-from trainyard.rehearsal.refusals import check_values
+from trainyard.rehearsal.refusals.check import check_values
 from trainyard.rehearsal.rehearse import Rehearsal
 from trainyard.rehearsal.works.flows.addresses import Addresses
 from trainyard.rehearsal.works.flows.check import check as check_flows

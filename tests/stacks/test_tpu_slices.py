@@ -28,7 +28,7 @@ from trainyard.recorded.node_groups import GKE_NODE_POOL, tpu_node_groups
 from trainyard.recorded.queues import CLUSTER_QUEUE
 from trainyard.recorded.resources import Resources
 from trainyard.rehearsal.context import ValueContext
-from trainyard.rehearsal.refusals import check_values
+from trainyard.rehearsal.refusals.check import check_values
 from trainyard.rehearsal.works.check import check_works
 from trainyard.rehearsal.works.queues.kubernetes.jobs import queued_jobs
 from trainyard.rehearsal.works.queues.kubernetes.model import Admitted, Pending, PodSet, Workload

@@ -7,7 +7,7 @@ secret wrapper, and reads what is unknown as absent: a check that needs to know 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeVar
@@ -32,6 +32,22 @@ class ValueContext:
     private_services: str = ""  # range that the plan has of private services access in a host's network; empty: none
     assumed_service_accounts: frozenset[tuple[str, str]] = frozenset()  # (namespace, name) that a chart makes
     assumed_objects: frozenset[tuple[str, str, str]] = frozenset()  # (kind, namespace, name) that a chart makes
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """What the rules judge: plain data, which another process can be sent."""
+
+    resources: Sequence[RecordedResource]  # of one run, each URN once
+    context: ValueContext
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """What is refused of a case before the rules look at it."""
+
+    engine: Sequence[Finding]
+    schema: Sequence[Finding]  # by the SDK's types
 
 
 def expand(value: Any, path: str) -> Iterator[tuple[str, Any]]:

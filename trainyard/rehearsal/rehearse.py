@@ -14,12 +14,13 @@ from trainyard.capture import Captured, capturing, noting_derived, rehearsing
 from trainyard.problems import SettingsError
 from trainyard.recorded.kinds import without_wrong_kinds
 from trainyard.recorded.model import Finding, RecordedResource, masked
+from trainyard.rehearsal.context import Case
 from trainyard.rehearsal.engine.failures import exception_chain
 from trainyard.rehearsal.engine.loop import rare_collections
 from trainyard.rehearsal.engine.program import run_program, run_program_once
 from trainyard.rehearsal.engine.project import StackConfig, StandIn, read_stack
 from trainyard.rehearsal.engine.recorder import Deployment, Recording
-from trainyard.rehearsal.findings import Elsewhere, broken, last_broken, ordered, refused
+from trainyard.rehearsal.findings import Elsewhere, case_of, ordered, refused
 from trainyard.rehearsal.graph import Step, critical_path, proves
 from trainyard.rehearsal.shape.once import judged_once, sound
 
@@ -28,10 +29,6 @@ if TYPE_CHECKING:
 
 TIMEOUT_SECONDS = 120.0
 """A run that takes longer is given up as a hang; a stack of ten thousand resources takes half of it."""
-
-
-Share = Callable[[], list[Finding]]
-"""A part of the judging that can be done by itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,17 +122,16 @@ def rehearse(
     config_overrides: Mapping[str, Any] | None = None,
     stack_outputs: Mapping[str, Mapping[str, Any]] | None = None,
     stand_in: StandIn | None = None,
-    recorded: Callable[[Rehearsal, Share], Elsewhere | None] | None = None,
+    elsewhere: Elsewhere | None = None,
     timeout_seconds: float = TIMEOUT_SECONDS,
 ) -> Rehearsal:
     """Runs the project's program as `pulumi preview` and as `pulumi up` would, offline, and checks what it makes.
 
     `stack` is a name or the path of a stack file; `config_overrides` replace configuration keys; `stack_outputs` are
     the outputs of other stacks that the program may refer to; `stand_in` gives what takes the place of values that only
-    the engine can decrypt, which a finding names; `recorded` is told of the rehearsal once it is recorded and not yet
-    judged, with a share of the judging that it may have done elsewhere. Raises `SettingsError` when the configuration
-    is wrong (with what the engine refuses and what the program's own settings refuse); a wrong program is told in
-    `findings`.
+    the engine can decrypt, which a finding names; `elsewhere` judges by the rules what was recorded, if it can. Raises
+    `SettingsError` when the configuration is wrong (with what the engine refuses and what the program's own settings
+    refuse); a wrong program is told in `findings`.
     """
     started = time.perf_counter()
     config = read_stack(project_dir.resolve(), stack, config_overrides, stand_in)
@@ -149,62 +145,78 @@ def rehearse(
         stack_outputs=stack_outputs or {},
     )
     remembered = sound()
+
+    def unjudged(preview: Recording, known: Recording, captured: Captured) -> tuple[Rehearsal, Case]:
+        best = known if known.resources else preview
+        run = Rehearsal(
+            stack=config.stack,
+            settings=captured.settings,
+            plan=captured.plan,
+            resources=tuple(sorted(best.resources, key=lambda resource: resource.urn)),
+            outputs=best.stack_outputs,
+            findings=(),
+            critical_path=(),
+            seconds=seconds,
+            preview=preview,
+            known=known,
+            other_settings={
+                key: text
+                for key, text in config.values.items()
+                if not key.startswith(f"{config.project}:") and key not in config.secret_keys
+            }
+            | dict(config.state),
+        )
+        return run, case_of(config, captured.plan, best)
+
+    def sampled(preview: Recording, known: Recording, captured: Captured) -> None:
+        if elsewhere is not None:
+            elsewhere.sampled(*unjudged(preview, known, captured))
+
     nothing: AbstractContextManager[Mapping[str, Sequence[str]]] = nullcontext({})
     with noting_derived() if remembered is not None else nothing as derived:
-        preview_run, known_run, captured = _recorded(config, deployment, timeout_seconds, seconds)
-    best = known_run if known_run.resources else preview_run
-    shape = None
+        preview_run, known_run, captured = _recorded(config, deployment, timeout_seconds, seconds, sampled)
+    run, case = unjudged(preview_run, known_run, captured)
     if remembered is not None:
         before = time.perf_counter()
         shape = remembered.shape_of(config, captured.settings, captured.plan, preview_run, known_run, derived)
+        run = replace(run, shape=shape)
         seconds["shape"] = time.perf_counter() - before
-
-    unjudged = Rehearsal(
-        stack=config.stack,
-        settings=captured.settings,
-        plan=captured.plan,
-        resources=tuple(sorted(best.resources, key=lambda resource: resource.urn)),
-        outputs=best.stack_outputs,
-        findings=(),
-        critical_path=(),
-        seconds=seconds,
-        preview=preview_run,
-        known=known_run,
-        other_settings={
-            key: text
-            for key, text in config.values.items()
-            if not key.startswith(f"{config.project}:") and key not in config.secret_keys
-        }
-        | dict(config.state),
-        shape=shape,
-    )
-    elsewhere = recorded(unjudged, lambda: last_broken(config, captured.plan, best)) if recorded is not None else None
 
     def judged() -> list[Finding]:
         before = time.perf_counter()
-        found = refused(config, captured.plan, preview_run, known_run, best)
+        if elsewhere is not None:
+            elsewhere.recorded(run, case)
+        before_rules = refused(config, preview_run, known_run)
         seconds["refusals"] = time.perf_counter() - before
-        before = time.perf_counter()
-        found += broken(config, captured.plan, best, found, elsewhere)
-        seconds["works"] = time.perf_counter() - before
-        return found
+        by_rules = elsewhere.judged(before_rules) if elsewhere is not None else None
+        if by_rules is None:
+            from trainyard.rehearsal.judged import judged_by_rules  # all rules
+
+            by_rules = judged_by_rules(case, lambda: before_rules)
+        for phase, took in by_rules[1].items():
+            seconds[phase] = seconds.get(phase, 0.0) + took
+        return [*before_rules.engine, *before_rules.schema, *by_rules[0]]
 
     findings = judged_once(
-        shape,
+        run.shape,
         ("refusals and works", datetime.datetime.now(datetime.UTC).date()),  # some refusals go by the day
         judged,
         keep=lambda found, _: None if found else (),
         again=lambda _, __: [],
     )
     before = time.perf_counter()
-    path = critical_path(best.resources)
+    path = critical_path((known_run if known_run.resources else preview_run).resources)
     seconds["critical_path"] = time.perf_counter() - before
     seconds["total"] = time.perf_counter() - started
-    return replace(unjudged, findings=ordered(findings), critical_path=path)
+    return replace(run, findings=ordered(findings), critical_path=path)
 
 
 def _recorded(
-    config: StackConfig, deployment: Deployment, timeout_seconds: float, seconds: dict[str, float]
+    config: StackConfig,
+    deployment: Deployment,
+    timeout_seconds: float,
+    seconds: dict[str, float],
+    sampled: Callable[[Recording, Recording, Captured], None],
 ) -> tuple[Recording, Recording, Captured]:
     """What a first preview and a run with everything known record, and what the program published.
 
@@ -212,7 +224,12 @@ def _recorded(
     """
     before = time.perf_counter()
     with rehearsing(config.file), capturing() as captured:
-        known, preview = run_program_once(config, deployment, timeout_seconds=timeout_seconds)
+        known, preview = run_program_once(
+            config,
+            deployment,
+            timeout_seconds=timeout_seconds,
+            sampled=lambda known, preview: sampled(preview, known, captured),
+        )
     seconds["known"] = time.perf_counter() - before
     if known is not None:
         _raise_settings_errors(config, known)

@@ -1,6 +1,7 @@
 """A second thing done at the same time: in a process forked from this one, which sends back what came of it.
 
-Only where that is sure to be the same as doing it here (`docs/decisions/0100-half-of-the-judging-is-done-beside.md`).
+It has what this process had when it was forked, and is told the rest. Only where that is sure to be the same as doing
+it here (`docs/decisions/0100-half-of-the-judging-is-done-beside.md`, `0103-who-judges-is-there-before-the-program.md`).
 Where it is not, or the process ends before its answer is whole, the caller does it here: whatever is wrong then shows
 here, with its traceback.
 """
@@ -17,7 +18,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final, NoReturn
+from typing import Any, BinaryIO, Final, NoReturn
 
 SWITCH: Final = "TRAINYARD_ONE_PROCESS"
 """An environment variable: with any text in it everything is done in one process."""
@@ -30,6 +31,13 @@ OF_A_SPINNER: Final = "rich.live"
 
 _TOKEN: Final = b"t"
 """Stands in a pipe once: who reads it does what is left."""
+
+Told = Callable[[], Any]
+"""Gives the other process the next thing that it is told, once it is; `EOFError` where nobody tells any more."""
+
+
+def _nothing() -> None:
+    """What is left where there is one thing to do."""
 
 
 def cores() -> int:
@@ -61,6 +69,7 @@ class Beside:
     def __init__(self) -> None:
         self._process: int | None = None
         self._sent = self._token = -1  # where the answer, and the right to do what is left, are read
+        self._telling: BinaryIO | None = None
         self._answer: tuple[Any, Any] | None = None
         self._took: bool | None = False
 
@@ -70,29 +79,27 @@ class Beside:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         """Ends what nobody waits for any more."""
-        if self._process is not None:
-            with suppress(ProcessLookupError):  # it has ended, and nobody keeps the ends of its like
-                os.kill(self._process, signal.SIGKILL)
-            self._ended()
+        self._end()
 
-    def begin(self, work: Callable[[], Any], left: Callable[[], Any]) -> bool:
+    def begin(self, work: Callable[[Told], Any], left: Callable[[], Any] = _nothing) -> bool:
         """Begins `work`, and after it `left`, unless this process gets at that first; whether it could be begun."""
         if self._process is not None or not can_do_two():
             return False
         closed: list[int] = []  # the ends of pipes that this process has no use for any more
         held = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # a Ctrl-C finds both as they are to be
         try:
-            closed += os.pipe()
-            closed += os.pipe()
-            self._sent, sending, self._token, token = closed
+            for _ in range(3):
+                closed += os.pipe()
+            self._sent, sending, self._token, token, hearing, telling = closed
             os.write(token, _TOKEN)
             process = os.fork()
             if process == 0:
-                os.close(self._sent)  # else it would wait for ever to be read where its parent is killed
-                os.close(token)
-                _work(work, left, self._token, sending, held)
+                for end in (self._sent, token, telling):  # else it would wait for itself where its parent is killed
+                    os.close(end)
+                _work(work, left, self._token, sending, hearing, held)
             self._process, self._took = process, None
-            closed = [sending, token]  # whoever reads the token second finds its end
+            self._telling = os.fdopen(telling, "wb")
+            closed = [sending, token, hearing]  # whoever reads the token second finds its end
         except OSError:  # there may be no more processes or files: it is done here
             return False
         finally:
@@ -100,6 +107,16 @@ class Beside:
                 os.close(end)
             signal.pthread_sigmask(signal.SIG_SETMASK, held)
         return True
+
+    def tell(self, what: Any) -> None:
+        """Tells the other process something. What cannot be sent ends it, without an answer."""
+        if self._telling is None:
+            return
+        try:
+            pickle.dump(what, self._telling, pickle.HIGHEST_PROTOCOL)
+            self._telling.flush()
+        except Exception:  # it has ended, or there is something that cannot be written down
+            self._end()
 
     def took_it(self) -> bool:
         """Whether the other process does what was left; if not yet, it is this one's to do."""
@@ -117,14 +134,22 @@ class Beside:
 
     def _both(self) -> tuple[Any, Any]:
         if self._process is not None:
+            self._tell_no_more()
             with open(self._sent, "rb", closefd=False) as pipe:
                 sent = pipe.read()
             self._answer = pickle.loads(sent) if self._ended() else None  # noqa: S301 - what this very program wrote
         return self._answer or (None, None)
 
+    def _end(self) -> None:
+        if self._process is not None:
+            with suppress(ProcessLookupError):  # it has ended, and nobody keeps the ends of its like
+                os.kill(self._process, signal.SIGKILL)
+            self._ended()
+
     def _ended(self) -> bool:
         """Waits for the process; whether it did all that it was to do."""
         process, self._process = self._process, None
+        self._tell_no_more()
         os.close(self._sent)
         os.close(self._token)
         status = None
@@ -132,8 +157,26 @@ class Beside:
             _, status = os.waitpid(process or 0, 0)
         return status == 0
 
+    def _tell_no_more(self) -> None:
+        telling, self._telling = self._telling, None
+        if telling is not None:
+            with suppress(OSError):  # what it did not hear any more
+                telling.close()
 
-def _work(work: Callable[[], Any], left: Callable[[], Any], token: int, sending: int, mask: Any) -> NoReturn:
+
+class _Hearing(pickle.Unpickler):
+    """Reads what this process is told: of classes that are there. Nothing is imported, which might run something."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        """The class of that name; `UnpicklingError` where its module is not there."""
+        if module not in sys.modules:
+            raise pickle.UnpicklingError(f"{module} is not there")
+        return super().find_class(module, name)
+
+
+def _work(
+    work: Callable[[Told], Any], left: Callable[[], Any], token: int, sending: int, hearing: int, mask: Any
+) -> NoReturn:
     """The other process's whole life. It flushes nothing that its parent has written, and tells of no failure."""
     done = False
     try:
@@ -145,7 +188,8 @@ def _work(work: Callable[[], Any], left: Callable[[], Any], token: int, sending:
         sys.stdout = open(1, "w", buffering=1, errors="backslashreplace", closefd=False)  # noqa: SIM115 - as long as
         sys.stderr = open(2, "w", buffering=1, errors="backslashreplace", closefd=False)  # noqa: SIM115 - the process
         gc.disable()  # it ends soon, and pages that nobody writes to are shared
-        answer = work()
+        heard = os.fdopen(hearing, "rb")
+        answer = work(lambda: _Hearing(heard).load())
         rest = left() if os.read(token, 1) == _TOKEN else None
         sent = pickle.dumps((answer, rest), pickle.HIGHEST_PROTOCOL)
         with open(sending, "wb", closefd=False) as pipe:

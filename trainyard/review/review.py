@@ -13,15 +13,12 @@ from typing import TYPE_CHECKING, Any
 from trainyard.conventions import MANAGED_TARGETS
 from trainyard.cost.model import Cost
 from trainyard.cost.price import price_stack
-from trainyard.policies.exceptions import today
 from trainyard.problems import Problem, SettingsError
 from trainyard.recorded.model import masked
 from trainyard.rehearsal.engine.project import stack_of
 from trainyard.rehearsal.graph import proves
 from trainyard.rehearsal.rehearse import Rehearsal, rehearse
-from trainyard.rehearsal.shape.once import judged_once
-from trainyard.rehearsal.shape.words import says_nothing_of
-from trainyard.review.beside import Beside
+from trainyard.review.judging import Judge
 from trainyard.review.policy_check.model import PolicyReport
 from trainyard.review.source import StackFile
 from trainyard.review.verdict import Verdict, verdict_on, verdict_on_failure, verdict_on_settings
@@ -191,17 +188,12 @@ def review(
     """
     started = time.perf_counter()
     name = _shown(project_dir, stack_file)
-    with _reading(since, project_dir, stack_file) as earlier, Beside() as beside:
-        begin: dict[str, Any] = {}
-        if alone:
-            begin["recorded"] = lambda run, share: (
-                beside if beside.begin(lambda: _by_policies(run, policy_configuration), share) else None
-            )
-        rehearsal = rehearse(project_dir, stack_file, stand_in=stand_in, **begin)
+    with Judge(policy_configuration, alone=alone) as judge, _reading(since, project_dir, stack_file) as earlier:
+        rehearsal = rehearse(project_dir, stack_file, stand_in=stand_in, elsewhere=judge)
         if rehearsal.errors:
             outside = _outside(project_dir, stack_file)
             return Review(name, rehearsal, None, None, rehearsal.seconds, project_dir, outside)
-        policies = beside.answer() or _by_policies(rehearsal, policy_configuration)
+        policies = judge.by_policies(rehearsal)
         before_price = time.perf_counter()
         cost = price_stack(rehearsal.resources, rehearsal.plan)
         done = time.perf_counter()
@@ -212,31 +204,6 @@ def review(
     seconds["total"] = time.perf_counter() - started
     outside = _outside(project_dir, stack_file)
     return Review(name, rehearsal, policies, cost, seconds, project_dir, outside, change)
-
-
-def _by_policies(rehearsal: Rehearsal, configuration: Mapping[str, Any] | None) -> PolicyReport:
-    """What the policies say of a stack. Dates of exceptions and of versions go by the day."""
-    from trainyard.review.policy_check.check import check_policies  # the pack, which only the process that judges needs
-
-    started = time.perf_counter()
-    shape = rehearsal.shape
-    if shape is not None and configuration and not says_nothing_of(configuration, shape.renaming.words):
-        shape = None  # the configuration says of this client what it does not say of the next
-    found: PolicyReport = judged_once(
-        shape,
-        ("policies", repr(configuration), today()),
-        lambda: check_policies(
-            rehearsal.stack,
-            rehearsal.preview.resources,
-            rehearsal.known.resources,
-            rehearsal.settings,
-            configuration=configuration,
-            other_settings=rehearsal.other_settings,
-        ),
-        keep=lambda report, renaming: report.for_the_next(renaming.template),
-        again=lambda kept, renaming: kept.of_the_next(rehearsal.stack, renaming.filled, time.perf_counter() - started),
-    )
-    return found
 
 
 @contextmanager

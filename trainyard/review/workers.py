@@ -51,7 +51,8 @@ def workers(number: int) -> Iterator[Sequence[Worker]]:
         yield ()
         return
     if way_to_start() == "fork":
-        import trainyard.review.policy_check.check  # noqa: F401 - each has it of this process, which itself judges nothing
+        import trainyard.rehearsal.judged  # each has it of this process, which itself judges nothing
+        import trainyard.review.policy_check.check  # noqa: F401 - likewise
     with started(number, _begin) as found:
         yield found
 

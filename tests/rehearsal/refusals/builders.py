@@ -10,7 +10,7 @@ from typing import Any
 from trainyard.recorded.model import Finding, RecordedResource
 from trainyard.recorded.read import steps
 from trainyard.rehearsal.context import ValueContext
-from trainyard.rehearsal.refusals import check_values
+from trainyard.rehearsal.refusals.check import check_values
 
 CONTEXT = ValueContext(kubernetes_version="1.35", region="us-east-1")
 ACCOUNT = "123456789012"

@@ -11,7 +11,7 @@ import pytest
 from tests.rehearsal.refusals.builders import ACCOUNT, CONTEXT, resource
 from trainyard.recorded.model import UNKNOWN, RecordedResource
 from trainyard.rehearsal.context import ValueContext
-from trainyard.rehearsal.refusals import check_values
+from trainyard.rehearsal.refusals.check import check_values
 
 Row = tuple[str, dict[str, Any]]
 SCANNING: Final = "aws:ecr/registryScanningConfiguration:RegistryScanningConfiguration"

@@ -9,7 +9,7 @@ import pytest
 from tests.rehearsal.refusals.builders import resource
 from trainyard.recorded.model import UNKNOWN, RecordedResource
 from trainyard.rehearsal.context import ValueContext
-from trainyard.rehearsal.refusals import check_values
+from trainyard.rehearsal.refusals.check import check_values
 
 CONTEXT = ValueContext("1.35", "europe-west4")
 VPC = "projects/p/global/networks/vpc"

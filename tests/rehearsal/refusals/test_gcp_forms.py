@@ -12,7 +12,7 @@ import pytest
 
 from tests.rehearsal.refusals.builders import changed, resource
 from trainyard.rehearsal.context import ValueContext
-from trainyard.rehearsal.refusals import check_values
+from trainyard.rehearsal.refusals.check import check_values
 from trainyard.rehearsal.refusals.gcp.values import FORMS, is_duration, is_moment
 
 CONTEXT = ValueContext("1.35", "europe-west4")

@@ -15,7 +15,7 @@ from tests.rehearsal.refusals.gcp_mistakes import MISTAKES, RIGHT, Row
 from trainyard.recorded.model import UNKNOWN, RecordedResource
 from trainyard.recorded.read import steps
 from trainyard.rehearsal.context import ValueContext
-from trainyard.rehearsal.refusals import check_values
+from trainyard.rehearsal.refusals.check import check_values
 from trainyard.rehearsal.refusals.gcp.generate import DATA
 
 CONTEXT = ValueContext("1.35", REGION)

@@ -23,7 +23,7 @@ from tests.rehearsal.refusals.test_gcp_mistakes import changed, label
 from tests.rehearsal.works.mistakes import one_by_one
 from trainyard.recorded.model import Finding
 from trainyard.rehearsal.context import ValueContext
-from trainyard.rehearsal.refusals import check_values
+from trainyard.rehearsal.refusals.check import check_values
 from trainyard.rehearsal.refusals.schema import check_schema
 
 CONTEXT = ValueContext("1.35", "us-east4")

@@ -17,7 +17,7 @@ import pulumi_gcp
 
 from trainyard.recorded.model import UNKNOWN, Finding, RecordedResource
 from trainyard.rehearsal.context import ValueContext
-from trainyard.rehearsal.refusals import check_values
+from trainyard.rehearsal.refusals.check import check_values
 from trainyard.rehearsal.works.check import check_works
 
 CONTEXT: Final = ValueContext(kubernetes_version="1.35", region="")

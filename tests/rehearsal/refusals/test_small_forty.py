@@ -14,7 +14,7 @@ from tests.rehearsal.refusals import small_forty, small_gcp_forty
 from tests.rehearsal.refusals.test_gcp_mistakes import changed, label
 from trainyard.recorded.model import Finding
 from trainyard.rehearsal.context import ValueContext
-from trainyard.rehearsal.refusals import check_values
+from trainyard.rehearsal.refusals.check import check_values
 from trainyard.rehearsal.refusals.schema import check_schema
 from trainyard.rehearsal.works.check import check_works
 

@@ -30,7 +30,7 @@ from tests.rehearsal.works.mistakes_aws_fourth import (
 from tests.rehearsal.works.mistakes_breadth import beside
 from tests.rehearsal.works.test_foreign_programs import CONTEXT, STACKS, UNCHECKED, foreign_program
 from trainyard.policies.pack import POLICIES
-from trainyard.rehearsal.refusals import check_values
+from trainyard.rehearsal.refusals.check import check_values
 from trainyard.rehearsal.works.check import check_works
 from trainyard.review.policy_check.check import check_policies
 

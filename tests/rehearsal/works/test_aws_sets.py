@@ -13,7 +13,7 @@ from tests.rehearsal.works.aws_changes import found, in_config, left_out, refer,
 from tests.rehearsal.works.mistakes import DROP, added, both, context_of, drop, edit, in_json, put, told
 from tests.rehearsal.works.mistakes_breadth import beside, installed
 from trainyard.policies.pack import POLICIES
-from trainyard.rehearsal.refusals import check_values
+from trainyard.rehearsal.refusals.check import check_values
 from trainyard.review.policy_check.check import check_policies
 
 LARGE = "large-aws"

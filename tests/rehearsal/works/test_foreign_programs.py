@@ -10,7 +10,7 @@ import pytest
 from tests.rehearsal.works.mistakes import edit, put
 from trainyard.recorded.model import RecordedResource
 from trainyard.rehearsal.context import ValueContext
-from trainyard.rehearsal.refusals import check_values
+from trainyard.rehearsal.refusals.check import check_values
 from trainyard.rehearsal.rehearse import Rehearsal, rehearse
 from trainyard.rehearsal.works.check import check_works
 

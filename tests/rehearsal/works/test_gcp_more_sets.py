@@ -48,7 +48,7 @@ from tests.rehearsal.works.mistakes_gcp_sixty import (
 from tests.rehearsal.works.mistakes_gcp_third import OF, ON_BUCKET, SUBNET, TRAIN
 from trainyard.policies.pack import POLICIES
 from trainyard.recorded.model import UNKNOWN, Finding, RecordedResource
-from trainyard.rehearsal.refusals import check_values
+from trainyard.rehearsal.refusals.check import check_values
 from trainyard.rehearsal.rehearse import Rehearsal
 from trainyard.rehearsal.works.check import check_works
 from trainyard.review.policy_check.check import check_policies

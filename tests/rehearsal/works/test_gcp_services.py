@@ -43,7 +43,7 @@ from tests.rehearsal.works.mistakes_gcp_sixty import FIREWALL, POLICY, POOL
 from tests.rehearsal.works.test_foreign_programs import foreign_program
 from trainyard.recorded.model import Finding, RecordedResource
 from trainyard.rehearsal.context import ValueContext
-from trainyard.rehearsal.refusals import check_values
+from trainyard.rehearsal.refusals.check import check_values
 from trainyard.rehearsal.works.check import check_works
 
 SEVENTH: Final[Mapping[str, str]] = {

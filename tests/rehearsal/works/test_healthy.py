@@ -19,7 +19,7 @@ import pytest
 from tests.rehearsal.works import beside
 from tests.rehearsal.works.mistakes import both, context_of, edit, put
 from trainyard.recorded.kinds import without_wrong_kinds
-from trainyard.rehearsal.refusals import check_values
+from trainyard.rehearsal.refusals.check import check_values
 from trainyard.rehearsal.refusals.schema import check_schema
 from trainyard.rehearsal.works.check import check_works
 from trainyard.review.policy_check.check import check_policies

@@ -39,7 +39,7 @@ from tests.rehearsal.works.mistakes_managed_sixty import ACTION, APP, COUNTED, D
 from tests.rehearsal.works.mistakes_managed_third import BOARD, EDITORS, PEOPLE, SMALL, UAE
 from tests.shared import ROOT
 from tests.stacks.tracking_on_run import stack_file
-from trainyard.rehearsal.refusals import check_values
+from trainyard.rehearsal.refusals.check import check_values
 from trainyard.rehearsal.rehearse import Rehearsal, rehearse
 from trainyard.rehearsal.works.check import check_works
 from trainyard.review.policy_check.check import check_policies

@@ -21,7 +21,7 @@ from trainyard.recorded.model import UNKNOWN, RecordedResource, Secret
 from trainyard.recorded.read import UnreadableInput, follow, steps
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import HELM_RELEASE, ROLE
-from trainyard.rehearsal.refusals import check_values
+from trainyard.rehearsal.refusals.check import check_values
 from trainyard.rehearsal.refusals.schema import check_schema
 from trainyard.rehearsal.works.check import check_works
 from trainyard.rehearsal.works.rights.aws.recorded_policies import names_of

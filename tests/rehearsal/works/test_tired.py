@@ -22,7 +22,7 @@ from tests.rehearsal.works import (
 from tests.rehearsal.works.mistakes import Change, context_of
 from trainyard.recorded.model import Finding, RecordedResource
 from trainyard.rehearsal.context import Stack
-from trainyard.rehearsal.refusals import check_values
+from trainyard.rehearsal.refusals.check import check_values
 from trainyard.rehearsal.rehearse import Rehearsal
 from trainyard.rehearsal.works.check import ROOMS, check_works
 from trainyard.review.policy_check.check import check_policies

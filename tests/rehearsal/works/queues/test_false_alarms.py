@@ -14,7 +14,7 @@ from tests.rehearsal.works.mistakes_queues import each, on, told, without
 from tests.rehearsal.works.queues.test_check import CONTEXT, findings
 from trainyard.recorded.model import UNKNOWN
 from trainyard.rehearsal.context import Stack
-from trainyard.rehearsal.refusals import check_values
+from trainyard.rehearsal.refusals.check import check_values
 from trainyard.rehearsal.works.queues.check_provisioning import check_provisioning
 from trainyard.rehearsal.works.queues.room import Room
 

@@ -13,7 +13,7 @@ from tests.rehearsal.works.references.foreign import FOREIGN, WEB, release
 from tests.rehearsal.works.references.test_mistakes import findings
 from trainyard.recorded.model import UNKNOWN
 from trainyard.rehearsal.near import is_near, missed
-from trainyard.rehearsal.refusals import check_values
+from trainyard.rehearsal.refusals.check import check_values
 
 
 def housed(resources):
