@@ -20,7 +20,7 @@ from trainyard.rehearsal.works.queues.kubernetes.manager import CLAIMS_UNCOUNTED
 from trainyard.rehearsal.works.queues.kubernetes.model import ClusterQueue, LocalQueue, NoWorkload, Pending
 from trainyard.rehearsal.works.queues.room import ALWAYS_RESPECTED, Room
 
-_UNNAMED: Final = ("Job", "JobSet", "TrainJob")
+_UNNAMED: Final = ("Job", "CronJob", "JobSet", "TrainJob")
 _LABELS: Final = (QUEUE_LABEL, PRIORITY_LABEL)
 
 
@@ -51,7 +51,7 @@ def _labels(view: View, job: QueuedJob) -> None:
             if key != wanted and near and wanted not in job.labels and (domain == ours or name == own):
                 view.error(
                     "queues-label",
-                    f"metadata.labels[{show(key)}]",
+                    f"{job.at}.labels[{show(key)}]",
                     "is no label of Kueue's: the job is treated as if it were not there",
                     allowed=wanted,
                 )
@@ -63,7 +63,7 @@ def _notes(view: View, job: QueuedJob) -> None:
         if key in job.annotations and key not in job.labels:
             view.error(
                 "queues-label-place",
-                f"metadata.annotations[{key}]",
+                f"{job.at}.annotations[{key}]",
                 "is an annotation, which nobody reads",
                 allowed="a label of this name",
             )
@@ -71,18 +71,18 @@ def _notes(view: View, job: QueuedJob) -> None:
     if longest is not None and not (longest.isdecimal() and int(longest) > 0):
         view.error(
             "queues-label",
-            f"metadata.labels[{MAX_SECONDS_LABEL}]",
+            f"{job.at}.labels[{MAX_SECONDS_LABEL}]",
             f"got {show(longest)}: the webhook refuses the job",
             allowed="whole seconds, more than 0",
         )
     least = job.annotations.get(LEAST_ANNOTATION)
-    if least is None or job.kind != "Job" or job.workload is None:
+    if least is None or job.kind not in ("Job", "CronJob") or job.workload is None:
         return
     count = job.workload.pod_sets[0].count
     if not (least.isdecimal() and 0 < int(least) < count):
         view.error(
             "queues-label",
-            f"metadata.annotations[{LEAST_ANNOTATION}]",
+            f"{job.at}.annotations[{LEAST_ANNOTATION}]",
             f"got {show(least)} of {count} pods: the webhook refuses the job",
             allowed=f"1 to {count - 1}" if count > 1 else "a job of several pods",
         )
@@ -95,9 +95,9 @@ def _elsewhere(view: View, room: Room, job: QueuedJob) -> bool:
         if manager is not None and "pod" not in (manager.frameworks or ()):
             view.error(
                 "queues-label-place",
-                "metadata.labels",
-                f"{QUEUE_LABEL} stands on what the {job.kind} makes, where nobody reads it",
-                allowed=f"the label on the {job.kind} itself",
+                f"{job.at}.labels",
+                f"{QUEUE_LABEL} stands {_aside(job)}, where nobody reads it",
+                allowed=f"the label on the {'Job of its jobTemplate' if job.kind == 'CronJob' else job.kind} itself",
             )
         return True
     if manager is None or job.kind not in _UNNAMED:
@@ -110,12 +110,17 @@ def _elsewhere(view: View, room: Room, job: QueuedJob) -> bool:
     return not (manager.manages_unnamed or has_default) or room.is_managed(job.namespace) is not True
 
 
+def _aside(job: QueuedJob) -> str:
+    """Where a queue's name stands beside the job that it is of."""
+    return "on the CronJob or on its pods" if job.kind == "CronJob" else f"on what the {job.kind} makes"
+
+
 def _outside(view: View, room: Room, job: QueuedJob) -> None:
     queued = any(namespace == job.namespace for namespace, _ in room.configuration.locals)
     if queued and job.workload and any({*ACCELERATORS} & {*pods.requests} for pods in job.workload.pod_sets):
         view.warning(
             "queues-outside",
-            "metadata.labels",
+            f"{job.at}.labels",
             "has GPUs or TPU chips and names no queue, though its namespace has one: it starts at once, beside every "
             "quota",
             allowed=f"the label {QUEUE_LABEL}",
@@ -157,7 +162,7 @@ def _local(view: View, room: Room, job: QueuedJob) -> LocalQueue | None:
     if job.queue:
         view.error(
             "queues-no-local-queue",
-            f"metadata.labels[{QUEUE_LABEL}]",
+            f"{job.at}.labels[{QUEUE_LABEL}]",
             f"LocalQueue {name} doesn't exist in namespace {job.namespace}: the job waits for ever",
             allowed=", ".join(sorted(there)) or "a LocalQueue of that namespace",
             hint=nearest(name, there),
@@ -165,7 +170,7 @@ def _local(view: View, room: Room, job: QueuedJob) -> LocalQueue | None:
     else:
         view.error(
             "queues-no-local-queue",
-            "metadata.labels",
+            f"{job.at}.labels",
             f"names no queue, namespace {job.namespace} has no LocalQueue default and the manager holds such jobs: it "
             "waits for ever",
             allowed=f"the label {QUEUE_LABEL}",
@@ -178,7 +183,7 @@ def _priority(view: View, room: Room, job: QueuedJob) -> bool:
     if name and room.recorded.missing("WorkloadPriorityClass", name):
         view.error(
             "queues-no-priority",
-            f"metadata.labels[{PRIORITY_LABEL}]",
+            f"{job.at}.labels[{PRIORITY_LABEL}]",
             f"there is no WorkloadPriorityClass {name}: the job stays suspended, without a Workload or an event",
             allowed=", ".join(sorted(room.configuration.priorities)),
             hint=nearest(name, room.configuration.priorities),

@@ -109,7 +109,7 @@ def _workload(
         spec=spec,
         replicas=replicas,
         path=path,
-        queue=_queue(inputs),
+        queue=_queue(follow(inputs, "spec", "jobTemplate") if kind == "CronJob" else inputs),
         is_template=is_template,
     )
 
@@ -206,8 +206,8 @@ def _replicas(kind: str, spec: Any) -> int | None:
     return None if number is None else int(number)
 
 
-def _queue(inputs: Mapping[str, Any]) -> str:
-    found = follow(inputs, "metadata", "labels", QUEUE_LABEL)
+def _queue(job: Any) -> str:
+    found = follow(job, "metadata", "labels", QUEUE_LABEL)
     return found if isinstance(found, str) else ""
 
 

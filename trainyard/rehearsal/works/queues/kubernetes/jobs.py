@@ -1,4 +1,8 @@
-"""The jobs of a recording as queues see them: Job, JobSet and TrainJob, with the pods that they make."""
+"""The jobs of a recording as queues see them: Job, JobSet and TrainJob, with the pods that they make.
+
+A CronJob is seen as the Jobs that it makes, which have the labels of its `jobTemplate` (Kueue documentation, "Run A
+CronJob", 2026-11).
+"""
 
 from __future__ import annotations
 
@@ -35,12 +39,14 @@ _TOPOLOGY: Final = {
     f"{PREFIX}podset-unconstrained-topology": "unconstrained",
 }
 
-_READ: Final = ("Job", "JobSet", "TrainJob")
+_READ: Final = ("Job", "CronJob", "JobSet", "TrainJob")
 """Kinds whose pods are read."""
+_TEMPLATE: Final = ("spec", "jobTemplate")
 
 RUNTIME: Final = "kubernetes:trainer.kubeflow.org/*:ClusterTrainingRuntime"
 FRAMEWORKS: Final = {
-    "Job": "batch/job", "JobSet": "jobset.x-k8s.io/jobset", "TrainJob": "trainer.kubeflow.org/trainjob",
+    "Job": "batch/job", "CronJob": "batch/job", "JobSet": "jobset.x-k8s.io/jobset",
+    "TrainJob": "trainer.kubeflow.org/trainjob",
     "RayJob": "ray.io/rayjob", "RayCluster": "ray.io/raycluster", "RayService": "ray.io/rayservice",
     "MPIJob": "kubeflow.org/mpijob", "PyTorchJob": "kubeflow.org/pytorchjob", "TFJob": "kubeflow.org/tfjob",
     "XGBoostJob": "kubeflow.org/xgboostjob", "JAXJob": "kubeflow.org/jaxjob", "PaddleJob": "kubeflow.org/paddlejob",
@@ -62,6 +68,7 @@ class QueuedJob:
     annotations: Mapping[str, str]
     pod_labels: tuple[Mapping[str, str], ...]  # of its pod templates
     workload: Workload | None  # None where its pods are not known, or are of a kind that is not read
+    at: str = "metadata"  # where its labels and annotations stand
 
     @property
     def queue(self) -> str:
@@ -70,7 +77,7 @@ class QueuedJob:
 
 
 def queued_jobs(resources: Resources) -> Iterator[QueuedJob]:
-    """Every object that says something to Kueue, and every Job, JobSet and TrainJob. What is not known is left out."""
+    """Every object that says something to Kueue, and everything of `_READ`. What is not known is left out."""
     makes: dict[str, list[PodsOf]] = {}
     for one in workloads.workloads(resources):
         makes.setdefault(one.resource.urn, []).append(one)
@@ -78,9 +85,10 @@ def queued_jobs(resources: Resources) -> Iterator[QueuedJob]:
         kind = resource.type.rpartition(":")[2]
         if kind not in FRAMEWORKS or not resource.type.startswith("kubernetes:"):
             continue
+        at = (*_made_by(kind), "metadata")
         try:
-            labels = _texts(resource.inputs, "metadata", "labels")
-            annotations = _texts(resource.inputs, "metadata", "annotations")
+            labels = _texts(resource.inputs, *at, "labels")
+            annotations = _texts(resource.inputs, *at, "annotations")
             if kind not in _READ and QUEUE_LABEL not in labels:
                 continue
             namespace = str(value_at(resource.inputs, "metadata", "namespace", default="default"))
@@ -100,9 +108,15 @@ def queued_jobs(resources: Resources) -> Iterator[QueuedJob]:
                 labels.get(QUEUE_LABEL, "default"),
                 pod_sets,
                 labels.get(PRIORITY_LABEL, ""),
-                _gated(resource),
+                bool(value_at(resource.inputs, *at, "annotations", GATE_ANNOTATION, unknown=True)),
             )
-        yield QueuedJob(resource, kind, namespace, labels, annotations, tuple(_pod_labels(kind, resource)), workload)
+        pod_labels = tuple(_pod_labels(kind, resource))
+        yield QueuedJob(resource, kind, namespace, labels, annotations, pod_labels, workload, ".".join(at))
+
+
+def _made_by(kind: str) -> tuple[str, ...]:
+    """Where the job of a kind stands in its object."""
+    return _TEMPLATE if kind == "CronJob" else ()
 
 
 def _pod_set(of: PodsOf, resources: Resources) -> PodSet:
@@ -115,10 +129,11 @@ def _pod_set(of: PodsOf, resources: Resources) -> PodSet:
     if of.replicas is None:
         raise UnreadableInput(of.path, "how many pods there are is not known")
     count, least = of.replicas, None
-    if of.kind == "Job":
-        completions = as_number(value_at(of.resource.inputs, "spec", "completions"))
+    if of.kind in ("Job", "CronJob"):
+        job = value_at(of.resource.inputs, *_made_by(of.kind))
+        completions = as_number(value_at(job, "spec", "completions"))
         count = count if completions is None else min(count, int(completions))
-        fewest = as_number(value_at(of.resource.inputs, "metadata", "annotations", LEAST_ANNOTATION))
+        fewest = as_number(value_at(job, "metadata", "annotations", LEAST_ANNOTATION))
         least = None if fewest is None else int(fewest)
     terms = [
         tuple(mapping_at(one) for one in mappings_at(term, "matchExpressions"))
@@ -164,16 +179,14 @@ def _texts(value: Any, *path: str) -> dict[str, str]:
     return {key: str(text) for key, text in mapping_at(value, *path).items()}
 
 
-def _gated(resource: RecordedResource) -> bool:
-    return bool(value_at(resource.inputs, "metadata", "annotations", GATE_ANNOTATION, unknown=True))
-
-
 def _pod_labels(kind: str, resource: RecordedResource) -> Iterator[Mapping[str, str]]:
-    """Labels of what a job makes, of its pods and of the jobs in it, as far as they are known."""
+    """Labels of what a job makes, of its pods and of the jobs in it, and of what makes it, as far as they are known."""
     try:
-        if kind == "Job":
-            yield _texts(resource.inputs, "spec", "template", "metadata", "labels")
-        elif kind == "JobSet":
+        if kind in ("Job", "CronJob"):
+            yield _texts(resource.inputs, *_made_by(kind), "spec", "template", "metadata", "labels")
+        if kind == "CronJob":
+            yield _texts(resource.inputs, "metadata", "labels")
+        if kind == "JobSet":
             for job in mappings_at(resource.inputs, "spec", "replicatedJobs"):
                 yield _texts(job, "template", "metadata", "labels")
                 yield _texts(job, "template", "spec", "template", "metadata", "labels")
