@@ -28,6 +28,8 @@ KINDS: Final = (
     "kueue.x-k8s.io_v1beta2_ClusterQueue",
     "kueue.x-k8s.io_v1beta2_Cohort",
     "kueue.x-k8s.io_v1beta2_LocalQueue",
+    "kueue.x-k8s.io_v1beta2_MultiKueueCluster",
+    "kueue.x-k8s.io_v1beta2_MultiKueueConfig",
     "kueue.x-k8s.io_v1beta2_ProvisioningRequestConfig",
     "kueue.x-k8s.io_v1beta2_ResourceFlavor",
     "kueue.x-k8s.io_v1beta2_Topology",

@@ -15,6 +15,7 @@ from typing import Any, Final
 from trainyard.problems import nearest
 from trainyard.recorded.types import ADD_ON
 from trainyard.rehearsal.context import View, show
+from trainyard.rehearsal.refusals.kubernetes.pod_parts import PARTS, check_expressions
 from trainyard.rehearsal.refusals.rules import Rules
 
 KNOWN_ADD_ONS = (
@@ -39,6 +40,7 @@ def add_on(view: View) -> None:
         view.error(
             "eks-addon-version", "addonVersion", f"got {show(version)}", allowed="must look like v1.20.0-eksbuild.1"
         )
+    _parts(view)
     if name == "vpc-cni":
         _network_plugin(view)
     elif name in _KEYS:
@@ -73,6 +75,19 @@ _KEYS: Final = {
 almost like one of them is told."""
 _MISTAKEN: Final = {("coredns", "replicas"): "replicaCount"}
 """Settings that are called otherwise elsewhere."""
+
+
+def _parts(view: View) -> None:
+    """What goes into the add-on's pods as it is: the add-on degrades where the API server refuses it."""
+    try:
+        settings = json.loads(view.text("configurationValues") or "{}")
+    except json.JSONDecodeError:
+        return  # told by the check of the format
+    own = settings if isinstance(settings, dict) else {}
+    for prefix, part in (("", own), *((f".{key}", item) for key, item in own.items() if isinstance(item, dict))):
+        for key, check in PARTS.items():
+            check(view, f"configurationValues{prefix}.{key}", part.get(key))
+            check_expressions(view, f"configurationValues{prefix}.{key}", part.get(key))
 
 
 def _known_keys(view: View, name: str) -> None:

@@ -8,27 +8,17 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.resources import files
-from typing import Any, Final
+from typing import Any
 
 from trainyard.recorded.model import UNKNOWN
 from trainyard.recorded.read import as_number
 from trainyard.rehearsal.context import View, show
+from trainyard.rehearsal.refusals.kubernetes.chart_parts import OPEN, check_parts, spell
+from trainyard.rehearsal.refusals.kubernetes.chart_words import check_words
 from trainyard.rehearsal.refusals.kubernetes.schema import Checker
 
 # Marks on a node of the tree; no value's name begins with a null character.
-_MAP, _OPEN, _UNREAD, _KIND = "\0map", "\0open", "\0unread", "\0kind"
-
-
-_PARTS: Final[dict[str, tuple[tuple[str, ...], bool]]] = {
-    "tolerations": (("core.v1.Toleration",), True),
-    "topologySpreadConstraints": (("core.v1.TopologySpreadConstraint",), True),
-    "affinity": (("core.v1.Affinity",), False),
-    "resources": (("core.v1.ResourceRequirements",), False),
-    "securityContext": (("core.v1.SecurityContext", "core.v1.PodSecurityContext"), False),
-    "podSecurityContext": (("core.v1.PodSecurityContext",), False),
-    "containerSecurityContext": (("core.v1.SecurityContext",), False),
-}
-"""Values that charts write out whole into a pod, by name: the definition, and whether it is a list of them."""
+_MAP, _UNREAD, _KIND = "\0map", "\0unread", "\0kind"
 
 
 @cache
@@ -43,11 +33,16 @@ def read_charts() -> frozenset[str]:
     return frozenset(_charts())
 
 
+def is_read(view: View) -> bool:
+    """Whether a resource is no release, or one of a chart whose values are known: which makes no priority class."""
+    return view.type != RELEASE or (view.text("chart") or "").rpartition("/")[2] in _charts()
+
+
 @cache
 def _tree(chart: str) -> dict[str, Any]:
     facts = _charts()[chart]
     root: dict[str, Any] = {}
-    for field, mark in (("maps", _MAP), ("paths", ""), ("open", _OPEN), ("unread", _UNREAD)):
+    for field, mark in (("maps", _MAP), ("paths", ""), ("open", OPEN), ("unread", _UNREAD)):
         for path in facts[field]:
             node = _node(root, path)
             if mark:
@@ -83,6 +78,7 @@ def check(view: View, checker: Checker) -> None:
             view.warning("helm-unchecked", "chart", f"the values of chart {show(name)} are not known here")
         return
     facts = _charts()[name]
+    check_words(view, view.mapping("values"))
     if version is not None and version.removeprefix("v") != str(facts["version"]).removeprefix("v"):
         view.warning(
             "helm-unchecked",
@@ -91,21 +87,7 @@ def check(view: View, checker: Checker) -> None:
         )
         return
     _walk(view, view.mapping("values"), [_tree(name)], _tree(name), (), name)
-    _parts(view, view.mapping("values"), [_tree(name)], (), checker)
-
-
-def _parts(
-    view: View, values: Mapping[str, Any], nodes: list[dict[str, Any]], path: tuple[str, ...], checker: Checker
-) -> None:
-    """What lies below an open path and goes into a pod as it is."""
-    for name, value in values.items():
-        here = (*path, str(name))
-        found = [node[key] for node in nodes for key in (str(name), "*") if key in node]
-        if name in _PARTS and any(node.get(_OPEN) for node in found):
-            definitions, listed = _PARTS[name]
-            checker.check_part(view, value, "values." + _spell(here), definitions, listed=listed)
-        elif isinstance(value, Mapping):
-            _parts(view, value, found, here, checker)
+    check_parts(view, view.mapping("values"), [_tree(name)], (), checker, name)
 
 
 def _walk(
@@ -119,7 +101,7 @@ def _walk(
     # A name can match both itself and `*`, so several nodes may stand for one path.
     for name, value in values.items():
         here = (*path, str(name))
-        spelt = "values." + _spell(here)
+        spelt = "values." + spell(here)
         found = [node[key] for node in nodes for key in (str(name), "*") if key in node]
         if not found:
             view.error(
@@ -130,7 +112,7 @@ def _walk(
             )
         elif any(_UNREAD in node for node in found):
             view.warning("helm-unread-value", spelt, f"no template of chart {chart} reads it")
-        elif any(node.get(_OPEN) for node in found) or value is None or value is UNKNOWN:
+        elif any(node.get(OPEN) for node in found) or value is None or value is UNKNOWN:
             for kind in {node[_KIND] for node in found if node.get(_KIND) == "list"}:
                 _of_kind(view, spelt, value, kind)
         elif isinstance(value, Mapping):
@@ -170,7 +152,7 @@ def _hint(path: tuple[str, ...], nodes: list[dict[str, Any]], tree: dict[str, An
     siblings = [name for node in nodes for name in node if name != "*" and not name.startswith("\0")]
     near = [(*path[:-1], name) for name in difflib.get_close_matches(path[-1], siblings, n=2)]
     near = near or sorted(_paths_to(path[-1], tree, ()), key=len)[:2]
-    return f"did you mean {' or '.join(map(_spell, near))}?" if near else ""
+    return f"did you mean {' or '.join(map(spell, near))}?" if near else ""
 
 
 def _paths_to(wanted: str, node: dict[str, Any], path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
@@ -179,7 +161,3 @@ def _paths_to(wanted: str, node: dict[str, Any], path: tuple[str, ...]) -> Itera
             if name == wanted:
                 yield (*path, name)
             yield from _paths_to(wanted, node[name], (*path, name))
-
-
-def _spell(path: tuple[str, ...]) -> str:
-    return ".".join(name.replace(".", "\\.") for name in path)

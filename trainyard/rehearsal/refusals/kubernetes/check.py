@@ -12,6 +12,7 @@ from trainyard.recorded.read import follow
 from trainyard.recorded.types import HELM_RELEASE
 from trainyard.rehearsal.context import Stack, View
 from trainyard.rehearsal.refusals.kubernetes import charts, kueue, kueue_sharing, objects
+from trainyard.rehearsal.refusals.kubernetes.chart_parts import check_classes
 from trainyard.rehearsal.refusals.kubernetes.index import Asked, Objects
 from trainyard.rehearsal.refusals.kubernetes.schema import Checker, as_sent
 
@@ -40,8 +41,11 @@ def check(stack: Stack) -> None:
             view.unless_sound(_BY_SCHEMA, partial(_by_schema, view, checker), checker.version)
     readable = stack.readable
     known = readable.once(Objects.of)
+    are_read = all(map(charts.is_read, found))
     for view in readable.views:
-        if view.type.startswith("kubernetes:") and view.type != HELM_RELEASE and view.has("kind"):
+        if view.type == HELM_RELEASE and are_read:
+            check_classes(view, known)
+        elif view.type.startswith("kubernetes:") and view.has("kind"):
             _among_others(view, known)
     kueue.check(readable, known)
     kueue_sharing.check(readable)

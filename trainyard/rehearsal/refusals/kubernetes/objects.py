@@ -20,7 +20,7 @@ from trainyard.rehearsal.refusals.kubernetes import (
     controllers,
     extensions,
     networks,
-    pod_rules,
+    pod_parts,
     scaling,
     services,
     volume_inputs,
@@ -83,7 +83,7 @@ def check(view: View, objects: Objects) -> None:
     if kind in ("RoleBinding", "ClusterRoleBinding"):
         _binding(view, objects)
     if kind in _SELECTORS:
-        pod_rules.check_selectors(view, "spec")
+        pod_parts.check_selectors(view, "spec")
     for room in _ROOMS:
         room.check(view, kind)
     if kind == "ValidatingAdmissionPolicyBinding":

@@ -9,36 +9,20 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from trainyard.recorded.model import UNKNOWN
-from trainyard.recorded.quantities import quantity
 from trainyard.recorded.read import as_number
-from trainyard.rehearsal.context import View, listed, show
+from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.refusals.kubernetes import container_inputs, pod_inputs, volume_inputs
-from trainyard.rehearsal.refusals.labels import LABEL_KEY, check_label, is_label_key
+from trainyard.rehearsal.refusals.kubernetes.pod_parts import PARTS, check_expressions, check_resources, check_security
 
-_BARE: Final = ("Exists", "DoesNotExist")
-_COMPARING: Final = ("Gt", "Lt")
 _PROBES: Final = ("livenessProbe", "readinessProbe", "startupProbe")
 _PULL_BESIDE: Final = re.compile(r"\s")
 
 
 def check(view: View, path: str, spec: Mapping[str, Any]) -> None:
     """Notes what the API server refuses of the pod specification at `path`."""
-    for here, entries, on_nodes in _expressions(spec, path):
-        _selector(view, here, entries, on_nodes)
-    for here, entry in view.items(f"{path}.topologySpreadConstraints"):
-        _spread(view, here, entry)
-    for kind in ("podAffinity", "podAntiAffinity", "nodeAffinity"):
-        for here, entry in view.items(f"{path}.affinity.{kind}.preferredDuringSchedulingIgnoredDuringExecution"):
-            weight = as_number(entry.get("weight"))
-            if weight is not None and not 1 <= weight <= 100:
-                view.error("k8s-affinity", f"{here}.weight", f"got {weight:g}", allowed="must be 1 to 100")
-    for here, entry in view.items(f"{path}.tolerations"):
-        if entry.get("tolerationSeconds") is not None and entry.get("effect") not in ("NoExecute", UNKNOWN):
-            view.error("k8s-toleration", f"{here}.tolerationSeconds", "without effect NoExecute", allowed="NoExecute")
-        key = entry.get("key")
-        if isinstance(key, str) and key and not is_label_key(key):
-            view.error("k8s-toleration", f"{here}.key", f"key {show(key)}", allowed=LABEL_KEY)
+    check_expressions(view, path, spec)
+    for key, check_part in PARTS.items():
+        check_part(view, f"{path}.{key}", spec.get(key))
     _volumes(view, path)
     _pod(view, path, spec)
     pod_inputs.check(view, path, spec)
@@ -59,65 +43,6 @@ def check(view: View, path: str, spec: Mapping[str, Any]) -> None:
 
 _ONE_POLICY_A_POD: Final = ("1.30", "1.31", "1.32", "1.33", "1.34")
 """Versions in which only init containers have a restart policy of their own (KEP-5307, beta and on in 1.35)."""
-
-
-def _expressions(value: Any, path: str) -> Iterator[tuple[str, list[Any], bool]]:
-    """Every list of expressions below a value, with its path and whether it chooses nodes."""
-    if isinstance(value, Mapping):
-        for key, item in value.items():
-            here = f"{path}.{key}"
-            if key == "matchExpressions":
-                nodes = ".nodeAffinity." in here or ".nodeSelectorTerms" in here
-                yield here, listed(item), nodes
-            else:
-                yield from _expressions(item, here)
-    elif isinstance(value, list):
-        for index, item in enumerate(value):
-            yield from _expressions(item, f"{path}[{index}]")
-
-
-def check_selectors(view: View, path: str) -> None:
-    """Notes label selectors that the API server refuses, anywhere below `path`."""
-    for here, entries, on_nodes in _expressions(view.value(path), path):
-        _selector(view, here, entries, on_nodes)
-
-
-def _selector(view: View, path: str, entries: list[Any], on_nodes: bool) -> None:
-    for index, entry in enumerate(entries):
-        if not isinstance(entry, Mapping):
-            continue
-        here, key, operator, values = f"{path}[{index}]", entry.get("key"), entry.get("operator"), entry.get("values")
-        if isinstance(key, str) and not is_label_key(key):
-            view.error("label-key", f"{here}.key", f"key {show(key)}", allowed=LABEL_KEY)
-        if operator in ("In", "NotIn") and values in (None, []):
-            view.error("k8s-selector", f"{here}.values", f"is missing with operator {operator}", allowed="values")
-        elif operator in _BARE and values not in (None, [], UNKNOWN):
-            view.error("k8s-selector", f"{here}.values", f"given with operator {operator}", allowed="none")
-        elif operator in _COMPARING and not on_nodes:
-            view.error(
-                "k8s-selector", f"{here}.operator", f"{operator} for labels of pods", allowed="In, NotIn, Exists"
-            )
-        elif operator in _COMPARING and isinstance(values, list) and UNKNOWN not in values:
-            if len(values) != 1 or not re.fullmatch(r"-?\d+", str(values[0])):
-                view.error("k8s-selector", f"{here}.values", f"got {show(values)}", allowed="one whole number, as text")
-        elif operator in ("In", "NotIn") and isinstance(key, str) and is_label_key(key) and not on_nodes:
-            for place, value in enumerate(listed(values)):
-                check_label(view, f"{here}.values[{place}]", key, value)
-
-
-def _spread(view: View, path: str, entry: Mapping[str, Any]) -> None:
-    skew, domains = as_number(entry.get("maxSkew")), as_number(entry.get("minDomains"))
-    if skew is not None and skew < 1:
-        view.error("k8s-spread", f"{path}.maxSkew", f"got {skew:g}", allowed="at least 1")
-    if domains is not None and (domains < 1 or entry.get("whenUnsatisfiable") == "ScheduleAnyway"):
-        view.error("k8s-spread", f"{path}.minDomains", f"got {domains:g}", allowed="with DoNotSchedule, at least 1")
-    labels = view.mapping(f"{path}.labelSelector.matchLabels")
-    for index, key in enumerate(listed(entry.get("matchLabelKeys"))):
-        if entry.get("labelSelector") is None:
-            view.error("k8s-spread", f"{path}.matchLabelKeys", "given without labelSelector", allowed="labelSelector")
-        elif key in labels:
-            where = f"{path}.matchLabelKeys[{index}]"
-            view.error("k8s-spread", where, f"{show(key)} is in labelSelector too", allowed="in one of them")
 
 
 def _volumes(view: View, path: str) -> None:
@@ -195,49 +120,10 @@ def _container(view: View, path: str, container: Mapping[str, Any]) -> None:
             _inside(view, f"{here}.subPath", below)
             if mount.get("subPathExpr") not in (None, ""):
                 view.error("k8s-volume-mount", f"{here}.subPathExpr", "given beside subPath", allowed="one of them")
-    _security(view, f"{path}.securityContext")
+    check_security(view, f"{path}.securityContext", container.get("securityContext"))
     for probe in _PROBES:
         _probe(view, f"{path}.{probe}", probe)
-    requests, limits = view.mapping(f"{path}.resources.requests"), view.mapping(f"{path}.resources.limits")
-    for part, given in (("requests", requests), ("limits", limits)):
-        for name, value in given.items():
-            here, number = f"{path}.resources.{part}.{name}", quantity(value)
-            if number is not None and number < 0:
-                view.error("k8s-resources", here, f"got {show(value)}", allowed="at least 0")
-            elif number is not None and "/" in name and number % 1:
-                view.error(
-                    "k8s-resources", here, f"got {show(value)}", allowed="a whole number of an extended resource"
-                )
-            elif "/" not in name and not _is_resource(name):
-                view.error("k8s-resources", here, f"{show(name)} is no resource of a container",
-                           allowed="cpu, memory, ephemeral-storage, hugepages-2Mi, or a name with a slash")  # fmt: skip
-    huge = [name for name in {**requests, **limits} if name.startswith("hugepages-")]
-    if huge and not {"cpu", "memory"} & {*requests, *limits}:
-        view.error(
-            "k8s-resources", f"{path}.resources.limits.{huge[0]}", "without cpu or memory", allowed="one of both"
-        )
-    for name in huge:
-        one, other = quantity(requests.get(name)), quantity(limits.get(name))
-        if name not in limits and not view.is_unknown(f"{path}.resources.limits"):
-            here = f"{path}.resources.requests.{name}"
-            view.error("k8s-resources", here, "has no limit", allowed="requests equal to limits for huge pages")
-        elif one is not None and other is not None and one != other:
-            here = f"{path}.resources.requests.{name}"
-            view.error("k8s-resources", here, f"{requests[name]}, and the limit is {limits[name]}", allowed="the same")
-
-
-def _is_resource(name: str) -> bool:
-    return name in ("cpu", "memory", "ephemeral-storage") or name.startswith("hugepages-")
-
-
-def _security(view: View, path: str) -> None:
-    privileged = view.flag(f"{path}.privileged")
-    added = view.texts(f"{path}.capabilities.add")
-    if view.flag(f"{path}.allowPrivilegeEscalation") is False:
-        if privileged:
-            view.error("k8s-security", f"{path}.allowPrivilegeEscalation", "false with privileged", allowed="true")
-        elif {"CAP_SYS_ADMIN"} & set(added):
-            view.error("k8s-security", f"{path}.allowPrivilegeEscalation", "false with CAP_SYS_ADMIN", allowed="true")
+    check_resources(view, f"{path}.resources", container.get("resources"))
 
 
 def _probe(view: View, path: str, probe: str) -> None:

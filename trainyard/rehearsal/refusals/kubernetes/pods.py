@@ -19,10 +19,9 @@ from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.refusals.kubernetes import pod_rules
 from trainyard.rehearsal.refusals.kubernetes.dns import DNS_LABEL
 from trainyard.rehearsal.refusals.kubernetes.index import Objects, object_namespace
-from trainyard.rehearsal.refusals.labels import check_label
+from trainyard.rehearsal.refusals.kubernetes.pod_parts import BUILT_IN_CLASSES
 
 _BY_RULES: Final = Sound(4096)
-_BUILT_IN_CLASSES: Final = frozenset({"system-cluster-critical", "system-node-critical"})
 
 
 def check_pod(view: View, path: str, spec: Mapping[str, Any], objects: Objects) -> None:
@@ -58,8 +57,6 @@ def check_pod(view: View, path: str, spec: Mapping[str, Any], objects: Objects) 
                         f"the pod has no volume {show(name)}",
                         hint=nearest(name, volumes),
                     )
-    for key, value in view.mapping(f"{path}.nodeSelector").items():
-        check_label(view, f"{path}.nodeSelector.{key}", key, value)
     account, namespace = spec.get("serviceAccountName"), object_namespace(view)
     cluster_wide = view.text("kind") == "ClusterTrainingRuntime"
     if (
@@ -74,19 +71,13 @@ def check_pod(view: View, path: str, spec: Mapping[str, Any], objects: Objects) 
             f"no service account {show(account)} in namespace {show(namespace)}",
             hint=nearest(account, objects.names("ServiceAccount", namespace)),
         )
-    for here, entry in view.items(f"{path}.tolerations"):
-        operator = entry.get("operator")
-        if operator == "Exists" and entry.get("value") not in (None, ""):
-            view.error("k8s-toleration", f"{here}.value", "given with operator Exists", allowed="no value")
-        if entry.get("key") in (None, "") and operator != "Exists":
-            view.error("k8s-toleration", f"{here}.operator", "no key", allowed="Exists tolerates every key")
     priority = spec.get("priorityClassName")
-    if isinstance(priority, str) and priority not in _BUILT_IN_CLASSES and objects.lacks("PriorityClass", "", priority):
+    if isinstance(priority, str) and priority not in BUILT_IN_CLASSES and objects.lacks("PriorityClass", "", priority):
         view.error(
             "k8s-reference",
             f"{path}.priorityClassName",
             f"no priority class {show(priority)}",
-            hint=nearest(priority, [*objects.names("PriorityClass", ""), *_BUILT_IN_CLASSES]),
+            hint=nearest(priority, [*objects.names("PriorityClass", ""), *BUILT_IN_CLASSES]),
         )
     version = view.stack.context.kubernetes_version
     view.unless_sound(_BY_RULES, partial(pod_rules.check, view, path, spec), path, version)

@@ -156,10 +156,16 @@ class Checker:
         merged = {
             "type": "object",
             "properties": {key: item for one in found for key, item in one["properties"].items()},
+            "required": [key for key in found[0].get("required", ()) if len(found) == 1],
         }
         self._check(
             view, value, path, {"type": "array", "items": merged} if listed else merged, _PREFIX + "api." + names[0]
         )
+
+    def check_texts(self, view: View, value: Any, path: str) -> None:
+        """Notes what is no text of a map of texts: labels, annotations, a node selector."""
+        texts = {"type": "object", "additionalProperties": {"type": "string"}}
+        self._check(view, value, path, texts, "")
 
     def _resolve(self, schema: Mapping[str, Any], name: str) -> tuple[Mapping[str, Any], str]:
         while "$ref" in schema:

@@ -21,11 +21,13 @@ from trainyard.recorded.quantities import quantity
 from trainyard.recorded.read import as_number, follow
 from trainyard.recorded.types import ADD_ON, EKS_CLUSTER, HELM_RELEASE
 from trainyard.rehearsal.context import Stack, View, listed, show
+from trainyard.rehearsal.works.charts.counters import check_counters
+from trainyard.rehearsal.works.charts.device_lists import check_device_lists
 from trainyard.rehearsal.works.charts.gpus import check_cloud, check_driver, check_network, check_runtimes
 from trainyard.rehearsal.works.charts.identifiers import check_identifiers
 from trainyard.rehearsal.works.charts.managers import check_leaders, check_ports
 from trainyard.rehearsal.works.charts.own_state import check_state, check_tags
-from trainyard.rehearsal.works.charts.values import check_budgets, check_choices
+from trainyard.rehearsal.works.charts.values import check_budgets, check_choices, check_patterns
 
 _NEAR: Final = 0.8
 """How like a known flag one that is unknown has to be: versions bring new ones."""
@@ -67,9 +69,12 @@ def check(stack: Stack) -> None:
         check_ports(release, known)
         _limits(release, release.mapping("values"), "values")
         check_choices(release, known.get("choices", {}))
+        check_patterns(release, known.get("patterns", {}))
         check_budgets(release, release.mapping("values"))
         check_driver(release, chart, stack)
         check_cloud(release, chart, stack)
+        check_device_lists(release, chart, stack)
+        check_counters(release, chart)
         check_runtimes(release, chart, stack)
         check_network(release, chart, stack)
         check_state(release, chart)

@@ -39,11 +39,27 @@ def check_state(release: View, chart: str) -> None:
     scaled = release.flag(f"{base}.autoscaling.enabled")
     elsewhere = any(release.value(f"{base}.{key}") for key in _ELSEWHERE)
     has_database = _ini(release, base).get("database") or elsewhere or any(name in given for name in _DATABASE)
-    if ((replicas or 1) > 1 or scaled) and not has_database:
+    if (replicas or 1) > 1 and release.flag(f"{base}.persistence.enabled"):
+        _one_disk(release, base)
+    elif ((replicas or 1) > 1 or scaled) and not has_database:
         release.warning(
                 "charts-own-state", f"{base}.replicas",
                 "each Grafana has a database of its own: who logs in at one is unknown to the next, and what is saved "
                 "is there or not, from one request to the other", allowed="1, or grafana.ini.database",
+            )  # fmt: skip
+
+
+def _one_disk(release: View, base: str) -> None:
+    """A disk of one node at a time, which all pods of a Deployment ask for; a StatefulSet's have one each."""
+    modes = release.texts(f"{base}.persistence.accessModes") or ["ReadWriteOnce"]
+    if release.text(f"{base}.persistence.type") in (None, "pvc") and set(modes) <= {
+        "ReadWriteOnce",
+        "ReadWriteOncePod",
+    }:
+        release.error(
+                "charts-own-state", f"{base}.replicas",
+                f"all Grafanas ask for one disk, which is of one node at a time ({modes[0]}): those on other nodes "
+                "never start", allowed="1, or a database in grafana.ini and no persistence",
             )  # fmt: skip
 
 

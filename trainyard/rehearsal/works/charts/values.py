@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -25,6 +26,14 @@ def check_choices(release: View, known: Mapping[str, Sequence[str]]) -> None:
                     allowed=f"one of {', '.join(allowed)}",
                     hint=nearest(part, allowed),
                 )
+
+
+def check_patterns(release: View, known: Mapping[str, str]) -> None:
+    """Texts that the definition of a chart's own kind takes in one form alone."""
+    for path, pattern in known.items():
+        given = release.text(f"values.{path}")
+        if given and "{{" not in given and re.fullmatch(pattern, given) is None:
+            release.error("charts-choice", f"values.{path}", f"got {show(given)}", allowed=f"must match {pattern}")
 
 
 def check_budgets(release: View, values: Any, path: str = "values") -> None:

@@ -24,6 +24,7 @@ SOURCES: Final = {
     "autoscaler": "https://github.com/kubernetes/autoscaler",
     "squid": "https://github.com/squid-cache/squid",
     "fluent-bit": "https://github.com/fluent/fluent-bit",
+    "go-dcgm": "https://github.com/NVIDIA/go-dcgm",
 }
 _LABEL: Final = re.compile(r"(?:^|\n)\s*`([a-zA-Z_]\w*)(?:=`|`\s*[=:])\s*<?([^<>`\n]*)")
 _OPTION: Final = re.compile(r"FLB_CONFIG_MAP_\w+,\s*\"([\w.]+)\"")
@@ -50,6 +51,7 @@ def main(folder: Path) -> None:
     _write("metrics.json", _metrics(folder))
     _write("squid.json", _squid(folder / "squid"))
     _write("fluent_bit.json", _fluent_bit(folder / "fluent-bit"))
+    _write("dcgm_fields.json", {"source": _source(folder / "go-dcgm"), "fields": _fields(folder / "go-dcgm")})
     _write("autoscaler.json", {"source": _source(folder / "autoscaler"), "flags": sorted(_flags(folder))})
 
 
@@ -142,6 +144,13 @@ def _fluent_bit(clone: Path) -> dict[str, object]:
         "options": options,
         "service": sorted(one.lower() for one in service),
     }
+
+
+def _fields(clone: Path) -> list[str]:
+    """The fields that DCGM's exporter can ask for, by their names of now and of before."""
+    constants = _text(clone, "pkg/dcgm/const_fields.go")
+    legacy = [line.partition(",")[0] for line in _text(clone, "pkg/dcgm/legacy_fields.csv").splitlines()[1:]]
+    return sorted({*re.findall(r"\bDCGM_FI_[A-Z0-9_]+", constants), *filter(None, legacy)})
 
 
 def _flags(folder: Path) -> Iterator[str]:

@@ -7,6 +7,7 @@ from trainyard.rehearsal.context import Stack
 from trainyard.rehearsal.works.queues.check_jobs import check_jobs
 from trainyard.rehearsal.works.queues.check_provisioning import check_provisioning
 from trainyard.rehearsal.works.queues.check_queues import check_queues
+from trainyard.rehearsal.works.queues.check_remote import check_remote
 from trainyard.rehearsal.works.queues.room import Room
 
 
@@ -18,3 +19,4 @@ def check(stack: Stack) -> None:
     check_queues(stack, room)
     check_jobs(stack, room)
     check_provisioning(stack, room)
+    check_remote(stack, room)

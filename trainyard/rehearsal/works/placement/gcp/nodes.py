@@ -19,7 +19,7 @@ from trainyard.recorded.node_groups import GKE_NODE_POOL, node_group, tpu_chips
 from trainyard.recorded.node_labels import has_other_nodes, labels_of_the_cloud
 from trainyard.recorded.read import UnknownInput, UnreadableInput, as_number, follow
 from trainyard.recorded.resources import Resources
-from trainyard.recorded.taints import EFFECTS
+from trainyard.recorded.taints import EFFECTS, taints_of_the_cloud
 from trainyard.recorded.types import EKS_CLUSTER, GKE_CLUSTER
 from trainyard.rehearsal.works.placement.kubernetes.nodes import (
     ARCHITECTURE,
@@ -82,7 +82,7 @@ def _nodes(pool: RecordedResource, cluster: Mapping[str, Any], region: str) -> N
         name=pool.name,
         resource=pool,
         labels=labels,
-        taints=tuple(_taints(taints)),
+        taints=(*_taints(taints), *_added_taints(pool, taints)),
         machines=(_machine(type_, inputs, cluster),) if isinstance(type_, str) else (),
         least=least,
         most=most,
@@ -130,6 +130,18 @@ def _taints(taints: Any) -> Iterator[Taint]:
     for taint in taints if isinstance(taints, list) else ():
         if isinstance(taint, Mapping):
             yield Taint(taint.get("key"), taint.get("value"), EFFECTS.get(str(taint.get("effect")), ""))
+
+
+def _added_taints(pool: RecordedResource, given: Any) -> Iterator[Taint]:
+    """Taints that GKE adds, as far as that is known."""
+    try:
+        added = taints_of_the_cloud(pool)
+    except UnknownInput:
+        return
+    stated = {follow(taint, "key") for taint in given} if isinstance(given, list) else set()
+    for taint in added:
+        if taint["key"] not in stated:
+            yield Taint(taint["key"], taint["value"], taint["effect"])
 
 
 def _hardware(node: Any, type_: Any) -> dict[str, float]:

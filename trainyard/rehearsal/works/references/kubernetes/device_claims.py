@@ -72,10 +72,16 @@ def _made(pod: Pod, path: str, name: str, cluster: Cluster) -> None:
     teams = [space for space in spaces if cluster.is_teams(space) and _has_queue(space, cluster)]
     have = {space: cluster.names(_kind(cluster, space), space) for space in teams}
     lacking = [space for space in teams if name not in have[space]]
-    if not lacking or cluster.is_rendered_elsewhere or len(lacking) == len(teams):
-        near = nearest_of(name, {one for names in have.values() for one in names})
-        if not near or cluster.is_rendered_elsewhere:
-            return
+    if not lacking or cluster.is_rendered_elsewhere:
+        return
+    if len(lacking) == len(teams) and not nearest_of(name, {one for names in have.values() for one in names}):
+        if all(have.values()) and cluster.makes_everything:
+            pod.view.warning(
+                "reference-class", path,
+                f"the stack makes {', '.join(sorted(have[teams[0]])[:3])} for each team, and no {_TEMPLATE} "
+                f"{show(name)}: no pod of a job with this runtime starts", allowed="a template that is made",
+            )  # fmt: skip
+        return
     near = nearest_of(name, {one for space in lacking for one in have[space]})
     pod.view.error(
         "reference-class", path,

@@ -13,14 +13,22 @@ from typing import Final
 
 from trainyard.recorded.model import UNKNOWN
 from trainyard.rehearsal.context import View, listed, show
-from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
+from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster, place
 from trainyard.rehearsal.works.references.kubernetes.training import SETS
 
 _POLICIES: Final = ("torch", "mpi", "jax", "xgboost", "flux")
 
 
+_RESERVED: Final = {
+    "torch": ("PET_NNODES", "PET_NPROC_PER_NODE", "PET_NODE_RANK", "PET_MASTER_ADDR", "PET_MASTER_PORT"),
+}
+"""Variables that a policy sets itself, and the webhook takes from no job (kubeflow/trainer 2.3, `constants.go`)."""
+
+
 def check(cluster: Cluster) -> None:
-    """Every set of jobs, and every runtime."""
+    """Every set of jobs, every runtime, and what a job says of its runtime's own."""
+    for view in cluster.of("TrainJob.trainer.kubeflow.org"):
+        _reserved(view, cluster)
     for kind, path in SETS.items():
         for view in cluster.of(kind):
             _messages(view, path)
@@ -48,6 +56,27 @@ def _policy(view: View, path: str) -> None:
                 "reference-runtime-policy", f"{job}.replicas",
                 f"is {replicas:g}: the trainer takes one {entry.get('name')} alone, and numNodes says how many pods it "
                 "has", allowed="1, or left out",
+            )  # fmt: skip
+
+
+def _reserved(view: View, cluster: Cluster) -> None:
+    """A variable of a job's trainer that its runtime's policy sets."""
+    kind = view.text("spec.runtimeRef.kind") or "ClusterTrainingRuntime"
+    space = place(view) if kind == "TrainingRuntime" else ""
+    name = view.text("spec.runtimeRef.name")
+    runtime = cluster.find(f"{kind}.trainer.kubeflow.org", space, name) if name and space is not None else None
+    taken = [
+        one
+        for policy, names in _RESERVED.items()
+        if runtime is not None and runtime.value(f"spec.mlPolicy.{policy}") is not None
+        for one in names
+    ]
+    for path, entry in view.items("spec.trainer.env"):
+        if entry.get("name") in taken:
+            view.error(
+                "reference-runtime-policy", f"{path}.name",
+                f"{entry['name']} is the runtime's to set: the job is refused",
+                allowed="numNodes and numProcPerNode of the trainer",
             )  # fmt: skip
 
 
