@@ -11,7 +11,7 @@ import re
 from typing import Any, Final
 
 from trainyard.recorded.read import as_number
-from trainyard.recorded.types import DNS_RECORD, DNS_ZONE, LISTENER_RULE, LOAD_BALANCER, SUBNET
+from trainyard.recorded.types import CERTIFICATE, DNS_RECORD, DNS_ZONE, LISTENER_RULE, LOAD_BALANCER, SUBNET
 from trainyard.rehearsal.context import View, listed, show
 from trainyard.rehearsal.refusals.aws.containers import TARGET_GROUP, target_groups
 from trainyard.rehearsal.refusals.rules import Rules
@@ -20,7 +20,6 @@ LISTENER: Final = "aws:lb/listener:Listener"
 _ACL: Final = "aws:wafv2/webAcl:WebAcl"
 _GROUP_OF_RULES: Final = "aws:wafv2/ruleGroup:RuleGroup"
 _BOUND: Final = "aws:wafv2/webAclAssociation:WebAclAssociation"
-_CERTIFICATE: Final = "aws:acm/certificate:Certificate"
 _OF_APPLICATION, _OF_NETWORK = ("HTTP", "HTTPS"), ("TCP", "UDP", "TLS", "TCP_UDP", "QUIC", "TCP_QUIC")
 _INTERVALS: Final = {"lambda": 35}
 """Seconds between two checks where nobody says, which are 30 of other targets."""
@@ -222,7 +221,7 @@ def record(view: View) -> None:
     plain, whole = name.rstrip(".").lower(), whole.rstrip(".").lower()
     if kind == "CNAME" and plain in ("", whole):
         view.error("route53-record", "type", f"is CNAME for the zone's own name {whole}", allowed="an alias of type A")
-    for certificate in view.stack.of_type(_CERTIFICATE):
+    for certificate in view.stack.of_type(CERTIFICATE):
         for option in listed(certificate.resource.outputs.get("domainValidationOptions")):
             if isinstance(option, dict) and option.get("resourceRecordName") == name and kind not in (None, "CNAME"):
                 words = f"{kind}, and certificate {certificate.name} is proven by a CNAME: it stays pending"

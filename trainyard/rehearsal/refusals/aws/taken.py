@@ -10,16 +10,15 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from trainyard.recorded.types import EFS_MOUNT_TARGET, NAT_GATEWAY
+from trainyard.recorded.types import EFS_MOUNT_TARGET, LOAD_BALANCER, NAT_GATEWAY, SUBNET
 from trainyard.rehearsal.context import View
-from trainyard.rehearsal.refusals.aws.eks import SUBNET
 from trainyard.rehearsal.refusals.rules import Rules
 
 _HOLDERS: Final = (
     (NAT_GATEWAY, "allocationId", ""),
     (NAT_GATEWAY, "secondaryAllocationIds", ""),
     ("aws:ec2/eipAssociation:EipAssociation", "allocationId", ""),
-    ("aws:lb/loadBalancer:LoadBalancer", "subnetMappings", "allocationId"),
+    (LOAD_BALANCER, "subnetMappings", "allocationId"),
 )
 """What takes an Elastic IP address: the type, and where it says which."""
 _TYPES: Final = tuple(dict.fromkeys(type_ for type_, _, _ in _HOLDERS))

@@ -15,9 +15,8 @@ from typing import Final
 
 from trainyard.recorded.model import UNKNOWN
 from trainyard.recorded.read import follow
-from trainyard.recorded.types import GCP_BUDGET, GCP_IMAGE_REPOSITORY, GCP_SUBNETWORK, GKE_CLUSTER
+from trainyard.recorded.types import GCP_BUDGET, GCP_IMAGE_REPOSITORY, GCP_SUBNETWORK, GKE_CLUSTER, GKE_NODE_POOL
 from trainyard.rehearsal.context import View, expand
-from trainyard.rehearsal.refusals.gcp.container import NODE_POOL
 from trainyard.rehearsal.refusals.rules import Rules
 
 _SPECIFIC: Final = ("SPECIFIC_RESERVATION",)
@@ -55,7 +54,7 @@ _ONLY: Final[Mapping[str, tuple[Only, ...]]] = {
              "INCLUDE_ALL_CREDITS"),
     ),
     **dict.fromkeys(
-        (NODE_POOL, GKE_CLUSTER),
+        (GKE_NODE_POOL, GKE_CLUSTER),
         (Only("nodeConfig.reservationAffinity", ("key", "values"), "consumeReservationType", _SPECIFIC),),
     ),
     **dict.fromkeys(

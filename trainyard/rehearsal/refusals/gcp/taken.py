@@ -12,9 +12,9 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from trainyard.recorded.model import UNKNOWN
+from trainyard.recorded.types import GCP_DNS_RECORDS, GCP_DNS_ZONE, GCP_NETWORK, GCP_SUBNETWORK
 from trainyard.rehearsal.context import Stack, View, show
-from trainyard.rehearsal.refusals.gcp.compute import NETWORK, SUBNETWORK
-from trainyard.rehearsal.refusals.gcp.together import RECORDS, ZONE, ranges_of
+from trainyard.rehearsal.refusals.gcp.together import ranges_of
 from trainyard.rehearsal.refusals.rules import Rules
 
 _AT: Final = ("location", "project")
@@ -43,7 +43,7 @@ _IDENTITIES: Final[Mapping[str, tuple[str, ...]]] = {
     "gcp:container/cluster:Cluster": ("name", *_AT),
     "gcp:container/nodePool:NodePool": ("name", "cluster", "location"),
     "gcp:dns/managedZone:ManagedZone": ("name", *_IN_PROJECT),
-    RECORDS: ("name", "type", "managedZone"),
+    GCP_DNS_RECORDS: ("name", "type", "managedZone"),
     "gcp:filestore/instance:Instance": ("name", *_AT),
     "gcp:gkebackup/backupPlan:BackupPlan": ("name", *_AT),
     "gcp:iam/workloadIdentityPool:WorkloadIdentityPool": ("workloadIdentityPoolId", *_IN_PROJECT),
@@ -110,13 +110,13 @@ def apart(view: View) -> None:
 def _overlaps(stack: Stack) -> dict[str, list[tuple[str, str]]]:
     """By the URN of the later of two subnets: the input, and what it overlaps."""
     of_network: dict[str, list[tuple[int, int, View, str]]] = defaultdict(list)
-    for subnet in stack.of_type(SUBNETWORK):
-        network = subnet.referred("network", NETWORK)
+    for subnet in stack.of_type(GCP_SUBNETWORK):
+        network = subnet.referred("network", GCP_NETWORK)
         for path, found in ranges_of(subnet) if network is not None and not subnet.resource.read else ():
             span = int(found.network_address), int(found.broadcast_address)
             of_network[network.resource.urn if network else ""].append((*span, subnet, path))
     told: dict[str, list[tuple[str, str]]] = defaultdict(list)
-    order = {view.resource.urn: place for place, view in enumerate(stack.of_type(SUBNETWORK))}
+    order = {view.resource.urn: place for place, view in enumerate(stack.of_type(GCP_SUBNETWORK))}
     for ranges in of_network.values():
         for one, other in _neighbours(ranges):
             first, second = sorted((one, other), key=lambda each: order[each[2].resource.urn])
@@ -143,7 +143,7 @@ def alone(view: View) -> None:
     name = view.text("name")
     if view.text("type") != "CNAME" or name is None:
         return
-    zone = view.referred("managedZone", ZONE)
+    zone = view.referred("managedZone", GCP_DNS_ZONE)
     if zone is not None and zone.text("dnsName") == name:
         words = f"{name} is the zone's own name, which has SOA and NS"
         view.error("gcp-dns", "name", words, allowed="a name below it, or A and AAAA")
@@ -156,11 +156,11 @@ def alone(view: View) -> None:
 
 def _records(stack: Stack) -> dict[tuple[object, ...], list[View]]:
     found: dict[tuple[object, ...], list[View]] = defaultdict(list)
-    for view in stack.of_type(RECORDS):
+    for view in stack.of_type(GCP_DNS_RECORDS):
         zone, name = view.value("managedZone"), view.text("name")
         if isinstance(zone, str) and name is not None:
             found[(view.resource.provider, zone, name)].append(view)
     return found
 
 
-RULES: Rules = {named_twice: tuple(_IDENTITIES), apart: (SUBNETWORK,), alone: (RECORDS,)}
+RULES: Rules = {named_twice: tuple(_IDENTITIES), apart: (GCP_SUBNETWORK,), alone: (GCP_DNS_RECORDS,)}

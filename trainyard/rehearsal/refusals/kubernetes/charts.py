@@ -12,6 +12,7 @@ from typing import Any
 
 from trainyard.recorded.model import UNKNOWN
 from trainyard.recorded.read import as_number
+from trainyard.recorded.types import HELM_RELEASE
 from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.refusals.kubernetes.chart_parts import OPEN, check_parts, spell
 from trainyard.rehearsal.refusals.kubernetes.chart_words import check_words
@@ -35,7 +36,7 @@ def read_charts() -> frozenset[str]:
 
 def is_read(view: View) -> bool:
     """Whether a resource is no release, or one of a chart whose values are known: which makes no priority class."""
-    return view.type != RELEASE or (view.text("chart") or "").rpartition("/")[2] in _charts()
+    return view.type != HELM_RELEASE or (view.text("chart") or "").rpartition("/")[2] in _charts()
 
 
 @cache

@@ -71,9 +71,11 @@ def shapes(room: Room) -> Iterator[Shape]:
             yield Shape(job.workload.name, local.cluster_queue, _pods(job.workload), verdict)
     for queue in room.configuration.queues.values():
         local = _local_of(room, queue)
-        for flavor in queue.flavors if local is not None else ():
+        if local is None:
+            continue
+        for flavor in queue.flavors:
             groups = room.groups.get(flavor, [])
-            for name, count, each, resource in _promised(groups) if local is not None else ():
+            for name, count, each, resource in _promised(groups):
                 workload = _asks(room, local, flavor, each, count, resource)
                 yield Shape(f"{name} of {flavor}", queue.name, _pods(workload), room.cluster.fits_empty(workload))
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from trainyard.recorded.types import GCP_TENSORBOARD
+from trainyard.recorded.types import GCP_METADATA_STORE, GCP_TENSORBOARD
 from trainyard.rehearsal.context import Stack
 
-STORE: Final = "gcp:vertex/aiMetadataStore:AiMetadataStore"
+STORE: Final = GCP_METADATA_STORE
 BOARD: Final = GCP_TENSORBOARD
 DEFAULT: Final = "default"
 """The store that Experiments writes to ("Introduction to Vertex ML Metadata", as generally known, 2026-11)."""

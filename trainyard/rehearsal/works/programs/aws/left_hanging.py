@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from trainyard.recorded.types import (
     AUTOSCALING_GROUP,
+    CERTIFICATE,
     DATASYNC_TASK,
     DNS_RECORD,
     EBS_VOLUME,
@@ -47,7 +48,6 @@ _REST: Final = "aws:apigateway/restApi:RestApi"
 _RESOURCE: Final = "aws:apigateway/resource:Resource"
 _REST_STAGE: Final = "aws:apigateway/stage:Stage"
 _STAGE: Final = "aws:apigatewayv2/stage:Stage"
-_CERTIFICATE: Final = "aws:acm/certificate:Certificate"
 _VALIDATION: Final = "aws:acm/certificateValidation:CertificateValidation"
 
 
@@ -64,7 +64,7 @@ def check(stack: Stack) -> None:
                 "is off, and no deployment is named: the stage serves nothing",
                 allowed="true, or deploymentId",
             )
-    for certificate in stack.of_type(_CERTIFICATE):
+    for certificate in stack.of_type(CERTIFICATE):
         _certificate(stack, certificate)
     for integration in stack.of_type(HTTP_INTEGRATION):
         _called(stack, integration)

@@ -11,12 +11,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from trainyard.problems import nearest
+from trainyard.recorded.types import DASHBOARD, LOG_METRIC_FILTER
 from trainyard.rehearsal.context import Stack, View, listed, show
 from trainyard.rehearsal.works.names_of_aws import slip
 
 RULE: Final = "programs-alarm"
-_FILTER: Final = "aws:cloudwatch/logMetricFilter:LogMetricFilter"
-_BOARD: Final = "aws:cloudwatch/dashboard:Dashboard"
 _NEAR: Final = 0.8
 _SAME: Final = "."
 
@@ -27,7 +26,7 @@ OwnMetrics = Mapping[str, set[str | None]]
 def own_metrics(stack: Stack) -> OwnMetrics:
     """What each filter of logs sends, but to namespaces of AWS."""
     found: dict[str, set[str | None]] = {}
-    for view in stack.of_type(_FILTER):
+    for view in stack.of_type(LOG_METRIC_FILTER):
         namespace = view.text("metricTransformation.namespace")
         if namespace is not None and not namespace.startswith("AWS/"):
             found.setdefault(namespace, set()).add(view.text("metricTransformation.name"))
@@ -37,7 +36,7 @@ def own_metrics(stack: Stack) -> OwnMetrics:
 def check_boards(stack: Stack) -> None:
     """Every graph of a dashboard."""
     own = own_metrics(stack)
-    for board in stack.of_type(_BOARD) if own else ():
+    for board in stack.of_type(DASHBOARD) if own else ():
         for path, namespace, metric in _shown(board.text("dashboardBody") or "{}"):
             check_watched(board, path, path, namespace, metric, own)
 
@@ -46,7 +45,7 @@ def check_watched(
     view: View, namespace_path: str, metric_path: str, namespace: str, metric: str | None, own: OwnMetrics
 ) -> None:
     """A namespace and a metric that something watches, against those that the filters send."""
-    sees = f"the {'graph is empty' if view.type == _BOARD else 'alarm sees nothing'}"
+    sees = f"the {'graph is empty' if view.type == DASHBOARD else 'alarm sees nothing'}"
     sent = own.get(namespace)
     if sent is not None:
         if metric is not None and None not in sent and metric not in sent:

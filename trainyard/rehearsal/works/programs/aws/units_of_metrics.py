@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Final
 
+from trainyard.recorded.types import METRIC_ALARM
 from trainyard.rehearsal.context import Stack, View
 
-_ALARM: Final = "aws:cloudwatch/metricAlarm:MetricAlarm"
 _SHARES: Final = frozenset(
     {
         ("AWS/EC2", "CPUUtilization"), ("AWS/EFS", "PercentIOLimit"), ("AWS/ElastiCache", "CPUUtilization"),
@@ -42,7 +42,7 @@ _WHOLE: Final = 100.0
 
 def check(stack: Stack) -> None:
     """Every alarm on one metric with a threshold that is known."""
-    for alarm in stack.of_type(_ALARM):
+    for alarm in stack.of_type(METRIC_ALARM):
         metric = alarm.text("namespace") or "", alarm.text("metricName") or ""
         how, limit = alarm.text("comparisonOperator") or "", alarm.number("threshold")
         if limit is None or alarm.text("statistic") in ("SampleCount", "Sum"):

@@ -9,12 +9,13 @@ from __future__ import annotations
 from typing import Final
 
 from trainyard.recorded.read import follow
+from trainyard.recorded.types import GCP_FUNCTION
 from trainyard.rehearsal.context import Stack
 from trainyard.rehearsal.works.programs.sources import check_python
 
 _OBJECT: Final = "gcp:storage/bucketObject:BucketObject"
 _FUNCTIONS: Final = (
-    ("gcp:cloudfunctionsv2/function:Function", "buildConfig.", "source.storageSource.object"),
+    (GCP_FUNCTION, "buildConfig.", "source.storageSource.object"),
     ("gcp:cloudfunctions/function:Function", "", "sourceArchiveObject"),
 )
 

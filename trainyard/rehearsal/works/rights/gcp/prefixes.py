@@ -10,13 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from trainyard.recorded.types import GCP_BUCKET
+from trainyard.recorded.types import GCP_BUCKET, GCP_BUCKET_NOTIFICATION
 from trainyard.rehearsal.context import Stack, View, show
 from trainyard.rehearsal.works.rights.gcp.grants import ANYWHERE, EVERYWHERE
 from trainyard.rehearsal.works.rights.gcp.project import Project
 
 _WRITES: Final = "storage.objects.create"
-_NOTIFICATION: Final = "gcp:storage/notification:Notification"
 
 
 def check(stack: Stack, project: Project) -> None:
@@ -39,7 +38,7 @@ def _chosen(stack: Stack) -> Iterator[tuple[View, str, View, list[str]]]:
             prefixes = given if isinstance(given, list) else []
             if prefixes and all(isinstance(one, str) for one in prefixes) and not bucket.resource.read:
                 yield bucket, f"{path}.condition.matchesPrefixes", bucket, prefixes
-    for view in stack.of_type(_NOTIFICATION):
+    for view in stack.of_type(GCP_BUCKET_NOTIFICATION):
         prefix, of = view.text("objectNamePrefix"), view.referred("bucket", GCP_BUCKET)
         if prefix and of is not None and not of.resource.read:
             yield view, "objectNamePrefix", of, [prefix]

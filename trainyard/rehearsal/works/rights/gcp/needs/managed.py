@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from trainyard.recorded.model import RecordedResource
-from trainyard.recorded.types import GCP_BUCKET, GCP_CRYPTO_KEY
+from trainyard.recorded.types import GCP_BUCKET, GCP_CRYPTO_KEY, GCP_METADATA_STORE
 from trainyard.rehearsal.context import Stack
 from trainyard.rehearsal.works.managed.gcp.jobs import Job, jobs
 from trainyard.rehearsal.works.rights.gcp.grants import EVERYWHERE
@@ -22,7 +22,6 @@ from trainyard.rehearsal.works.rights.gcp.project import Project, object_name
 
 _STORES: Final = ("storage.objects.get", "storage.objects.create", "storage.objects.delete")
 """A result is written over, which Cloud Storage counts as deleting what was there."""
-_STORE: Final = "gcp:vertex/aiMetadataStore:AiMetadataStore"
 _SENDS: Final = "aiplatform.customJobs.create"
 _ACTS: Final = "iam.serviceAccounts.actAs"
 CHECKPOINTS_TIER: Final = "checkpoints"
@@ -80,7 +79,7 @@ def _output(job: Job, email: str, project: Project) -> Iterator[Need]:
 
 def _tracking(stack: Stack, email: str) -> Iterator[Need]:
     """Runs are contexts of the metadata store: made, and told parameters and results (Vertex AI Experiments)."""
-    for view in stack.of_type(_STORE):
+    for view in stack.of_type(GCP_METADATA_STORE):
         if view.text("name") != "default" or view.resource.read:
             continue  # experiments are kept in the store `default` alone
         who = (Caller(f"account {email}", account=email),)
