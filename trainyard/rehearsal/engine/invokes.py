@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping
-from typing import Any
+from dataclasses import replace
+from typing import Any, Final
 
+from trainyard import cards
 from trainyard.rehearsal.engine import google_ids, synthesised
 from trainyard.rehearsal.engine.outputs import plausible
 from trainyard.rehearsal.engine.sdk_types import function_result_class, output_fields
@@ -154,6 +157,19 @@ _ANSWERS: dict[str, Callable[[Mapping[str, Any], synthesised.Place], dict[str, A
 }
 
 
+LOOKED_UP: Final = "looked-up"
+"""The name of what a program looks up, in the ids and names that stand for its own."""
+
+
+def _identity(subject: synthesised.Subject) -> str:
+    """The id of what is looked up: in the form of its resource's, where that has a card (`getVpc`: `Vpc`)."""
+    type_ = re.sub(r"(?<=[/:])get([A-Z])", lambda found: found[1].lower(), subject.type, count=1)
+    type_ = re.sub(r":get(?=[A-Z])", ":", type_)
+    if type_ in cards.BY_TYPE:
+        return synthesised.identity(replace(subject, type=type_))
+    return f"{LOOKED_UP}-{subject.hex[:8]}"
+
+
 def invoke(token: str, arguments: Mapping[str, Any], place: synthesised.Place) -> dict[str, Any]:
     """The result of a data source. Raises `UnknownFunctionError` when nothing describes it."""
     maker = _ANSWERS.get(token)
@@ -162,11 +178,11 @@ def invoke(token: str, arguments: Mapping[str, Any], place: synthesised.Place) -
         raise UnknownFunctionError(token)
     result = {**arguments, **(maker(arguments, place) if maker is not None else {})}
     if result_class is not None:
-        subject = synthesised.Subject(token, "looked-up", arguments, place)
+        subject = synthesised.Subject(token, LOOKED_UP, arguments, place)
         for key, output in output_fields(result_class).items():
             if key not in result:
                 made = plausible(key, output.type, subject)
                 if made is not None:
                     result[key] = made
-        result.setdefault("id", subject.hex[:8])
+        result.setdefault("id", _identity(subject))
     return result

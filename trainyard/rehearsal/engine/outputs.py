@@ -352,6 +352,7 @@ _BY_ENDING: tuple[tuple[str | tuple[str, ...], str], ...] = (
     (("dnsname", "domainname"), "{name}.{h8}.{region}.{dns}"),
     (("hostname", "address"), "{name}.{h8}.internal"),
     (("endpoint", "url"), "https://{name}.{h8}.{region}.{dns}"),
+    ("publicip", "203.0.113.10"),
     ("ip", "10.0.0.10"),
     ("status", "ACTIVE"),
     ("state", "available"),

@@ -170,7 +170,7 @@ def arn(subject: Subject, identity: str) -> str:
     if card.arn:
         part = written(card.arn, subject, identity)
     else:
-        kind = "".join(f"-{c.lower()}" if c.isupper() else c for c in subject.kind)
+        kind = re.sub(r"^get-", "", "".join(f"-{c.lower()}" if c.isupper() else c for c in subject.kind))
         part = f"{kind}/{identity}"
     return subject.arn(service, part, region=service not in _GLOBAL)
 

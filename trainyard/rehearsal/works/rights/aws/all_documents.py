@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from trainyard.recorded.policy_documents import statements
@@ -30,8 +30,19 @@ _OF_RESOURCES: Final = (
 )
 
 
-def documents(stack: Stack) -> Iterator[tuple[View, str, list[Mapping[str, Any]]]]:
+Document = tuple[View, str, list[Mapping[str, Any]]]
+
+
+def documents(stack: Stack) -> Sequence[Document]:
     """The statements of each document that is known, with the view and the path that it is at."""
+    return stack.once(_every)
+
+
+def _every(stack: Stack) -> Sequence[Document]:
+    return list(_documents(stack))
+
+
+def _documents(stack: Stack) -> Iterator[Document]:
     for type_ in (*OF_IDENTITIES, *_OF_RESOURCES):
         for view in stack.of_type(type_):
             yield from _at(view, "policy")
@@ -43,7 +54,7 @@ def documents(stack: Stack) -> Iterator[tuple[View, str, list[Mapping[str, Any]]
             yield from _at(view, f"{path}.policy", "inlinePolicies", int(path.rpartition("[")[2].rstrip("]")), "policy")
 
 
-def _at(view: View, path: str, *way: str | int) -> Iterator[tuple[View, str, list[Mapping[str, Any]]]]:
+def _at(view: View, path: str, *way: str | int) -> Iterator[Document]:
     if view.resource.read:
         return
     try:

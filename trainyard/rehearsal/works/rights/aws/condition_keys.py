@@ -27,15 +27,15 @@ Without = Literal["fails", "holds", "open"]
 _GLOBAL: Final = tuple(
     f"aws:{name}"
     for name in (
-        "AssumedRoot", "CalledVia", "CalledViaFirst", "CalledViaLast", "ChatbotSourceArn", "CurrentTime",
-        "Ec2InstanceSourcePrivateIPv4", "Ec2InstanceSourceVpc", "EpochTime", "FederatedProvider",
+        "AssumedRoot", "CalledVia", "CalledViaAWSMCP", "CalledViaFirst", "CalledViaLast", "ChatbotSourceArn",
+        "CurrentTime", "Ec2InstanceSourcePrivateIPv4", "Ec2InstanceSourceVpc", "EpochTime", "FederatedProvider",
         "MultiFactorAuthAge", "MultiFactorAuthPresent", "PrincipalAccount", "PrincipalArn", "PrincipalIsAWSService",
         "PrincipalOrgID", "PrincipalOrgPaths", "PrincipalServiceName", "PrincipalServiceNamesList", "PrincipalTag",
         "PrincipalType", "RequestTag", "RequestedRegion", "ResourceAccount", "ResourceOrgID", "ResourceOrgPaths",
         "ResourceTag", "SecureTransport", "SignInSessionArn", "SourceAccount", "SourceArn", "SourceIdentity",
-        "SourceIp", "SourceOrgID", "SourceOrgPaths", "SourceVpc", "SourceVpcArn", "SourceVpce", "TagKeys",
-        "TokenIssueTime", "UserAgent", "ViaAWSService", "VpcSourceIp", "VpceAccount", "VpceOrgID", "VpceOrgPaths",
-        "referer", "userid", "username",
+        "SourceIp", "SourceOrgID", "SourceOrgPaths", "SourceOwner", "SourceVpc", "SourceVpcArn", "SourceVpce",
+        "TagKeys", "TokenIssueTime", "UserAgent", "ViaAWSMCPService", "ViaAWSService", "VpcSourceIp", "VpceAccount",
+        "VpceOrgID", "VpceOrgPaths", "referer", "userid", "username",
     )
 )  # fmt: skip
 _BY_ACTION: Final = ("aws:resourcetag/", "aws:requesttag/")

@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from trainyard.rehearsal.context import Stack, View, show
+from trainyard.rehearsal.engine.invokes import LOOKED_UP
 from trainyard.rehearsal.works.rights.aws.all_documents import documents
 from trainyard.rehearsal.works.rights.aws.condition_keys import keys_of
 from trainyard.rehearsal.works.rights.aws.conditions import OPERATOR
@@ -20,13 +21,14 @@ from trainyard.rehearsal.works.rights.aws.conditions import OPERATOR
 RULE: Final = "rights-condition-value"
 
 _ACCOUNT: Final = (r"\d{12}", "an account: twelve digits")
+_REGION: Final = r"[a-z]{2,4}(-[a-z]+)+-\d"
 _ARN: Final = (r"arn:[^:]*:[^:]*:[^:]*:[^:]*:.+", "an ARN")
 _INSTANCES: Final = (r"ml\.[a-z0-9-]+\.[a-z0-9-]+|system", "types of SageMaker, such as ml.g5.xlarge")
 _FORMS: Final[Mapping[str, tuple[str, str]]] = {
     "aws:principalaccount": _ACCOUNT,
     "aws:principalarn": (r"arn:[^:]*:(iam|sts::\d{12}:federated-user).*", "the ARN of a role or a user"),
     "aws:principalorgid": (r"o-[a-z0-9]{10,32}", "an organization such as o-a1b2c3d4e5"),
-    "aws:requestedregion": (r"[a-z]{2}(-[a-z]+)+-\d|aws-global", "a Region such as us-east-1"),
+    "aws:requestedregion": (rf"{_REGION}|aws(-[a-z]+)*-global", "a Region such as us-east-1"),
     "aws:resourceaccount": _ACCOUNT,
     "aws:resourceorgid": (r"o-[a-z0-9]{10,32}", "an organization such as o-a1b2c3d4e5"),
     "aws:sourceaccount": _ACCOUNT,
@@ -35,10 +37,10 @@ _FORMS: Final[Mapping[str, tuple[str, str]]] = {
     "aws:sourcevpce": (r"vpce-[0-9a-f]+", "an endpoint such as vpce-0a1b2c3d"),
     "ec2:instancetype": (r"(?!ml\.|db\.|cache\.)[a-z0-9-]+\.[a-z0-9-]+", "types of EC2, such as g5.xlarge"),
     "elasticfilesystem:accesspointarn": (r"arn:[^:]*:elasticfilesystem:.*:access-point/.+", "an access point's ARN"),
-    "iam:passedtoservice": (r"[a-z0-9.-]+\.(amazonaws\.com(\.cn)?|amazon\.com|aws\.internal)", "a service such as "
+    "iam:passedtoservice": (r"[a-z0-9.-]+\.(amazonaws\.(com(\.cn)?|eu)|amazon\.com|aws\.internal)", "a service such as "
                             "eks.amazonaws.com"),
     "kms:calleraccount": _ACCOUNT,
-    "kms:viaservice": (r"[a-z0-9-]+\.([a-z]{2}(-[a-z]+)+-\d)\.amazonaws\.com(\.cn)?", "a service and its Region, such "
+    "kms:viaservice": (rf"[a-z0-9-]+\.{_REGION}\.[a-z0-9.-]+", "a service and its Region, such "
                        "as s3.us-east-1.amazonaws.com"),
     "s3:resourceaccount": _ACCOUNT,
     "s3:x-amz-acl": (
@@ -72,6 +74,7 @@ def _check(view: View, where: str, index: int, statement: Mapping[str, Any]) -> 
     for operator, key, values in keys_of(statement):
         texts = [str(one).lower() if isinstance(one, bool) else str(one) for one in _listed(values)]
         wrong = [(text, said) for text in texts if (said := _never(operator, key, text))]
+        wrong = [(text, said) for text, said in wrong if said == _ELSEWHERE or not _stands_in(view.stack, text)]
         if not wrong:
             continue
         if len(wrong) < len(texts) and all(said == _ELSEWHERE for _, said in wrong):
@@ -109,7 +112,26 @@ def _never(operator: str, key: str, text: str) -> str:
         return "the ARN of the role, which its sessions have too"
     if form is None or not base.startswith(("string", "arn")) or any(sign in text for sign in _WILD):
         return ""
-    return "" if re.fullmatch(form[0], text) else form[1]
+    return "" if re.fullmatch(form[0], text, re.IGNORECASE if "ignorecase" in base else 0) else form[1]
+
+
+_ANSWERED: Final = re.compile(rf"{LOOKED_UP}-|:assumed-role/rehearsal/")
+"""In what a rehearsal answers for the cloud who or what is looked up."""
+
+
+def _stands_in(stack: Stack, text: str) -> bool:
+    """Whether a text is no word of the program's, but what stands for an id that the cloud gives."""
+    return text in stack.once(_given) or _ANSWERED.search(text) is not None
+
+
+def _given(stack: Stack) -> frozenset[str]:
+    """Ids of all resources, and outputs but those that say what the program gave."""
+    found: set[object] = {resource.id for resource in stack.resources.all}
+    for resource in stack.resources.all:
+        found.update(
+            value for key, value in resource.outputs.items() if key not in resource.inputs and isinstance(value, str)
+        )
+    return frozenset(text for text in found if isinstance(text, str))
 
 
 def _no_network(key: str, text: str) -> str:

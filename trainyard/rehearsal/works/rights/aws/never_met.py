@@ -14,6 +14,7 @@ from trainyard.recorded.policy_documents import statements, texts_of
 from trainyard.recorded.read import UnreadableInput
 from trainyard.recorded.types import IAM_POLICY, ROLE, ROLE_POLICY, VPC_ENDPOINT
 from trainyard.rehearsal.context import Stack, View
+from trainyard.rehearsal.works.rights.aws.condition_keys import keys_of
 from trainyard.rehearsal.works.rights.aws.patterns import names_action
 from trainyard.rehearsal.works.rights.aws.recorded_policies import arn_of
 
@@ -112,8 +113,4 @@ def _tags(view: View, allowed: list[tuple[int, Mapping[str, Any]]]) -> None:
 
 def _conditions(statement: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
     """Operator, key and value of every condition."""
-    given = statement.get("Condition")
-    for how, keys in given.items() if isinstance(given, Mapping) else ():
-        for name, values in keys.items() if isinstance(keys, Mapping) else ():
-            for value in texts_of(values):
-                yield str(how), str(name), value
+    return ((how, name, value) for how, name, values in keys_of(statement) for value in texts_of(values))
