@@ -25,6 +25,8 @@ def check_python(view: View, path: str, assets: Any, file: str, function: str) -
     """
     if not isinstance(assets, Mapping) or has_unknown(assets) or not all(map(_is_file, assets.values())):
         return
+    package = f"{file.removesuffix('.py')}/__init__.py"
+    file = package if package in assets else file  # which Python takes first
     if file not in assets:
         there = sorted(str(name) for name in assets)
         view.error(

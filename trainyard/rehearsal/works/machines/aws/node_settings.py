@@ -2,7 +2,9 @@
 
 Sources: kubelet's own checks (kubernetes/kubernetes, `pkg/kubelet/apis/config/validation/validation.go`,
 `pkg/kubelet/eviction/helpers.go` and `cmd/kubelet/app/options/options.go`, release 1.35), KubeletConfiguration's
-defaults (kubernetes.io, "Kubelet Configuration (v1beta1)"), setrlimit(2): a soft limit is no higher than the hard one.
+defaults (kubernetes.io, "Kubelet Configuration (v1beta1)") and nodeadm's, which come before them
+(awslabs/amazon-eks-ami, `nodeadm/internal/kubelet/config.go`, 2026-11: images are not pulled one by one), setrlimit(2):
+a soft limit is no higher than the hard one.
 """
 
 from __future__ import annotations
@@ -71,14 +73,14 @@ def is_reserved(label: str) -> bool:
 
 
 def _limits(limits: Any) -> Iterator[Said]:
-    for limit in limits if isinstance(limits, list) else ():
+    for limit in map(_mapping, limits if isinstance(limits, list) else ()):
         kind, soft, hard = limit.get("type"), as_number(limit.get("soft")), as_number(limit.get("hard"))
         if isinstance(kind, str) and kind not in _LIMITS:
             yield f"{show(kind)} is no limit of processes: no container starts", "one such as RLIMIT_MEMLOCK"
         elif soft is not None and hard is not None and soft > hard:
             yield (
                 f"{kind}'s soft limit {soft:.0f} is above its hard one {hard:.0f}: no container starts",
-                (f"at most {hard:.0f}"),
+                f"at most {hard:.0f}",
             )
 
 
@@ -96,7 +98,7 @@ def _kubelet(config: Mapping[Any, Any]) -> Iterator[Said]:
             f"{low} below {high}",
         )
     yield from _eviction(config)
-    pulls, one_by_one = as_number(config.get("maxParallelImagePulls")), config.get("serializeImagePulls", True)
+    pulls, one_by_one = as_number(config.get("maxParallelImagePulls")), config.get("serializeImagePulls")
     if pulls is not None and pulls > 1 and one_by_one is True:
         yield f"{_at('maxParallelImagePulls')} goes with serializeImagePulls alone: kubelet does not start", "false"
     files = as_number(config.get("containerLogMaxFiles"))
@@ -121,7 +123,7 @@ def _eviction(config: Mapping[Any, Any]) -> Iterator[Said]:
         if signal not in graces:
             yield (
                 f"{_at('evictionSoft')} has {signal} without a grace period: kubelet does not start",
-                (f"evictionSoftGracePeriod.{signal}"),
+                f"evictionSoftGracePeriod.{signal}",
             )
 
 

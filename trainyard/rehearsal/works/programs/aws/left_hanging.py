@@ -28,16 +28,20 @@ from trainyard.recorded.types import (
     FUNCTION_URL,
     HTTP_API,
     HTTP_INTEGRATION,
+    IAM_POLICY,
     LAUNCH_TEMPLATE,
     LISTENER_RULE,
     LOG_RESOURCE_POLICY,
     QUEUE,
+    ROLE_POLICY,
+    SCHEDULE,
     SEARCH_DOMAIN,
 )
 from trainyard.rehearsal.context import Stack, View, expand, listed, show
 from trainyard.rehearsal.refusals.aws.balancers import LISTENER
 from trainyard.rehearsal.refusals.aws.containers import target_group
 from trainyard.rehearsal.refusals.aws.front_doors import INTEGRATION, METHOD
+from trainyard.rehearsal.refusals.aws.state_machines import STATE_MACHINE
 from trainyard.rehearsal.refusals.aws.texts import read
 
 _ALLOWS: Final = "aws:sqs/redriveAllowPolicy:RedriveAllowPolicy"
@@ -358,7 +362,11 @@ def _awaited(stack: Stack, integration: View, path: str) -> None:
     error, while the function goes on and is paid for. Others that call it may wait for longer."""
     uri, at_once = integration.text(path) or "", any("InvocationType" in text for _, text in integration.known_texts)
     api = integration.referred("apiId", HTTP_API)
-    unsaid = 30_000 if api is not None and api.text("protocolType") == "HTTP" else 29_000
+    if integration.type == HTTP_INTEGRATION and (api is None or api.text("protocolType") != "HTTP"):
+        return  # an API of WebSockets is answered later, by another way
+    if integration.text("responseTransferMode") == "STREAM":
+        return
+    unsaid = 30_000 if api is not None else 29_000
     waits = unsaid if integration.lacks("timeoutMilliseconds") else integration.number("timeoutMilliseconds")
     for function in stack.of_type(FUNCTION) if waits is not None and uri and not at_once else ():
         arn = _arn(function)
@@ -375,13 +383,25 @@ def _awaited(stack: Stack, integration: View, path: str) -> None:
             )
 
 
+_CALLERS: Final = (IAM_POLICY, ROLE_POLICY, SCHEDULE, STATE_MACHINE)
+
+
 def _is_called_by_apis_alone(stack: Stack, function: View) -> bool:
+    if any(_tells_of(view, function) for type_ in _CALLERS for view in stack.of_type(type_)):
+        return False  # who has a role calls without a permission
     let = [view for view in stack.of_type(FUNCTION_PERMISSION) if _names(view, "function", function)]
     others = [view for type_ in (EVENT_SOURCE_MAPPING, FUNCTION_URL) for view in stack.of_type(type_)]
     return (
         bool(let)
         and all(view.text("principal") == "apigateway.amazonaws.com" for view in let)
         and not any(_names(view, "functionName", function) for view in others)
+    )
+
+
+def _tells_of(view: View, function: View) -> bool:
+    arn = _arn(function)
+    return function.resource.urn in (view.resource.dependencies or ()) or any(
+        arn in text for _, text in view.known_texts
     )
 
 

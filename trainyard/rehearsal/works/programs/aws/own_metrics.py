@@ -1,7 +1,8 @@
 """Metrics of the stack's own, which its filters of logs send: who watches them names them as the filters do.
 
 Source: CloudWatch user guide, "Dashboard body structure and syntax" (`.` in a metric's array repeats what stands above
-it), 2026-11. A program may send metrics too (`PutMetricData`): sure is only a slip of the pen.
+it, `...` all of it but its end), 2026-11. A program may send metrics too (`PutMetricData`): sure is only a slip of the
+pen.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from trainyard.rehearsal.works.names_of_aws import slip
 
 RULE: Final = "programs-alarm"
 _NEAR: Final = 0.8
-_SAME: Final = "."
+_SAME, _ALL_THE_SAME = ".", "..."
 
 OwnMetrics = Mapping[str, set[str | None]]
 """Metrics that the stack's own filters of logs send, by namespace; None: one whose name is not known yet."""
@@ -62,9 +63,11 @@ def check_watched(
 
 def _is_not_sent(view: View, path: str, namespace: str, metric: str, known: list[str], sees: str) -> None:
     allowed, told = f"one of {', '.join(known)}", f"no filter of the stack sends {show(metric)} in {namespace}"
-    if hint := nearest(metric, known, cutoff=_NEAR):
+    if hint := slip(metric, known):
         view.error(RULE, path, f"{told}: {sees}", allowed=allowed, hint=hint)
-    else:
+    elif hint := nearest(metric, known, cutoff=_NEAR):
+        view.warning(RULE, path, f"{told}: unless a program does, {sees}", allowed=allowed, hint=hint)
+    elif view.type != DASHBOARD:  # which mostly draws what programs send, too
         view.warning(RULE, path, f"{told}: unless a program does, {sees}", allowed=allowed)
 
 
@@ -80,7 +83,9 @@ def _shown(body: str) -> Iterator[tuple[str, str, str]]:
         for place, metric in enumerate(listed(properties.get("metrics")) if isinstance(properties, dict) else ()):
             if not isinstance(metric, list) or not all(isinstance(one, str) for one in metric[:2]) or len(metric) < 2:
                 continue
+            if metric[0] == _ALL_THE_SAME:
+                continue
             named = [above if one == _SAME else one for one, above in zip(metric[:2], last or metric, strict=False)]
             last = named
-            if "..." not in named and _SAME not in named:
+            if not {_SAME, _ALL_THE_SAME} & set(named):
                 yield f"dashboardBody.widgets[{index}].properties.metrics[{place}]", named[0], named[1]
