@@ -8,6 +8,7 @@ and `PutScalingPolicy` (metrics), 2026-11.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
@@ -195,8 +196,9 @@ def target_groups(view: View, *paths: str) -> list[View]:
 
 
 def _target_groups(stack: Stack) -> dict[str, View]:
-    groups = ((view.resource.outputs.get("arn"), view) for view in stack.of_type(TARGET_GROUP))
-    return {arn: view for arn, view in groups if isinstance(arn, str)}
+    groups = [(view.resource.outputs.get("arn"), view) for view in stack.of_type(TARGET_GROUP)]
+    often = Counter(arn for arn, _ in groups if isinstance(arn, str))  # stand-ins of one logical name are alike
+    return {arn: view for arn, view in groups if isinstance(arn, str) and often[arn] == 1}
 
 
 _RESOURCES: Final = {

@@ -10,7 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from trainyard.recorded.types import SECURITY_GROUP, SECURITY_GROUP_EGRESS_RULE, SECURITY_GROUP_INGRESS_RULE
+from trainyard.recorded.types import (
+    BATCH_ENVIRONMENT,
+    SECURITY_GROUP,
+    SECURITY_GROUP_EGRESS_RULE,
+    SECURITY_GROUP_INGRESS_RULE,
+)
 from trainyard.rehearsal.context import Stack, View
 from trainyard.rehearsal.works.flows.addresses import PRIVATE, Addresses
 from trainyard.rehearsal.works.flows.model import Place, Port
@@ -24,6 +29,7 @@ _S3: Final = "s3"
 _HTTPS: Final = Port(443)
 _PUBLIC: Final = Addresses.of("0.0.0.0/0") - PRIVATE
 _GROUPS: Final = "defaultUserSettings.securityGroups"
+_GROUPS_OF_BATCH: Final = "computeResources.securityGroupIds"
 
 
 def check(stack: Stack) -> None:
@@ -53,7 +59,7 @@ def _heard(stack: Stack) -> None:
         if group is None or group.has("ingress") or any(one.is_unknown("securityGroupId") for one in into):
             continue
         heard = [one for one in into if one.text("securityGroupId") == own]
-        if not heard or (_opens_any(rule) and not any(map(_opens_any, heard))):
+        if not heard or (_opens_any(rule) and not any(map(_opens_any, heard)) and own in stack.once(_of_ranks)):
             message = (
                 f"{group.name} may send to itself, and lets nothing in: machines of one job do not hear each other"
                 if not heard
@@ -74,10 +80,18 @@ def _sent(stack: Stack) -> None:
         if group is None or group.has("egress") or any(one.is_unknown("securityGroupId") for one in out):
             continue
         said = [one for one in out if one.text("securityGroupId") == own]
-        if said and not any(map(_opens_any, said)):
+        if said and not any(map(_opens_any, said)) and own in stack.once(_of_ranks):
             message = f"{group.name} lets itself in on any port, and sends to some alone: ranks of a job choose others"
             hint = "a rule that lets the group out to itself, on all ports"
             rule.warning("managed-not-heard", "referencedSecurityGroupId", message, hint=hint)
+
+
+def _of_ranks(stack: Stack) -> frozenset[str]:
+    """The groups of machines that run the ranks of jobs, whose ports nobody chooses: a service listens on its own."""
+    found = {one for job in jobs(stack) for one in _texts(job.at("vpcConfig.securityGroupIds"))}
+    found |= {one for domain in stack.of_type(DOMAIN) for one in domain.texts(_GROUPS)}
+    found |= {one for view in stack.of_type(BATCH_ENVIRONMENT) for one in view.texts(_GROUPS_OF_BATCH)}
+    return frozenset(found)
 
 
 def _opens_any(rule: View) -> bool:

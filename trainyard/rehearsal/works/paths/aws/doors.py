@@ -23,7 +23,7 @@ from trainyard.recorded.types import (
     LUSTRE,
 )
 from trainyard.rehearsal.context import View
-from trainyard.rehearsal.refusals.aws.containers import TARGET_GROUP
+from trainyard.rehearsal.refusals.aws.containers import TARGET_GROUP, target_group
 from trainyard.rehearsal.works.flows.model import Port
 from trainyard.rehearsal.works.paths.aws.calls import STORES, Store, addresses_of, before, place, port_of, reached
 from trainyard.rehearsal.works.paths.aws.groups import Groups
@@ -37,6 +37,11 @@ _FILES: Final = (
 )
 _HIGH: Final = Port(49152)
 """A port of those that systems give programs which ask for any."""
+_RENDEZVOUS: Final = Port(29500)
+"""Where the processes of PyTorch look for the first."""
+_KIND: Final = "computeResources.type"
+_NO_GANGS: Final = ("FARGATE", "FARGATE_SPOT", "SPOT")
+"""Kinds of environments that no job over several nodes runs in."""
 
 
 def check(network: Network, groups: Groups) -> None:
@@ -67,18 +72,30 @@ def gangs(network: Network, groups: Groups) -> None:
     stack = network.stack
     if not any(_nodes(view) > 1 for view in stack.of_type(BATCH_DEFINITION)):
         return
-    for view in stack.of_type(BATCH_ENVIRONMENT):
-        own = place(
-            network, groups, view, f"machines of {view.name}", "computeResources.subnets",
-            "computeResources.securityGroupIds",
+    fit = [
+        (view, _deaf(network, groups, view))
+        for view in stack.of_type(BATCH_ENVIRONMENT)
+        if view.text(_KIND) not in _NO_GANGS and view.lacks("eksConfiguration")
+    ]
+    if not all(words for _, words in fit):
+        return  # there is one that the job may be for
+    for view, words in fit:
+        view.error(
+            "paths-gang-closed", "computeResources.securityGroupIds",
+            f"{words}: the nodes of a job over several do not find one another",
+            allowed="a rule of all traffic that names the group itself",
         )  # fmt: skip
-        shut = groups.closed("ingress", own.security_groups, own, _HIGH) if own is not None else ""
-        if shut and own is not None and groups.closed("ingress", own.security_groups, own, Port(29500)):
-            view.error(
-                "paths-gang-closed", "computeResources.securityGroupIds",
-                f"{shut}: the nodes of a job over several do not find one another",
-                allowed="a rule of all traffic that names the group itself",
-            )  # fmt: skip
+
+
+def _deaf(network: Network, groups: Groups, environment: View) -> str:
+    """Why the machines of an environment do not hear one another; empty where they do, or may."""
+    own = place(
+        network, groups, environment, f"machines of {environment.name}", "computeResources.subnets",
+        "computeResources.securityGroupIds",
+    )  # fmt: skip
+    if own is None or not groups.closed("ingress", own.security_groups, own, _RENDEZVOUS):
+        return ""
+    return groups.closed("ingress", own.security_groups, own, _HIGH)
 
 
 def _nodes(definition: View) -> float:
@@ -92,7 +109,6 @@ def _nodes(definition: View) -> float:
 def _machines(network: Network, groups: Groups) -> Iterator[tuple[View, View, str, frozenset[str]]]:
     """Target groups, the machines that are in them, the input with their subnets, and their groups."""
     stack = network.stack
-    targets = {str(view.resource.outputs.get("arn")): view for view in stack.of_type(TARGET_GROUP)}
     for group in stack.of_type(AUTOSCALING_GROUP):
         template = group.referred("launchTemplate", LAUNCH_TEMPLATE)
         attached = [
@@ -101,11 +117,12 @@ def _machines(network: Network, groups: Groups) -> Iterator[tuple[View, View, st
         arns = [*group.texts("targetGroupArns"), *(one.text("lbTargetGroupArn") or "" for one in attached)]
         stated = groups.of(template, "vpcSecurityGroupIds") if template is not None else None
         for arn in arns if stated and not group.resource.read else ():
-            if arn in targets:
-                yield targets[arn], group, "vpcZoneIdentifiers", stated or frozenset()
+            target = target_group(stack, arn)
+            if target is not None:
+                yield target, group, "vpcZoneIdentifiers", stated or frozenset()
     for attachment in stack.of_type(_ATTACHMENT):
         machine = attachment.referred("targetId", EC2_INSTANCE)
-        target = targets.get(attachment.text("targetGroupArn") or "")
+        target = target_group(stack, attachment.text("targetGroupArn"))
         stated = groups.of(machine, "vpcSecurityGroupIds") if machine is not None else None
         if machine is not None and target is not None and stated and not attachment.has("port"):
             yield target, machine, "subnetId", stated
@@ -114,13 +131,15 @@ def _machines(network: Network, groups: Groups) -> Iterator[tuple[View, View, st
 def _behind(network: Network, groups: Groups, target: View, view: View, subnets: str, stated: frozenset[str]) -> None:
     """Machines let the balancer in on the port of their target group, and on that of its health check."""
     serving, asked = target.number("port"), target.number("healthCheck.port")
-    if target.text("targetType") not in (None, "instance") or serving is None:
+    if target.is_unknown("targetType") or target.text("targetType") not in (None, "instance") or serving is None:
         return
+    checked = {int(asked if asked is not None else serving)}
     title = f"{view.type.rpartition(':')[2].lower()} {view.name}"
     for balancer in before(network, str(target.resource.outputs.get("arn"))):
         outer = place(network, groups, balancer, f"load balancer {balancer.name}", "subnets", "securityGroups")
         if outer is not None:
-            for port in dict.fromkeys(int(one) for one in (serving, asked) if one is not None):
-                why = "its targets are never healthy"
+            # What comes by a balancer of the network comes from its clients' addresses, but for its checks.
+            for port in sorted(checked | ({int(serving)} if balancer.text("loadBalancerType") != "network" else set())):
+                why = "its targets are never healthy" if port in checked else "no request comes to its targets"
                 inner = addresses_of(network, view, subnets)
                 reached(groups, target, "port", outer, title, inner, stated, Port(port), why)

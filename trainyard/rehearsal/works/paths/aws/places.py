@@ -155,13 +155,13 @@ def _mount_targets(network: Network, groups: list[NodeGroup], walls: Groups) -> 
 
 def _closed_targets(network: Network, groups: list[NodeGroup], walls: Groups, targets: list[View]) -> None:
     """Nodes of a zone come to its own mount target; groups that all of them have are asked as flows of the cluster."""
-    every = {target.name: walls.of(target, "securityGroups") for target in targets}
-    if len(set(every.values())) == 1:
+    every = [walls.of(target, "securityGroups") for target in targets]
+    if len(set(every)) == 1:
         return
-    for target in targets:
+    for target, stated in zip(targets, every, strict=True):
         zone = _zone(network, target.text("subnetId"))
         near = [group for group in groups if zone in {_zone(network, subnet) for subnet in group.subnets}]
-        said = [walls.closed_into(every[target.name], group, NFS) for group in near] if zone else []
+        said = [walls.closed_into(stated, group, NFS) for group in near] if zone else []
         if said and all(said):
             target.error(
                 "paths-mount-target-closed",
