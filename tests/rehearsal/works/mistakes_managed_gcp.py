@@ -123,7 +123,7 @@ TOLD = {
     "two things to run": (job({f"{POOL}.pythonPackageSpec": {"pythonModule": "train"}}), "managed-job-incomplete"),
     "no machines": (job({"jobSpec.workerPoolSpecs": []}), "managed-job-incomplete"),
     "no name": (job({"displayName": DROP}), "managed-job-incomplete"),
-    "an account that was renamed": (job({"jobSpec.serviceAccount": "trainer@rehearsal.iam.gserviceaccount.com"}),
+    "an account that was renamed": (job({"jobSpec.serviceAccount": "trainer@hooli-research.iam.gserviceaccount.com"}),
                                     "managed-job-account"),
     "a key of another region": (job({"encryptionSpec": {
         "kmsKeyName": "projects/p/locations/europe-west4/keyRings/r/cryptoKeys/k"}}), "managed-job-key"),
