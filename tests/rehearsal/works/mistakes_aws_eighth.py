@@ -20,6 +20,7 @@ DATA = "arn:aws:s3:::acme-demo-data-f6c28dc"
 FILTER = "aws:cloudwatch/logMetricFilter:LogMetricFilter"
 WAITING = "managed-jobs-queue-waiting"
 BOARD = "aws:cloudwatch/dashboard:Dashboard"
+WEB = "sg-0123456789abcdef0"
 SPOT = "gpu-nodes-train-spot-template"
 GPUS_OF_ONE = "gpu-nodes-dev-on-demand-resources-nvidia-com-gpu"
 
@@ -212,7 +213,8 @@ TAKEN = [
         "machines-user-data",
     ),
     Mistake(
-        "pulls-one-by-one-and-many", "several pulls at once, one by one", kubelet("maxParallelImagePulls: 5"),
+        "pulls-one-by-one-and-many", "several pulls at once, one by one",
+        kubelet("maxParallelImagePulls: 5", "serializeImagePulls: true"),
         "machines-user-data",
     ),
     Mistake(
@@ -334,11 +336,25 @@ SOUND: Mapping[str, tuple[str, Change]] = {
             }
         ),
     ),
+    "conditions of partitions and services that came later": (
+        "demo",
+        allows(
+            {
+                "StringEquals": {
+                    "aws:RequestedRegion": ["us-east-1", "eusc-de-east-1"],
+                    "aws:SourceOwner": "123456789012",
+                },
+                "StringEqualsIgnoreCase": {"aws:PrincipalOrgID": "O-A1B2C3D4E5"},
+                "Bool": {"aws:ViaAWSMCPService": "false"},
+            }
+        ),
+    ),
     "a key of a newer service": ("demo", allows({"StringEquals": {"quantum:Qubits": "8"}})),
     "objects and their listing apart": (
         "demo",
         allows({"StringLike": {"s3:prefix": "data/*"}}, "s3:ListBucket", "s3:GetObject"),
     ),
+    "images side by side, which nodeadm does not pull one by one": ("demo", kubelet("maxParallelImagePulls: 4")),
     "settings of kubelet that go together": (
         "demo",
         kubelet(
@@ -363,6 +379,18 @@ SOUND: Mapping[str, tuple[str, Change]] = {
     "a rule of the same name on another bus": (
         "demo", copied(aws.RULE, "backups-database", eventBusName="acme", eventPattern='{"source": ["acme.jobs"]}',
                        state="ENABLED"),
+    ),
+    "a service that hears its own group on one port": (
+        SMALL, both(
+            beside(aws.SECURITY_GROUP, WEB, aws.VPC, {"description": "Web", "vpcId": "vpc-0123456789abcdef0"}),
+            *(beside(type_, f"web-{way}", aws.VPC, {"securityGroupId": WEB, "referencedSecurityGroupId": WEB,
+                                                   "description": "Web", **ports})
+              for type_, way, ports in ((aws.EGRESS, "out", {"ipProtocol": "-1"}),
+                                        (aws.INGRESS, "in", {"ipProtocol": "tcp", "fromPort": 443, "toPort": 443}))),
+        ),
+    ),
+    "a graph of what a program sends": (
+        SMALL, edit(BOARD, "managed-jobs-dashboard", reworded("dashboardBody", "FailedJobs", "QueueDepth")),
     ),
     "a rule for another port": ("demo", copied(aws.INGRESS, "cluster-api-bastion", fromPort=10250, toPort=10250)),
     "a repository in another region": (

@@ -598,6 +598,13 @@ URL = "aws:lambda/functionUrl:FunctionUrl"
 SLOW = edit(FUNCTION, "names", put("timeout", 40))
 
 
+def _nightly(resources):
+    """A schedule that calls the function too."""
+    function = next(one for one in resources if (one.type, one.name) == (FUNCTION, "names"))
+    target = {"arn": function.outputs["arn"], "roleArn": "arn:aws:iam::123456789012:role/nightly"}
+    return beside("aws:scheduler/schedule:Schedule", "nightly", FUNCTION, {"target": target})(resources)
+
+
 @pytest.mark.parametrize(
     ("change", "is_told"),
     [
@@ -612,6 +619,16 @@ SLOW = edit(FUNCTION, "names", put("timeout", 40))
             both(SLOW, beside(URL, "direct", FUNCTION, {"functionName": "names", "authorizationType": "AWS_IAM"})),
             False,
             id="somebody else asks it directly",
+        ),
+        pytest.param(
+            both(SLOW, _nightly),
+            False,
+            id="a schedule calls it by its role",
+        ),
+        pytest.param(
+            both(SLOW, edit("aws:apigatewayv2/api:Api", "names", put("protocolType", "WEBSOCKET"))),
+            False,
+            id="an API of WebSockets is answered later",
         ),
         pytest.param(
             both(SLOW, edit(PERMISSION, "names", put("principal", "events.amazonaws.com"))), False, id="events call it"

@@ -7,10 +7,11 @@ from dataclasses import replace
 
 import pytest
 
+from tests.rehearsal.refusals.builders import policy, resource
 from tests.rehearsal.works import mistakes_aws_eighth as eighth
 from tests.rehearsal.works.mistakes import context_of, tells, told
 from trainyard.rehearsal.context import Stack, ValueContext
-from trainyard.rehearsal.refusals import check_values
+from trainyard.rehearsal.refusals.check import check_values
 from trainyard.rehearsal.works.rights.aws import condition_keys, condition_values
 
 TOLD = [one for one in eighth.TAKEN if one.rule]
@@ -44,6 +45,21 @@ def test_what_is_right_beside_them_is_not_told(rehearsed, what):
     context = context_of(rehearsal)
     before = check_values(rehearsal.known.resources, context)
     assert [one for one in check_values(change(rehearsal.known.resources), context) if one not in before] == []
+
+
+def test_what_stands_for_an_id_of_the_cloud_is_no_wrong_value():
+    asked = {"aws:PrincipalOrgID": ["o-3647f565", "looked-up-68652f35"], "aws:SourceVpc": "looked-up-1"}
+    allowed = {"Effect": "Allow", "Action": "s3:GetObject", "Resource": "*", "Condition": {"StringEquals": asked}}
+    resources = [
+        resource("aws:organizations/organization:Organization", "o", {}, "o-3647f565"),
+        resource("aws:iam/policy:Policy", "own", {"policy": policy(allowed)}),
+    ]
+    stack = Stack(resources, ValueContext("1.35", "us-east-1"))
+    condition_values.check(stack)
+    assert not stack.findings
+    stack = Stack(resources[1:], ValueContext("1.35", "us-east-1"))
+    condition_values.check(stack)
+    assert [finding.rule for finding in stack.findings] == ["rights-condition-value"]
 
 
 LACKED = {"AmazonEKSLoadBalancingPolicy", "KafkaConnectServiceRolePolicy",

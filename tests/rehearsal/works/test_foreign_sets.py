@@ -8,7 +8,9 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -57,6 +59,15 @@ DUMP = "spec.jobTemplate.spec.template.spec.containers[0].command[2]"
 QUOTA = "kubernetes:core/v1:ResourceQuota"
 TEMPLATE = "aws:ec2/launchTemplate:LaunchTemplate"
 
+
+def _other_environment(resources: Any) -> Any:
+    """A copy of the environment whose machines have a group of somebody else's."""
+    like = next(one for one in resources if one.type == ENVIRONMENT)
+    inputs = copy.deepcopy({**like.inputs, "name": "nordlab-wide"})
+    inputs["computeResources"]["securityGroupIds"] = ["sg-00000000000000000"]
+    return [*resources, replace(like, urn=f"{like.urn}-wide", name="wide", id="wide", inputs=inputs, outputs={})]
+
+
 SOUND = {
     **first.HEALTHY,
     **second.HEALTHY,
@@ -65,6 +76,11 @@ SOUND = {
                   put("layers", ["arn:aws:lambda:eu-west-1:210987654321:layer:own:1"]))),
     "an archive of a folder": (
         AWS, edit(FUNCTION, "starter", put("handler", "main.handler"), put("code", {"path": "./app"}))),
+    "a handler of a package": (
+        AWS, edit(FUNCTION, "starter", put("handler", "app.handler"), put("code.assets", {
+            "app/__init__.py": {"text": "def handler(event, context):\n    return 0\n"}}))),
+    "a second environment for jobs on one machine": (
+        AWS, both(edit(first.GROUP, "gang", put("ingress", [])), _other_environment)),
     "a handler that another module brings": (
         AWS, edit(FUNCTION, "starter", put("code.assets.index~py.text", "from app import handler\n"))),
     "a function that anybody may call": (
