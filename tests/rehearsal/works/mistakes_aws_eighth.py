@@ -382,7 +382,8 @@ SOUND: Mapping[str, tuple[str, Change]] = {
     ),
     "a service that hears its own group on one port": (
         SMALL, both(
-            beside(aws.SECURITY_GROUP, WEB, aws.VPC, {"description": "Web", "vpcId": "vpc-0123456789abcdef0"}),
+            beside(aws.SECURITY_GROUP, WEB, aws.VPC,
+                   {"name": "web", "description": "Web", "vpcId": "vpc-0123456789abcdef0"}),
             *(beside(type_, f"web-{way}", aws.VPC, {"securityGroupId": WEB, "referencedSecurityGroupId": WEB,
                                                    "description": "Web", **ports})
               for type_, way, ports in ((aws.EGRESS, "out", {"ipProtocol": "-1"}),
