@@ -9,9 +9,10 @@ import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from rich.console import Console
+if TYPE_CHECKING:
+    from rich.console import Console
 
 WIDTH = 100
 """Columns that a report fits into, on a terminal and as the plain text of a file."""
@@ -35,19 +36,20 @@ PLAIN = Look(WIDTH, None, "utf-8")
 """Plain text, as in a file."""
 
 
-class _Output(Console):
-    """Standard output, whose end is the command's to handle."""
-
-    def on_broken_pipe(self) -> None:
-        """`rich` would end the process with exit code 1, which is a verdict here."""
-        raise BrokenPipeError
-
-
 def console() -> Console:
     """Standard output. Colours follow it: none with NO_COLOR, in a pipe or on a terminal that is dumb."""
+    from rich.console import Console  # what is told at the end is no reason to begin later
+
+    class Output(Console):
+        """Standard output, whose end is the command's to handle."""
+
+        def on_broken_pipe(self) -> None:
+            """`rich` would end the process with exit code 1, which is a verdict here."""
+            raise BrokenPipeError
+
     found = Console()
     width = min(found.width, WIDTH) if sys.stdout.isatty() else ENDLESS
-    return _Output(highlight=False, width=width, color_system=None if found.no_color else "auto")
+    return Output(highlight=False, width=width, color_system=None if found.no_color else "auto")
 
 
 def look() -> Look:
@@ -72,6 +74,8 @@ class _Text(io.StringIO):
 
 def rendered(write: Callable[[Console], object], how: Look) -> str:
     """What `write` prints on the console that it is given, without blanks at the ends of lines."""
+    from rich.console import Console
+
     text = _Text(how.encoding)
     write(
         Console(

@@ -54,7 +54,7 @@ Run = Callable[..., Rehearsal]
 @pytest.fixture
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     """Writes a program (after `PREAMBLE`) into a project of its own and rehearses it, without the checks of values."""
-    monkeypatch.setattr("trainyard.rehearsal.findings.check_values", lambda resources, context: [])
+    monkeypatch.setattr("trainyard.rehearsal.judged.check_values", lambda resources, context: [])
 
     def rehearsed(program: str, *, config: str = "", declared: str = "", **options: Any) -> Rehearsal:
         stacks = tmp_path / "stacks"

@@ -237,6 +237,29 @@ def test_one_that_ended_is_told_nothing(two):
         assert other.answer() is None
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="pipes hold as much as each system says")
+def test_what_it_may_practise_on_is_told_without_waiting_until_it_listens(two):
+    with Beside() as other:
+        other.begin(lambda _: time.sleep(600))
+        started = time.monotonic()
+        other.tell("x" * 500_000)
+        assert time.monotonic() - started < 300
+
+
+def test_a_thread_that_tells_and_the_block_that_is_left_end_it_once(two):
+    opened = sorted(Path("/dev/fd").iterdir())
+    for _ in range(20):
+        with suppress(KeyboardInterrupt), Beside() as other:
+            other.begin(lambda _: time.sleep(600))
+            telling = threading.Thread(target=other.tell, args=["x" * 5_000_000])
+            telling.start()
+            os.kill(other._process, signal.SIGKILL)
+            raise KeyboardInterrupt
+        telling.join()
+        assert other.answer() is None
+    assert sorted(Path("/dev/fd").iterdir()) == opened
+
+
 def test_it_imports_nothing_to_understand_what_it_is_told(two, monkeypatch, tmp_path):
     (tmp_path / "of_a_program.py").write_text("class Value(str):\n    pass\n")
     monkeypatch.syspath_prepend(tmp_path)
@@ -306,6 +329,34 @@ def test_a_sample_changes_nothing(two, judge, rehearsed, sample):
     judge.samples.append(Case(some, ValueContext("1.35", "")))
     assert {**judge(alone=True).as_json(), "seconds": 0} == {**whole, "seconds": 0}
     assert judge.by_rules[0] is not None, "it was judged beside"
+
+
+def test_a_sample_of_a_program_that_was_given_up_is_sent_to_nobody(two, rehearsed):
+    run = rehearsed("demo-gcp")
+    told = []
+    judge = judging.Judge(None, alone=True, meanwhile=lambda _: None)
+    judge._beside.tell = told.append
+    case = Case(run.known.resources, ValueContext("1.35", ""))
+    for show in (judge.sampled, judge.recorded, judge.sampled):
+        show(run, case)
+    assert [whole for whole, _, _ in told] == [False, True]
+
+
+def test_while_it_is_judged_beside_the_price_is_worked_out(two, judge, monkeypatch):
+    asked = []
+    found = judge(alone=True, meanwhile=lambda: asked.append(1))
+    assert asked == [1]
+    assert found.cost is not None and found.cost.as_json() == judge().cost.as_json()
+    monkeypatch.setenv(SWITCH, "1")
+    monkeypatch.setattr(beside, "can_do_two", can_do_two)
+    judge(alone=True, meanwhile=lambda: asked.append(2))
+    assert asked == [1], "nobody waits"
+
+
+def test_a_price_that_fails_while_another_judges_fails_where_it_is_needed(two, judge, monkeypatch):
+    monkeypatch.setattr("trainyard.cost.price.price_stack", failing)
+    with pytest.raises(ValueError, match="wrong"):
+        judge(alone=True)
 
 
 def test_policies_that_fail_beside_fail_here(two, judge, monkeypatch):

@@ -373,6 +373,6 @@ def test_another_day_and_another_configuration_ask_the_policies_again(
     file = project / "stacks" / "Pulumi.c028.yaml"
     judge(project, file, policy_configuration={"alerts-reach-nobody": "advisory"})
     assert remembered.known == 1, "what is refused and works does not go by the policies' configuration"
-    monkeypatch.setattr("trainyard.review.review.today", lambda: datetime.date(2027, 1, 1))
+    monkeypatch.setattr("trainyard.review.judging.today", lambda: datetime.date(2027, 1, 1))
     judge(project, file)
     assert remembered.known == 2

@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
-from rich.console import Console
-from rich.markup import escape
 
 from trainyard.problems import Problem, SettingsError, nearest, some_of
 from trainyard.review.exit_codes import EXIT_PROGRAM, EXIT_SETTINGS, EXIT_VIOLATED
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from trainyard.fleet.clients import Wave
     from trainyard.plan.parts import Plan
     from trainyard.plan.resolve import Resolved
@@ -74,9 +74,22 @@ def debugging() -> bool:
     return os.environ.get(DEBUG, "") not in ("", "0")
 
 
+def _on_stderr() -> Console:
+    from rich.console import Console  # most commands have nothing to say there, or say it at their end
+
+    return Console(stderr=True, highlight=False)
+
+
+def _escaped(text: str) -> str:
+    """A text that is no markup of Rich's."""
+    from rich.markup import escape as escaped
+
+    return escaped(text)
+
+
 def error_line(message: str) -> None:
     """Says on standard error what is wrong."""
-    Console(stderr=True, highlight=False).print(f"[bold red]error[/]: {escape(message)}", soft_wrap=True)
+    _on_stderr().print(f"[bold red]error[/]: {_escaped(message)}", soft_wrap=True)
 
 
 def fail(message: str, *, code: int = EXIT_SETTINGS) -> NoReturn:
@@ -87,7 +100,7 @@ def fail(message: str, *, code: int = EXIT_SETTINGS) -> NoReturn:
 
 def fail_settings(stack: str, error: SettingsError) -> NoReturn:
     """Lists every problem of a stack's settings and ends the command."""
-    fail_problems(f"in the settings of stack {escape(stack)}", error)
+    fail_problems(f"in the settings of stack {_escaped(stack)}", error)
 
 
 @contextmanager
@@ -119,7 +132,7 @@ def read_resolved(project: Path | None, stack: str) -> Resolved:
 def warn(texts: Iterable[str]) -> None:
     """Says on standard error what works and should be changed."""
     for text in texts:
-        Console(stderr=True, highlight=False).print(f"[yellow]warning[/]: {escape(text)}", soft_wrap=True)
+        _on_stderr().print(f"[yellow]warning[/]: {_escaped(text)}", soft_wrap=True)
 
 
 def warn_of(rehearsal: Rehearsal) -> None:
@@ -135,7 +148,7 @@ def hint_at_locks(files: Sequence[Path]) -> None:
     without = [stack_of(file) for file in files if not lock_path(file).is_file()]
     if without:
         told = f"no lock for {some_of(without)}: a later change may move what lives; `trainyard plan STACK --lock`"
-        Console(stderr=True, highlight=False).print(f"[dim]hint: {escape(told)}[/]", soft_wrap=True)
+        _on_stderr().print(f"[dim]hint: {_escaped(told)}[/]", soft_wrap=True)
 
 
 def fail_options(error: SettingsError) -> NoReturn:
@@ -145,13 +158,13 @@ def fail_options(error: SettingsError) -> NoReturn:
 
 def fail_problems(where: str, error: SettingsError) -> NoReturn:
     """Lists every problem, `where` they are in words that may hold markup, and ends the command."""
-    console = Console(stderr=True, highlight=False)
+    console = _on_stderr()
     count = len(error.problems)
     console.print(f"[bold red]error[/]: {count} problem{'s' if count > 1 else ''} {where}")
     for problem in error.problems:
-        hint = f" [dim]({escape(problem.hint)})[/]" if problem.hint else ""
+        hint = f" [dim]({_escaped(problem.hint)})[/]" if problem.hint else ""
         console.print(
-            f"  [bold]{escape(problem.key)}[/]: got {escape(problem.got)}; {escape(problem.allowed)}{hint}",
+            f"  [bold]{_escaped(problem.key)}[/]: got {_escaped(problem.got)}; {_escaped(problem.allowed)}{hint}",
             soft_wrap=True,
         )
     raise typer.Exit(EXIT_SETTINGS)
@@ -169,7 +182,7 @@ def progress(text: str, *, told_every_s: float | None = None) -> Iterator[Callab
     before = threading.enumerate()
     drawing: list[threading.Thread] = []
     try:
-        with Console(stderr=True).status(text) as status:
+        with _on_stderr().status(text) as status:
             begun = (thread for thread in threading.enumerate() if thread not in before)
             drawing = [thread for thread in begun if type(thread).__module__ == OF_A_SPINNER]
             yield status.update
@@ -252,7 +265,7 @@ def stack_folder(project: Path) -> Path:
     try:
         return folder_of(project)
     except SettingsError as error:
-        fail_problems(f"with the project in {escape(str(project))}", error)
+        fail_problems(f"with the project in {_escaped(str(project))}", error)
 
 
 def wave_given(text: str) -> Wave:

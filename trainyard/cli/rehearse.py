@@ -47,7 +47,7 @@ def rehearse(
     with progress(f"rehearsing {stack}"):
         from trainyard.review.review import Unjudged, judge
 
-        found = judge(folder, file, since=found_since, alone=True)
+        found = judge(folder, file, since=found_since, alone=True, meanwhile=_report_ready)
     if json_file is not None:
         write_json(json_file, found.as_json())
     if html_file is not None:
@@ -64,3 +64,7 @@ def rehearse(
     hint_at_locks([file])
     if found.verdict.exit_code:
         raise typer.Exit(found.verdict.exit_code)
+
+
+def _report_ready() -> None:
+    import trainyard.review.reports.terminal  # noqa: F401 - so that what is found is told at once

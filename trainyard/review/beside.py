@@ -32,6 +32,9 @@ OF_A_SPINNER: Final = "rich.live"
 _TOKEN: Final = b"t"
 """Stands in a pipe once: who reads it does what is left."""
 
+_WIDE: Final = 1 << 20
+"""What Linux lets anybody's pipe hold; it begins with a sixteenth."""
+
 Told = Callable[[], Any]
 """Gives the other process the next thing that it is told, once it is; `EOFError` where nobody tells any more."""
 
@@ -63,6 +66,14 @@ def can_do_two() -> bool:
     return threads() == 1 + spinners and cores() > 1 and not os.environ.get(SWITCH)
 
 
+def _widen(pipe: int) -> None:
+    """Lets a pipe hold what there is to practise on: nobody who records waits then for who is still importing."""
+    with suppress(ImportError, AttributeError, OSError):  # not Linux, or others of this user have taken their share
+        import fcntl
+
+        fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, _WIDE)
+
+
 class Beside:
     """At most one thing that is done in another process while the block runs. The process ends with the block."""
 
@@ -72,6 +83,12 @@ class Beside:
         self._telling: BinaryIO | None = None
         self._answer: tuple[Any, Any] | None = None
         self._took: bool | None = False
+        self._ending = threading.Lock()  # what it is told, a program's thread tells; a Ctrl-C ends it in the first
+
+    @property
+    def runs(self) -> bool:
+        """Whether there is a process that may have an answer yet."""
+        return self._process is not None
 
     def __enter__(self) -> Beside:
         """Nothing is begun yet."""
@@ -91,6 +108,7 @@ class Beside:
             for _ in range(3):
                 closed += os.pipe()
             self._sent, sending, self._token, token, hearing, telling = closed
+            _widen(telling)
             os.write(token, _TOKEN)
             process = os.fork()
             if process == 0:
@@ -141,20 +159,24 @@ class Beside:
         return self._answer or (None, None)
 
     def _end(self) -> None:
-        if self._process is not None:
+        process = self._process
+        if process is not None:
             with suppress(ProcessLookupError):  # it has ended, and nobody keeps the ends of its like
-                os.kill(self._process, signal.SIGKILL)
+                os.kill(process, signal.SIGKILL)
             self._ended()
 
     def _ended(self) -> bool:
         """Waits for the process; whether it did all that it was to do."""
-        process, self._process = self._process, None
+        with self._ending:
+            process, self._process = self._process, None
+        if process is None:
+            return False
         self._tell_no_more()
         os.close(self._sent)
         os.close(self._token)
         status = None
         with suppress(ChildProcessError):  # whoever started this process had it ignore the end of its children
-            _, status = os.waitpid(process or 0, 0)
+            _, status = os.waitpid(process, 0)
         return status == 0
 
     def _tell_no_more(self) -> None:

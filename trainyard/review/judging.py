@@ -7,7 +7,7 @@ what judges. Of the judging it has the half done by a third process, where that 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from types import TracebackType
@@ -25,11 +25,22 @@ from trainyard.review.policy_check.model import PolicyReport
 
 
 class Judge:
-    """Judges in another process, from the beginning of the block on; not at all where that may not be the same."""
+    """Judges in another process, from the beginning of the block on; not at all where that may not be the same.
 
-    def __init__(self, configuration: Mapping[str, Any] | None, *, alone: bool) -> None:
+    Args:
+        configuration: of the policies.
+        alone: nothing else of ours keeps this machine's cores busy.
+        meanwhile: what this process does with what was recorded while the other judges it, which may be too early: a
+            failure is passed over, and nothing is to depend on it.
+    """
+
+    def __init__(
+        self, configuration: Mapping[str, Any] | None, *, alone: bool, meanwhile: Callable[[Rehearsal], object]
+    ) -> None:
         self._configuration = configuration
         self._alone = alone
+        self._meanwhile = meanwhile
+        self._recorded: Rehearsal | None = None
         self._beside = Beside()
         self._policies: PolicyReport | None = None
 
@@ -45,15 +56,20 @@ class Judge:
 
     def sampled(self, run: Rehearsal, case: Case) -> None:
         """Sends what the other process may practise on."""
-        self._beside.tell((False, _bare(run), case))
+        if self._recorded is None:  # else it is of a program that was given up and still runs
+            self._beside.tell((False, _bare(run), case))
 
     def recorded(self, run: Rehearsal, case: Case) -> None:
         """Sends what there is to judge, without what says nothing to those who judge."""
+        self._recorded = run
         self._beside.tell((True, _bare(run), case))
 
     def judged(self, refused: Refused) -> tuple[list[Finding], Mapping[str, float]] | None:
         """What the rules find; None where it did not come to an end. The policies have been asked as well then."""
         self._beside.tell(refused)
+        if self._beside.runs and self._recorded is not None:
+            with suppress(Exception):  # it is done again where it is needed
+                self._meanwhile(self._recorded)
         answer = self._beside.answer()
         if answer is None:
             return None

@@ -11,8 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from trainyard.conventions import MANAGED_TARGETS
-from trainyard.cost.model import Cost
-from trainyard.cost.price import price_stack
 from trainyard.problems import Problem, SettingsError
 from trainyard.recorded.model import masked
 from trainyard.rehearsal.engine.project import stack_of
@@ -25,6 +23,7 @@ from trainyard.review.verdict import Verdict, verdict_on, verdict_on_failure, ve
 from trainyard.settings.unseen import stand_in
 
 if TYPE_CHECKING:
+    from trainyard.cost.model import Cost
     from trainyard.review.change.review import ChangeReview
     from trainyard.review.change.source import Source
 
@@ -135,13 +134,21 @@ def judge(
     policy_configuration: Mapping[str, Any] | None = None,
     since: Source | None = None,
     alone: bool = False,
+    meanwhile: Callable[[], object] = lambda: None,
 ) -> Outcome:
     """As `review`, but wrong settings are an outcome like any other.
 
     The configuration of the policies belongs to no stack: check it before (`read_configuration`, `reconcile`).
     """
     try:
-        return review(project_dir, stack_file, policy_configuration=policy_configuration, since=since, alone=alone)
+        return review(
+            project_dir,
+            stack_file,
+            policy_configuration=policy_configuration,
+            since=since,
+            alone=alone,
+            meanwhile=meanwhile,
+        )
     except SettingsError as error:
         return unreadable(project_dir, stack_file, error.problems)
 
@@ -179,31 +186,59 @@ def review(
     policy_configuration: Mapping[str, Any] | None = None,
     since: Source | None = None,
     alone: bool = False,
+    meanwhile: Callable[[], object] = lambda: None,
 ) -> Review:
     """Rehearses a stack, judges it by the policy pack and prices it; and the way there from what is there, if asked.
 
     `policy_configuration` is as in a file for Pulumi's `--policy-pack-config`; `alone`: nothing else of ours
-    keeps this machine's cores busy, so that policies and findings may be judged at the same time (`beside`). Raises
+    keeps this machine's cores busy, so that policies and findings may be judged at the same time (`beside`);
+    `meanwhile`: what the caller makes ready for what comes next, where this process waits for another. Raises
     `SettingsError` when that, the settings, or an exception from a policy are wrong.
     """
     started = time.perf_counter()
     name = _shown(project_dir, stack_file)
-    with Judge(policy_configuration, alone=alone) as judge, _reading(since, project_dir, stack_file) as earlier:
+    price = _Price()
+
+    def while_waiting(recorded: Rehearsal) -> None:
+        price.of(recorded)
+        meanwhile()
+
+    with (
+        Judge(policy_configuration, alone=alone, meanwhile=while_waiting) as judge,
+        _reading(since, project_dir, stack_file) as earlier,
+    ):
         rehearsal = rehearse(project_dir, stack_file, stand_in=stand_in, elsewhere=judge)
         if rehearsal.errors:
             outside = _outside(project_dir, stack_file)
             return Review(name, rehearsal, None, None, rehearsal.seconds, project_dir, outside)
         policies = judge.by_policies(rehearsal)
-        before_price = time.perf_counter()
-        cost = price_stack(rehearsal.resources, rehearsal.plan)
+        cost = price.of(rehearsal)
         done = time.perf_counter()
-        seconds = {**rehearsal.seconds, "policies": policies.seconds, "price": done - before_price}
+        seconds = {**rehearsal.seconds, "policies": policies.seconds, "price": price.seconds}
         change = earlier(rehearsal) if earlier is not None else None
     if change is not None:
         seconds["change"] = time.perf_counter() - done
     seconds["total"] = time.perf_counter() - started
     outside = _outside(project_dir, stack_file)
     return Review(name, rehearsal, policies, cost, seconds, project_dir, outside, change)
+
+
+class _Price:
+    """What one stack costs, worked out once, when it is first asked for."""
+
+    def __init__(self) -> None:
+        self._found: Cost | None = None
+        self.seconds = 0.0
+
+    def of(self, run: Rehearsal) -> Cost:
+        """What the stack costs: the same whether its findings are known yet."""
+        if self._found is None:
+            started = time.perf_counter()
+            from trainyard.cost.price import price_stack
+
+            self._found = price_stack(run.resources, run.plan)
+            self.seconds = time.perf_counter() - started
+        return self._found
 
 
 @contextmanager
