@@ -10,7 +10,7 @@ import pytest
 from tests.rehearsal.works import mistakes_aws_eighth as eighth
 from tests.rehearsal.works.mistakes import context_of, tells, told
 from trainyard.rehearsal.context import Stack, ValueContext
-from trainyard.rehearsal.refusals import check_values
+from trainyard.rehearsal.refusals.check import check_values
 from trainyard.rehearsal.works.rights.aws import condition_keys, condition_values
 
 TOLD = [one for one in eighth.TAKEN if one.rule]
