@@ -10,7 +10,7 @@ from pulumi_policy import Severity
 
 from trainyard.policies.access import everybody
 from trainyard.policies.rules import Config, StackViolation, stack_rule
-from trainyard.recorded.policy_documents import granting, statements
+from trainyard.recorded.policy_documents import GRANTING, granting, statements
 from trainyard.recorded.read import as_number, is_set, list_at, mapping_at, texts_at, value_at
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import (
@@ -19,7 +19,6 @@ from trainyard.recorded.types import (
     EFS_POLICY,
     FILESTORE,
     GCP_LUSTRE,
-    IAM_POLICY,
     LUSTRE,
     ROLE_POLICY,
 )
@@ -32,7 +31,7 @@ _ACCESS_POINT, _TLS = "elasticfilesystem:accesspointarn", "aws:securetransport"
 @stack_rule(
     "file-system-open-to-the-network",
     "A file system asks who mounts it, and nobody is root on it.",
-    types=(EFS, EFS_ACCESS_POINT, EFS_POLICY, LUSTRE, GCP_LUSTRE, FILESTORE, ROLE_POLICY, IAM_POLICY),
+    types=(EFS, EFS_ACCESS_POINT, EFS_POLICY, LUSTRE, GCP_LUSTRE, FILESTORE, ROLE_POLICY, *GRANTING),
     severity=Severity.HIGH,
     controls=("NIST 800-53r5 AC-3", "ISO 27001:2022 A.8.3"),
     fix="EFS: a policy that wants TLS, a role, and an access point of a folder and a user. Lustre: root squash. "

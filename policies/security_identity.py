@@ -12,7 +12,7 @@ from trainyard.policies.grants import PROJECT_GRANTS, grants
 from trainyard.policies.privileges import ADMINISTRATIVE
 from trainyard.policies.rules import Config, StackViolation, resource_rule, stack_rule
 from trainyard.recorded.model import RecordedResource
-from trainyard.recorded.policy_documents import granting, statements
+from trainyard.recorded.policy_documents import GRANTING, granting, statements
 from trainyard.recorded.read import UnknownInput, is_on, is_set, list_at, value_at
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import (
@@ -65,7 +65,7 @@ _HOLDERS = (
 @stack_rule(
     "wildcard-admin",
     "No policy makes an administrator by wildcard.",
-    types=_HOLDERS,
+    types=(*_HOLDERS, *GRANTING),
     severity=Severity.CRITICAL,
     controls=("CIS AWS 3.0.0 1.16", "CIS EKS 1.5.0 4.1.1", "NIST 800-53r5 AC-6", "ISO 27001:2022 A.8.2"),
     fix="Name the actions and the resources that are needed.",

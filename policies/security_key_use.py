@@ -11,13 +11,12 @@ from pulumi_policy import Severity
 from trainyard.policies.access import named_accounts, whole_account
 from trainyard.policies.rules import Config, StackViolation, stack_rule
 from trainyard.policies.security_keys import encrypts_bucket
-from trainyard.recorded.policy_documents import granting, statements
+from trainyard.recorded.policy_documents import GRANTING, granting, statements
 from trainyard.recorded.read import list_at, mapping_at, value_at
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import (
     BUCKET,
     BUCKET_ENCRYPTION,
-    IAM_POLICY,
     KEY,
     KEY_GRANT,
     KEY_POLICY,
@@ -31,7 +30,7 @@ _NAMING = ("StringEquals", "StringLike", "ArnEquals", "ArnLike")
 @stack_rule(
     "key-use-not-bound-to-its-bucket",
     "A right to use a bucket's key is for that bucket, through S3.",
-    types=(KEY, KEY_POLICY, BUCKET, BUCKET_ENCRYPTION, ROLE_POLICY, IAM_POLICY, KEY_GRANT),
+    types=(KEY, KEY_POLICY, BUCKET, BUCKET_ENCRYPTION, ROLE_POLICY, KEY_GRANT, *GRANTING),
     severity=Severity.MEDIUM,
     controls=("NIST 800-53r5 AC-6", "ISO 27001:2022 A.8.24"),
     fix="Add the conditions kms:ViaService and kms:EncryptionContext:aws:s3:arn; to a grant, an encryption context.",

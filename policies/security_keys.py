@@ -14,7 +14,7 @@ from trainyard.policies.grants import grants, is_agent
 from trainyard.policies.rules import Config, StackViolation, stack_rule
 from trainyard.policies.security_trust import own_accounts
 from trainyard.recorded.model import RecordedResource
-from trainyard.recorded.policy_documents import granting, statements
+from trainyard.recorded.policy_documents import GRANTING, granting, statements
 from trainyard.recorded.read import is_set, list_at, mapping_at, value_at
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import (
@@ -24,7 +24,6 @@ from trainyard.recorded.types import (
     BUCKET_ENCRYPTION,
     DATABASE,
     EKS_CLUSTER,
-    IAM_POLICY,
     KEY,
     KEY_POLICY,
     ROLE_POLICY,
@@ -56,7 +55,7 @@ CLASSES = {EKS_CLUSTER: "the cluster's secrets", DATABASE: "the database", SNS_T
 @stack_rule(
     "key-changed-by-the-account",
     "Only named administrators change a key, its policy and its grants.",
-    types=(KEY, KEY_POLICY, AWS_BUDGET, AWS_PROVIDER, ROLE_POLICY, IAM_POLICY, *KEY_GRANTS),
+    types=(KEY, KEY_POLICY, AWS_BUDGET, AWS_PROVIDER, ROLE_POLICY, *GRANTING, *KEY_GRANTS),
     severity=Severity.HIGH,
     controls=("NIST 800-53r5 SC-12", "NIST 800-53r5 AC-6", "ISO 27001:2022 A.8.24"),
     fix="Allow the account the use of a key; changes of it, to aws:PrincipalArn of those who deploy (aws.deployers).",

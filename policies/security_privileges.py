@@ -12,7 +12,7 @@ from trainyard.policies.grants import GRANTS, PROJECT_GRANTS, Grant, grants, is_
 from trainyard.policies.privileges import ADMINISTRATIVE, PRIVILEGED_PERMISSIONS, PRIVILEGED_ROLES, PRIVILEGES
 from trainyard.policies.rules import Config, StackViolation, stack_rule
 from trainyard.recorded.model import RecordedResource
-from trainyard.recorded.policy_documents import granting, statements
+from trainyard.recorded.policy_documents import GRANTING, granting, statements
 from trainyard.recorded.read import UnknownInput, is_set, list_at, mapping_at, texts_at, value_at
 from trainyard.recorded.resources import Resources, refers
 from trainyard.recorded.types import GCP_CUSTOM_ROLES, IAM_POLICY, ROLE, ROLE_POLICY
@@ -34,7 +34,7 @@ _NARROWING: Final = re.compile(
 @stack_rule(
     "privilege-on-any-resource",
     "No policy allows on any resource what makes its holder somebody else or takes a wall down.",
-    types=(ROLE, ROLE_POLICY, IAM_POLICY, *GRANTS, *GCP_CUSTOM_ROLES),
+    types=(ROLE_POLICY, *GRANTING, *GRANTS, *GCP_CUSTOM_ROLES),
     severity=Severity.CRITICAL,
     controls=("CIS AWS 3.0.0 1.16", "NIST 800-53r5 AC-6", "ISO 27001:2022 A.8.2"),
     fix="Name the one role, key, secret, function or instance that is meant, or a condition that does.",

@@ -182,6 +182,20 @@ def test_a_second_stack_of_a_client_is_his(tmp_path: Path, stack: str, more: dic
     assert told(project(tmp_path, {"acme-prod": settings("acme"), stack: second})) == {}
 
 
+@pytest.mark.parametrize("stack", ["research", "training-eu", "globe"])
+def test_a_stack_with_people_and_places_of_its_own_is_the_client_s(tmp_path: Path, stack: str) -> None:
+    """Nothing says that it is somebody else's: it is called after what it is for."""
+    second = {**settings("globex"), "client": "acme", "environment": "research"}
+    assert told(project(tmp_path, {"acme-prod": settings("acme"), stack: second})) == {}
+
+
+@pytest.mark.parametrize("place", ["s3://acme-globex?region=us-east-1", "s3://x/acme/training?region=us-east-1"])
+def test_what_has_a_place_that_is_called_after_the_client_is_his(tmp_path: Path, place: str) -> None:
+    second = {**settings("globex"), "client": "acme", "stateBackend": place}
+    fleet = {"acme-prod": settings("acme"), "globex-trial": second}
+    assert told(project(tmp_path, fleet)) == {}
+
+
 def test_of_stacks_that_no_client_gave_a_name_nothing_is_known(tmp_path: Path) -> None:
     second = {**settings("globex"), "client": "acme"}
     assert told(project(tmp_path, {"one": settings("acme"), "two": second})) == {}

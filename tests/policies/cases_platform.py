@@ -75,6 +75,19 @@ def attached(name, role=POD_ROLE):
     )
 
 
+def boundary(*more, action="*"):
+    """A policy that lets an action through, as the boundary of a role; `more`: what else is there."""
+    document = {"Statement": [{"Effect": "Allow", "Action": action, "Resource": "*"}]}
+    edge = made("aws:iam/policy:Policy", "edge", {"name": "edge", "policy": json.dumps(document)})
+    role = made("aws:iam/role:Role", "held", {}, uses={"permissionsBoundary": [edge]})
+    return [edge, role, *(one(edge) for one in more)]
+
+
+def of_edge(kind, **inputs):
+    """Something that gives somebody the rights of the policy, by its output or by its ARN."""
+    return lambda edge: made(f"aws:iam/{kind}", "given", inputs, uses={} if inputs else {"policyArn": [edge]})
+
+
 def add_on(name, version):
     return made("aws:eks/addon:Addon", name, {"addonName": name, "addonVersion": version})
 
@@ -234,7 +247,32 @@ CASES = [
         ("RBAC narrow", OK, kubernetes(f"{RBAC}:Role", "r", "a", rules=[{"verbs": ["*"], "resources": ["jobs"]}])),
         ("cluster-admin", VIOLATED, kubernetes(f"{RBAC}:ClusterRoleBinding", "b", roleRef={"name": "cluster-admin"})),
         ("GCP owner", VIOLATED, made("gcp:projects/iAMMember:IAMMember", "m", {"role": "roles/owner"})),
+        ("a boundary", OK, boundary()),
+        ("a policy that nobody holds", VIOLATED, boundary()[:1]),
+        (
+            "a boundary that a role is given too",
+            VIOLATED,
+            boundary(of_edge("rolePolicyAttachment:RolePolicyAttachment")),
+        ),
+        (
+            "a boundary that a user is given by its ARN",
+            VIOLATED,
+            boundary(
+                of_edge("userPolicyAttachment:UserPolicyAttachment", policyArn="arn:aws:iam::123456789012:policy/edge")
+            ),
+        ),
+        ("a boundary beside a role that may all", VIOLATED, [*boundary(), iam(Action="*")]),
         ("unknown", UNDECIDED, unknown(iam(), "policy")),
+        ("unknown beside what may all", VIOLATED, [unknown(iam(NODE_ROLE), "policy"), iam(Action="*")]),
+    ),
+    *table(
+        "privilege-on-any-resource",
+        ("of a boundary", OK, boundary(action="iam:CreateAccessKey")),
+        (
+            "of a boundary that a group is given",
+            VIOLATED,
+            boundary(of_edge("groupPolicyAttachment:GroupPolicyAttachment"), action="iam:CreateAccessKey"),
+        ),
     ),
     *table(
         "long-lived-credentials",

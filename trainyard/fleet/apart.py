@@ -6,6 +6,7 @@ reservation, a place for the state and a key of secrets are never two clients', 
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -180,10 +181,12 @@ def _met(
 
 
 def _another_s(clients: Sequence[Client]) -> Iterator[Shared]:
-    """A stack that says that it is a client's, as stacks do that are called after him, and has nothing else of his.
+    """A stack that says that it is a client's, as stacks do that are called after him, and that is called after
+    the house of its people, and has nothing of the client's.
 
     Where it says the name of another by mistake, all that is looked for between two clients is passed over: they are
-    one. `trainyard new` calls a stack after its client; other names are as good, where something else is the client's.
+    one. `trainyard new` calls a stack after its client; a stack that is called after what it is for may be his, with
+    an account, a place of the state and people of its own.
     """
     of_name: defaultdict[str, list[Client]] = defaultdict(list)
     for client in clients:
@@ -194,7 +197,7 @@ def _another_s(clients: Sequence[Client]) -> Iterator[Shared]:
         known = set().union(*map(_marks, called))
         for client in stacks if known else ():
             own = _marks(client)
-            if client in called or not own or own & known:
+            if client in called or own & known or not _is_of_another(client, called, [text for _, text in own]):
                 continue
             told = ", ".join(each.stack for each in called)
             message = (
@@ -212,8 +215,23 @@ def _another_s(clients: Sequence[Client]) -> Iterator[Shared]:
             )
 
 
+_WORDS: Final = re.compile(r"[a-z0-9]+")
+
+
 def _is_called(stack: str, name: str) -> bool:
     return f"-{name}-" in f"-{stack}-"
+
+
+def _is_of_another(client: Client, called: Sequence[Client], marks: Sequence[str]) -> bool:
+    """Whether a stack is called as the house of its people, and nothing that it has is called after the client.
+
+    Buckets and keys are called after their stack: by these nobody is known.
+    """
+    usual = {word for each in called for word in each.stack.split("-")} | {client.settings.environment}
+    others = {word for word in client.stack.split("-") if len(word) > 2} - usual
+    houses = {word for text in marks if "@" in text for word in _WORDS.findall(text.rpartition("@")[2])}
+    is_named = any(_is_called("-".join(_WORDS.findall(text)), client.name) for text in marks)
+    return not is_named and not others.isdisjoint(houses)
 
 
 def _marks(client: Client) -> set[tuple[str, str]]:

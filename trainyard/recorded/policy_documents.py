@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from trainyard.recorded.model import RecordedResource
-from trainyard.recorded.read import mappings_at, value_at
+from trainyard.recorded.read import known_texts, mappings_at, value_at
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import IAM_ATTACHMENTS, IAM_POLICY, IAM_USER, ROLE
 
@@ -33,6 +33,11 @@ def texts_of(value: Any) -> list[str]:
     return [text for text in (value if isinstance(value, list) else [value]) if isinstance(text, str)]
 
 
+GRANTING: Final = (IAM_POLICY, ROLE, IAM_USER, *IAM_ATTACHMENTS)
+"""What `granting` asks for: a policy of the pack sees only the types that it declares."""
+_GIVES: Final = ((ROLE, "managedPolicyArns"), *((type_, "policyArn") for type_ in IAM_ATTACHMENTS))
+
+
 def granting(resources: Resources) -> list[RecordedResource]:
     """The managed policies that may give somebody a right: all but those that are only the boundary of roles or users.
 
@@ -42,10 +47,18 @@ def granting(resources: Resources) -> list[RecordedResource]:
     policies = resources.of(IAM_POLICY)
     if not policies:
         return []
-    bounding, attached = set(), set()
+    bounding, attached, named = set(), set(), set()
     for holder in resources.of(ROLE, IAM_USER):
         bounding |= {policy.urn for policy in resources.referred(holder, "permissionsBoundary", IAM_POLICY)}
-        attached |= {policy.urn for policy in resources.referred(holder, "managedPolicyArns", IAM_POLICY)}
-    for attachment in resources.of(*IAM_ATTACHMENTS):
-        attached |= {policy.urn for policy in resources.referred(attachment, "policyArn", IAM_POLICY)}
-    return [policy for policy in policies if policy.urn not in bounding - attached]
+    for type_, path in _GIVES:
+        for holder in resources.of(type_):
+            attached |= {policy.urn for policy in resources.referred(holder, path, IAM_POLICY)}
+            arns = known_texts(value_at(holder.inputs, path, unknown=None))
+            named |= {
+                arn.rpartition("/")[2] for _, arn in arns
+            }  # by its ARN, with the account's number, it may be told
+    return [
+        policy
+        for policy in policies
+        if policy.urn not in bounding - attached or value_at(policy.inputs, "name", unknown=None) in named
+    ]

@@ -74,6 +74,17 @@ def copied(type_: str, name: str, **changed: Any) -> Change:
     return change
 
 
+def named(type_: str, name: str, called: str) -> Change:
+    """A resource to which the program itself gives its name."""
+
+    def change(resources: Recorded) -> list[Any]:
+        one = found(resources, type_, name)
+        own = replace(one, inputs={**one.inputs, "name": called}, from_check=())
+        return [own if each is one else each for each in resources]
+
+    return change
+
+
 def alarm(metric: str, limit: float, how: str = "LessThanThreshold") -> Change:
     """An alarm on a metric of the database."""
     inputs = {
@@ -87,19 +98,6 @@ def alarm(metric: str, limit: float, how: str = "LessThanThreshold") -> Change:
 
 GREATER = "GreaterThanThreshold"
 REFUSED = [
-    Mistake(
-        "association-twice", "a service account has its role by two associations",
-        copied(aws.IDENTITY, "team-language-role-trainer"), "name-taken",
-    ),
-    Mistake("add-on-twice", "an add-on is installed twice", copied(aws.ADD_ON, "cluster-coredns"), "name-taken"),
-    Mistake("rule-twice", "a security group's rule was copied", copied(aws.INGRESS, "cluster-api-bastion"),
-            "name-taken"),
-    Mistake("alias-twice", "two keys have one alias",
-            copied(aws.ALIAS, "data-alias", targetKeyId="93e9591c-26f6-49d3-8f1b-df90b27876e0"), "name-taken"),
-    Mistake("subnet-in-two-tables", "a subnet goes by two route tables",
-            copied(aws.IN_TABLE, "network-private-us-east-1a", routeTableId="rtb-8cda6225fb7849bb2"), "name-taken"),
-    Mistake("repository-twice", "a repository was copied, its name was not changed",
-            copied(aws.REPOSITORY, "images-globex-production-k8s-kueue-kueue"), "name-taken", stack=LARGE),
     Mistake(
         "mount-target-twice-in-a-zone", "a second mount target in a zone", second_target, "efs-mount-target",
         stack=LARGE,
@@ -264,12 +262,28 @@ TAKEN = [
         "managed-not-heard", stack=SMALL,
     ),
     Mistake(
+        "association-twice", "a service account has its role by two associations",
+        copied(aws.IDENTITY, "team-language-role-trainer"), "reference-twice",
+    ),
+    Mistake("add-on-twice", "an add-on is installed twice", copied(aws.ADD_ON, "cluster-coredns"), "reference-twice"),
+    Mistake("rule-twice", "a security group's rule was copied", copied(aws.INGRESS, "cluster-api-bastion"),
+            "reference-twice"),
+    Mistake("alias-twice", "two keys have one alias",
+            copied(aws.ALIAS, "data-alias", targetKeyId="93e9591c-26f6-49d3-8f1b-df90b27876e0"), "reference-twice"),
+    Mistake("subnet-in-two-tables", "a subnet goes by two route tables",
+            copied(aws.IN_TABLE, "network-private-us-east-1a", routeTableId="rtb-8cda6225fb7849bb2"),
+            "reference-twice"),
+    Mistake("repository-twice", "a repository was copied, its name was not changed",
+            copied(aws.REPOSITORY, "images-globex-production-k8s-kueue-kueue"), "reference-twice", stack=LARGE),
+    Mistake(
         "alarm-copied-by-name", "an alarm was copied, its name was not changed",
-        copied(aws.ALARM, "watchdog-silent", threshold=2), "reference-twice",
+        both(named(aws.ALARM, "watchdog-silent", "silent"), copied(aws.ALARM, "watchdog-silent", threshold=2)),
+        "reference-twice",
     ),
     Mistake(
         "filter-copied-by-name", "a filter of logs was copied, its name was not changed",
-        copied(FILTER, "managed-jobs-failed", pattern='{ $.detail.TrainingJobStatus = "Stopped" }'),
+        both(named(FILTER, "managed-jobs-failed", "failed"),
+             copied(FILTER, "managed-jobs-failed", pattern='{ $.detail.TrainingJobStatus = "Stopped" }')),
         "reference-twice", stack=SMALL,
     ),
     Mistake(

@@ -204,9 +204,9 @@ def test_the_variants_are_sound(of: Callable[[str], Rehearsal], stack: str) -> N
 
 
 BESIDE: Final[Mapping[str, tuple[Change, str, str]]] = {
-    "an account of the same name": (again(ACCOUNT, "cluster-nodes", "jobs"), DEMO, "gcp-named-twice"),
-    "a record of the same name and type": (again(RECORD, "google-apis-private", "more"), DEMO, "gcp-named-twice"),
-    "a folder of the same name": (again(FOLDERS, "team-vision-checkpoints", "more"), DEMO, "gcp-named-twice"),
+    "an account of the same name": (again(ACCOUNT, "cluster-nodes", "jobs"), DEMO, "reference-twice"),
+    "a record of the same name and type": (again(RECORD, "google-apis-private", "more"), DEMO, "reference-twice"),
+    "a folder of the same name": (again(FOLDERS, "team-vision-checkpoints", "more"), DEMO, "reference-twice"),
     "a CNAME of the zone's own name": (
         edit(RECORD, "google-apis-all", put("name", "googleapis.com.")), DEMO, "gcp-dns"),
     "a configuration of another format": (

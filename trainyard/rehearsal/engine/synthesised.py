@@ -69,6 +69,15 @@ class Place:
         return "amazonaws.com.cn" if self.partition == "aws-cn" else "amazonaws.com"
 
 
+def name_inputs(type_: str) -> tuple[str, ...]:
+    """The inputs of which the first that is given is the name in the cloud."""
+    return ("name", f"{_middle(type_)[-1]}Name", "bucket", "identifier", "clusterName", "replicationGroupId")
+
+
+def _middle(type_: str) -> list[str]:
+    return (type_.split(":")[1] if ":" in type_ else type_).split("/")
+
+
 @dataclass(frozen=True, slots=True)
 class Subject:
     """One resource whose outputs are to be made: its type, its name and what is known of its inputs."""
@@ -101,7 +110,7 @@ class Subject:
 
     @property
     def _middle(self) -> list[str]:
-        return (self.type.split(":")[1] if ":" in self.type else self.type).split("/")
+        return _middle(self.type)
 
     @property
     def uuid(self) -> str:
@@ -117,11 +126,7 @@ class Subject:
     @property
     def cloud_name(self) -> str:
         """The name in the cloud: what was given or what Check made, else the logical name."""
-        for key in ("name", f"{self.kind}Name", "bucket", "identifier", "clusterName", "replicationGroupId"):
-            value = self.text(key)
-            if value:
-                return value
-        return self.name
+        return next(filter(None, map(self.text, name_inputs(self.type))), self.name)
 
     def arn(self, service: str, resource: str, *, region: bool = True, account: bool = True) -> str:
         """An ARN in this resource's partition."""

@@ -34,12 +34,12 @@ def address(view: View) -> None:
         for type_, key, inner in _HOLDERS:
             for path, taken in _taken(holder, key, inner) if type_ == holder.type else ():
                 other = held.setdefault(taken, holder)
-                if other is not holder and is_one(holder, taken):
+                if other is not holder and _is_one(holder, taken):
                     message = f"{other.name} has this address already"
                     holder.error("eip-taken", path, message, allowed="an Eip of its own")
 
 
-def is_one(view: View, value: object) -> bool:
+def _is_one(view: View, value: object) -> bool:
     """Whether an id is one thing's: stand-ins of two of a logical name, in two components, are the same."""
     if not isinstance(value, str) or not _ID.fullmatch(value):
         return True
@@ -72,11 +72,12 @@ def mount_target(view: View) -> None:
     for target in every:
         subnet, system = target.referred("subnetId", SUBNET), target.text("fileSystemId")
         zone = subnet.text("availabilityZone") if subnet else None
-        if zone is None or system is None:
+        place = zone or target.text("subnetId")
+        if place is None or system is None:
             continue
-        other = seen.setdefault((system, zone), target)
-        if other is not target and is_one(target, system) and is_one(target, target.text("subnetId")):
-            message = f"lies in {zone}, where the file system has {other.name}"
+        other = seen.setdefault((system, place), target)
+        if other is not target and _is_one(target, system) and _is_one(target, target.text("subnetId")):
+            message = f"lies in {place}, where the file system has {other.name}"
             target.error("efs-mount-target", "subnetId", message, allowed="one mount target a zone")
 
 

@@ -1,104 +1,20 @@
-"""What two resources cannot both have: a name within a place, a range of one network, a CNAME beside other records.
+"""What two resources cannot both have: a range of one network, a CNAME beside other records.
 
-Who copies a neighbour's lines and changes all but one of them makes the second of these. Sources: pulumi_gcp 10.2.0
-(which inputs make an id); VPC, "Subnets" (ranges of one network lie apart); RFC 1034, 3.6.2, and Cloud DNS, "Records
-overview" (a name with a CNAME has nothing else, and the name of the zone itself has SOA and NS).
+Who copies a neighbour's lines and changes all but one of them makes the second of these. Sources: VPC, "Subnets"
+(ranges of one network lie apart); RFC 1034, 3.6.2, and Cloud DNS, "Records overview" (a name with a CNAME has nothing
+else, and the name of the zone itself has SOA and NS).
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Final
 
-from trainyard.recorded.model import UNKNOWN
 from trainyard.recorded.types import GCP_DNS_RECORDS, GCP_DNS_ZONE, GCP_NETWORK, GCP_SUBNETWORK
-from trainyard.rehearsal.context import Stack, View, show
+from trainyard.rehearsal.context import Stack, View
 from trainyard.rehearsal.refusals.gcp.together import ranges_of
 from trainyard.rehearsal.refusals.rules import Rules
-
-_AT: Final = ("location", "project")
-_IN_REGION: Final = ("region", "project")
-_IN_PROJECT: Final = ("project",)
-
-_IDENTITIES: Final[Mapping[str, tuple[str, ...]]] = {
-    "gcp:artifactregistry/repository:Repository": ("repositoryId", *_AT),
-    "gcp:backupdisasterrecovery/backupPlan:BackupPlan": ("backupPlanId", *_AT),
-    "gcp:backupdisasterrecovery/backupPlanAssociation:BackupPlanAssociation": ("backupPlanAssociationId", *_AT),
-    "gcp:backupdisasterrecovery/backupVault:BackupVault": ("backupVaultId", *_AT),
-    "gcp:bigquery/dataset:Dataset": ("datasetId", *_IN_PROJECT),
-    "gcp:bigquery/table:Table": ("tableId", "datasetId", *_IN_PROJECT),
-    "gcp:cloudrunv2/job:Job": ("name", *_AT),
-    "gcp:cloudrunv2/service:Service": ("name", *_AT),
-    "gcp:cloudscheduler/job:Job": ("name", *_IN_REGION),
-    "gcp:compute/address:Address": ("name", *_IN_REGION),
-    "gcp:compute/firewall:Firewall": ("name", *_IN_PROJECT),
-    "gcp:compute/globalAddress:GlobalAddress": ("name", *_IN_PROJECT),
-    "gcp:compute/instance:Instance": ("name", "zone", "project"),
-    "gcp:compute/network:Network": ("name", *_IN_PROJECT),
-    "gcp:compute/reservation:Reservation": ("name", "zone", "project"),
-    "gcp:compute/router:Router": ("name", *_IN_REGION),
-    "gcp:compute/routerNat:RouterNat": ("name", "router", *_IN_REGION),
-    "gcp:compute/subnetwork:Subnetwork": ("name", *_IN_REGION),
-    "gcp:container/cluster:Cluster": ("name", *_AT),
-    "gcp:container/nodePool:NodePool": ("name", "cluster", "location"),
-    "gcp:dns/managedZone:ManagedZone": ("name", *_IN_PROJECT),
-    GCP_DNS_RECORDS: ("name", "type", "managedZone"),
-    "gcp:filestore/instance:Instance": ("name", *_AT),
-    "gcp:gkebackup/backupPlan:BackupPlan": ("name", *_AT),
-    "gcp:iam/workloadIdentityPool:WorkloadIdentityPool": ("workloadIdentityPoolId", *_IN_PROJECT),
-    "gcp:kms/cryptoKey:CryptoKey": ("name", "keyRing"),
-    "gcp:kms/keyRing:KeyRing": ("name", *_AT),
-    "gcp:logging/metric:Metric": ("name", *_IN_PROJECT),
-    "gcp:logging/projectBucketConfig:ProjectBucketConfig": ("bucketId", *_AT),
-    "gcp:logging/projectExclusion:ProjectExclusion": ("name", *_IN_PROJECT),
-    "gcp:logging/projectSink:ProjectSink": ("name", *_IN_PROJECT),
-    "gcp:lustre/instance:Instance": ("instanceId", *_AT),
-    "gcp:projects/iAMCustomRole:IAMCustomRole": ("roleId", *_IN_PROJECT),
-    "gcp:pubsub/subscription:Subscription": ("name", *_IN_PROJECT),
-    "gcp:pubsub/topic:Topic": ("name", *_IN_PROJECT),
-    "gcp:secretmanager/regionalSecret:RegionalSecret": ("secretId", *_AT),
-    "gcp:secretmanager/secret:Secret": ("secretId", *_IN_PROJECT),
-    "gcp:serviceaccount/account:Account": ("accountId", *_IN_PROJECT),
-    "gcp:sql/database:Database": ("name", "instance"),
-    "gcp:sql/databaseInstance:DatabaseInstance": ("name", *_IN_PROJECT),
-    "gcp:sql/user:User": ("name", "instance", "host"),
-    "gcp:storage/bucket:Bucket": ("name",),
-    "gcp:storage/managedFolder:ManagedFolder": ("name", "bucket"),
-    "gcp:workbench/instance:Instance": ("name", *_AT),
-}
-"""By type: the input that names a thing, and those that say where. A name that the engine gives is never another's."""
-
-
-def named_twice(view: View) -> None:
-    """A name that another resource of the same type has in the same place."""
-    own = _identity(view)
-    first = view.stack.once(_first_of_name).get(own) if own is not None else None
-    if first is not None and first is not view:
-        path = _IDENTITIES[view.type][0]
-        view.error(
-            "gcp-named-twice", path, f"{show(view.value(path))} is {first.name}'s too", allowed="a name of its own"
-        )
-
-
-def _first_of_name(stack: Stack) -> dict[tuple[object, ...], View]:
-    found: dict[tuple[object, ...], View] = {}
-    for type_ in _IDENTITIES:
-        for view in stack.of_type(type_):
-            identity = _identity(view)
-            if identity is not None:
-                found.setdefault(identity, view)
-    return found
-
-
-def _identity(view: View) -> tuple[object, ...] | None:
-    """None where a part of it is not known, or the engine names it."""
-    keys = _IDENTITIES[view.type]
-    values = [view.inputs.get(key) for key in keys]
-    if view.resource.read or not isinstance(values[0], str) or UNKNOWN in values:
-        return None
-    elsewhere = "" if view.type.startswith("gcp:storage/") else view.resource.provider
-    return view.type, elsewhere, *map(str, values)
 
 
 def apart(view: View) -> None:
@@ -163,4 +79,4 @@ def _records(stack: Stack) -> dict[tuple[object, ...], list[View]]:
     return found
 
 
-RULES: Rules = {named_twice: tuple(_IDENTITIES), apart: (GCP_SUBNETWORK,), alone: (GCP_DNS_RECORDS,)}
+RULES: Final[Rules] = {apart: (GCP_SUBNETWORK,), alone: (GCP_DNS_RECORDS,)}

@@ -5,12 +5,14 @@ from __future__ import annotations
 from trainyard.rehearsal.context import Stack
 from trainyard.rehearsal.works.parts import play
 from trainyard.rehearsal.works.references import taken
+from trainyard.rehearsal.works.references.aws import identities as aws
 from trainyard.rehearsal.works.references.aws.check import check_aws
 from trainyard.rehearsal.works.references.gcp import (
     admitted,
     caches,
     gpudirect,
     handles,
+    identities,
     named,
     pod_networks,
     second_interfaces,
@@ -26,5 +28,6 @@ def check(stack: Stack) -> None:
         pod_networks.check, second_interfaces.check, gpudirect.check, volumes.check, handles.check, admitted.check,
         caches.check,
     )  # fmt: skip
-    clouds = (lambda _: named.check(stack), lambda _: taken.check(stack, cluster), lambda _: check_aws(stack, cluster))
+    twice = aws.IDENTITIES, identities.IDENTITIES
+    clouds = (lambda _: named.check(stack), lambda _: taken.check(cluster, twice), lambda _: check_aws(stack, cluster))
     play((*parts, *clouds), cluster)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from trainyard.rehearsal.context import Stack
 from trainyard.rehearsal.works.references.aws import (
     chosen,
+    endpoints,
     groups,
     log_groups,
     log_senders,
     named,
     pod_subnets,
-    singletons,
     unused,
     volumes,
 )
@@ -21,10 +21,10 @@ def check_aws(stack: Stack, cluster: Cluster) -> None:
     """Every check; of a cluster that is somewhere else there is nothing to check."""
     volumes.check(stack)
     chosen.check(stack)
+    endpoints.check(stack)
     groups.check(stack)
     log_groups.check(stack)
     log_senders.check(stack)
     named.check(stack)
     pod_subnets.check(stack, cluster)
-    singletons.check(stack)
     unused.check(stack)
