@@ -251,6 +251,33 @@ def test_a_service_of_two_projects_is_waited_for_in_one(after: str | None, found
     assert {finding.rule for finding in told if finding.rule == "gcp-service-order"} == found
 
 
+@pytest.mark.parametrize(
+    ("change", "level"),
+    [
+        ("", "warning"),
+        ("new project", "error"),
+        ("there before", None),
+        ("of another provider's project", None),
+        ("of the provider's project", "warning"),
+    ],
+)
+def test_only_in_a_project_of_the_stack_a_service_is_off_for_sure(change: str, level: str | None) -> None:
+    on = resource("gcp:projects/service:Service", "on", {"service": "compute.googleapis.com", "project": "acme-ml"})
+    on = replace(on, read=change == "there before")
+    network = resource("gcp:compute/network:Network", "vpc", {"autoCreateSubnetworks": False})
+    subnet = resource("gcp:compute/subnetwork:Subnetwork", "nodes", {"ipCidrRange": "10.0.0.0/20"})
+    made = [on, replace(subnet, dependencies=(on.urn,))]
+    if change == "new project":
+        made.append(resource("gcp:organizations/project:Project", "ml", {"projectId": "acme-ml", "name": "ml"}))
+    if change.endswith("provider's project"):
+        project = "acme-other" if "another" in change else "acme-ml"
+        provider = resource("pulumi:providers:gcp", "own", {"project": project})
+        made.append(provider)
+        network = replace(network, provider=f"{provider.urn}::own")
+    told = check_values([*made, network], CONTEXT)
+    assert {one.level for one in told if one.rule == "gcp-service-order"} == ({level} if level else set())
+
+
 def test_words_are_as_they_are_written_in_a_program() -> None:
     """Descriptions have them in quotation marks, with spaces or with a dot at the end: no value has."""
     content = json.loads(files("trainyard.rehearsal.refusals").joinpath("data", "gcp_values.json").read_text())

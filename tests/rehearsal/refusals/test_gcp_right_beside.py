@@ -135,3 +135,92 @@ def test_an_empty_role_of_a_subnet_is_none(role: str, found: list[str]) -> None:
 )
 def test_amounts_and_shares_of_the_kubelet(kubelet: dict[str, Any], found: list[str]) -> None:
     assert told(POOL, "gke-kubelet", nodeConfig={"kubeletConfig": kubelet}) == found
+
+
+def _reserved(kind: str) -> dict[str, Any]:
+    name = {"key": "compute.googleapis.com/reservation-name", "values": ["train"]}
+    return {"nodeConfig": {"machineType": "a3-highgpu-8g", "reservationAffinity": {
+        "consumeReservationType": kind, **name}}}  # fmt: skip
+
+
+IMAGES = "gcp:artifactregistry/repository:Repository"
+MACHINE = "gcp:compute/instance:Instance"
+NAMED = {"specificReservation": {"key": "compute.googleapis.com/reservation-name", "values": ["train"]}}
+
+
+@pytest.mark.parametrize(
+    ("type_", "inputs", "found"),
+    [
+        (IMAGES, {"format": "docker", "dockerConfig": {"immutableTags": True}}, []),
+        (IMAGES, {"format": UNKNOWN, "dockerConfig": {"immutableTags": True}}, []),
+        (IMAGES, {"format": "MAVEN", "dockerConfig": {"immutableTags": True}}, ["warning"]),
+        (POOL, _reserved("SPECIFIC_RESERVATION"), []),
+        (POOL, _reserved("ANY_RESERVATION"), ["warning", "warning"]),
+        (MACHINE, {"reservationAffinity": {"type": "SPECIFIC_RESERVATION", **NAMED}}, []),
+        (MACHINE, {"reservationAffinity": {"type": "ANY_RESERVATION", **NAMED}}, ["error"]),
+        (MACHINE, {"reservationAffinity": {"type": ["ANY_RESERVATION"], **NAMED}}, []),
+    ],
+)
+def test_what_goes_with_a_value_alone(type_: str, inputs: dict[str, Any], found: list[str]) -> None:
+    assert told(type_, "gcp-only-where", **inputs) == found
+
+
+@pytest.mark.parametrize(
+    ("type_", "region", "found"),
+    [
+        ("gcp:vertex/aiIndex:AiIndex", "us", []),
+        ("gcp:vertex/aiIndex:AiIndex", "uss", ["error"]),
+        ("gcp:compute/address:Address", "us", ["error"]),
+    ],
+)
+def test_vertex_has_places_of_several_regions(type_: str, region: str, found: list[str]) -> None:
+    assert told(type_, "gcp-location", region=region) == found
+
+
+def test_a_copy_of_a_disk_is_of_another_region_and_a_subnet_is_not() -> None:
+    other = "projects/acme-ml/regions/us-east1"
+    disk = {"region": "us-central1", "asyncPrimaryDisk": {"disk": f"{other}/disks/first"}}
+    assert told("gcp:compute/regionDisk:RegionDisk", "gcp-region", **disk) == []
+    machine = {"zone": "us-central1-a", "networkInterfaces": [{"subnetwork": f"{other}/subnetworks/nodes"}]}
+    assert told(MACHINE, "gcp-region", **machine) == ["error"]
+
+
+@pytest.mark.parametrize(
+    ("type_", "rule", "role", "found"),
+    [
+        ("gcp:bigquery/datasetIamMember:DatasetIamMember", "gcp-role-resource", "roles/bigquery.dataViewer", []),
+        ("gcp:bigquery/datasetIamMember:DatasetIamMember", "gcp-role-resource", "roles/datacatalog.viewer", []),
+        ("gcp:bigquery/datasetIamMember:DatasetIamMember", "gcp-role-resource", "roles/storage.objectUser", ["error"]),
+        ("gcp:beyondcorp/securityGatewayIamMember:SecurityGatewayIamMember", "gcp-role",
+         "roles/beyondcorp.securityGatewayUser", []),
+        ("gcp:beyondcorp/securityGatewayIamMember:SecurityGatewayIamMember", "gcp-role",
+         "roles/beyondcorp.gateways", ["warning"]),
+    ],
+)  # fmt: skip
+def test_roles_of_one_resource(type_: str, rule: str, role: str, found: list[str]) -> None:
+    assert told(type_, rule, role=role, member="group:research@acme.example") == found
+
+
+@pytest.mark.parametrize(
+    ("limits", "found"),
+    [
+        ({"cpu": "4", "memory": "2Gi"}, []),
+        ({"cpu": "4", "memory": "1Gi"}, ["error"]),
+        ({"cpu": "4"}, ["error"]),
+        ({"cpu": "4", "memory": UNKNOWN}, []),
+        ({"cpu": "4", "nvidia.com/gpu": "1"}, []),
+    ],
+)
+def test_memory_beside_processors(limits: dict[str, Any], found: list[str]) -> None:
+    template = {"containers": [{"image": "example", "resources": {"limits": limits}}]}
+    service = check_values(
+        [resource("gcp:cloudrunv2/service:Service", "one", {"template": template})], ValueContext("1.35", "")
+    )
+    assert [one.level for one in service if one.path.endswith("limits.memory")] == found
+
+
+def test_bits_below_a_prefix_may_be_taken() -> None:
+    subnet = "gcp:compute/subnetwork:Subnetwork"
+    assert told(subnet, "gcp-range", ipCidrRange="10.0.0.0/20") == []
+    assert told(subnet, "gcp-range", ipCidrRange="10.0.0.1/20") == ["warning"]
+    assert told(subnet, "gcp-range", ipCidrRange="10.0.0.1/99") == ["error"]

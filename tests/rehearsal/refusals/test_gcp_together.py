@@ -213,12 +213,12 @@ GPU = {"nvidia.com/gpu": "1"}
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        (box({"cpu": "4"}, {"periodSeconds": 60, "failureThreshold": 10}), []),
-        (box({"cpu": "4"}, {"periodSeconds": 60, "failureThreshold": 11}), ["gcp-run"]),
+        (box({"cpu": "4", "memory": "2Gi"}, {"periodSeconds": 60, "failureThreshold": 10}), []),
+        (box({"cpu": "4", "memory": "2Gi"}, {"periodSeconds": 60, "failureThreshold": 11}), ["gcp-run"]),
         (box({"cpu": "20"}, {}), ["gcp-run"]),
         (box({"cpu": "20", "memory": "80Gi", **GPU}, {"periodSeconds": 240, "failureThreshold": 7}), []),
         (box({"cpu": "20", **GPU}, {"periodSeconds": 240, "failureThreshold": 8}), ["gcp-run"]),
-        (box({"cpu": "4"}, {"periodSeconds": 241, "failureThreshold": 1}), ["gcp-run"]),
+        (box({"cpu": "4", "memory": "2Gi"}, {"periodSeconds": 241, "failureThreshold": 1}), ["gcp-run"]),
     ],
 )
 def test_a_container_with_a_gpu_may_start_longer_and_be_larger(given: RecordedResource, told: list[str]) -> None:
@@ -226,7 +226,7 @@ def test_a_container_with_a_gpu_may_start_longer_and_be_larger(given: RecordedRe
 
 
 def test_a_name_that_is_no_text_ends_no_rule() -> None:
-    given = box({"cpu": "4"}, {}, name={"a": "b"})
+    given = box({"cpu": "4", "memory": "2Gi"}, {}, name={"a": "b"})
     view = Stack([given], CONTEXT).views[0]
     run.service(view)
     assert view.findings == []

@@ -150,7 +150,7 @@ SILENT: Final = (
             "network-hardening",
             FIREWALL,
             {
-                "network": "projects/rehearsal/global/networks/network-vpc",
+                "network": "projects/acme-ml/global/networks/network-vpc",
                 "direction": "INGRESS",
                 "priority": 900,
                 "denies": [{"protocol": "tcp", "ports": ["10250", "10255"]}],

@@ -79,7 +79,7 @@ REFUSED = {
             FIREWALL,
             "network-webhooks",
             put("sourceTags", ["control-plane"]),
-            put("targetServiceAccounts", [f"{OF}-nodes@rehearsal.iam.gserviceaccount.com"]),
+            put("targetServiceAccounts", [f"{OF}-nodes@northwind-ml.iam.gserviceaccount.com"]),
         ),
         STACK,
     ),
@@ -238,7 +238,7 @@ SILENT = {
         edit(
             FIREWALL,
             "network-webhooks",
-            put("targetServiceAccounts", ["northwind-runners@rehearsal.iam.gserviceaccount.com"]),
+            put("targetServiceAccounts", ["northwind-runners@northwind-ml.iam.gserviceaccount.com"]),
         ),
         STACK,
     ),
@@ -304,7 +304,7 @@ SILENT = {
         edit(
             IN_PROJECT,
             "cluster-nodes-reader",
-            put("member", f"deleted:serviceAccount:{OF}-nodes@rehearsal.iam.gserviceaccount.com?uid=1234567890"),
+            put("member", f"deleted:serviceAccount:{OF}-nodes@northwind-ml.iam.gserviceaccount.com?uid=1234567890"),
         ),
         STACK,
     ),

@@ -102,7 +102,7 @@ SILENT = {
             "cluster-cpu",
             put(
                 "nodeConfig.bootDiskKmsKey",
-                f"projects/rehearsal/locations/us-central1/keyRings/{OF}-keys/cryptoKeys/{OF}-platform",
+                f"projects/northwind-ml/locations/us-central1/keyRings/{OF}-keys/cryptoKeys/{OF}-platform",
             ),
         ),
         STACK,
@@ -114,19 +114,19 @@ SILENT = {
         STACK,
     ),
     "nodes' account by a slip": (
-        edit(POOL, "cluster-cpu", put("nodeConfig.serviceAccount", f"{OF}-node@rehearsal.iam.gserviceaccount.com")),
+        edit(POOL, "cluster-cpu", put("nodeConfig.serviceAccount", f"{OF}-node@northwind-ml.iam.gserviceaccount.com")),
         STACK,
     ),
     "the pool of another cluster": (
-        edit(POOL, "cluster-cpu", put("cluster", f"projects/rehearsal/locations/us-east4/clusters/{OF}-2")),
+        edit(POOL, "cluster-cpu", put("cluster", f"projects/northwind-ml/locations/us-east4/clusters/{OF}-2")),
         STACK,
     ),
     "Lustre in another network": (
-        edit(LUSTRE, f"{OF}-lustre", put("network", "projects/rehearsal/global/networks/default")),
+        edit(LUSTRE, f"{OF}-lustre", put("network", "projects/northwind-ml/global/networks/default")),
         STACK,
     ),
     "Filestore in another network": (
-        edit(FILESTORE, f"{OF}-shared", put("networks[0].network", "projects/rehearsal/global/networks/default")),
+        edit(FILESTORE, f"{OF}-shared", put("networks[0].network", "projects/northwind-ml/global/networks/default")),
         STACK,
     ),
     "Lustre in a zone without GPUs": (edit(LUSTRE, f"{OF}-lustre", put("location", "us-east4-c")), STACK),
@@ -257,11 +257,11 @@ SILENT = {
         STACK,
     ),
     "a peering of another network": (
-        edit(CONNECTION, "network-private-services", put("network", "projects/rehearsal/global/networks/default")),
+        edit(CONNECTION, "network-private-services", put("network", "projects/northwind-ml/global/networks/default")),
         STACK,
     ),
     "the range of peering in another network": (
-        edit(ADDRESS, "network-private-services", put("network", "projects/rehearsal/global/networks/default")),
+        edit(ADDRESS, "network-private-services", put("network", "projects/northwind-ml/global/networks/default")),
         STACK,
     ),
     "a firewall that denies before it allows": (
@@ -271,12 +271,14 @@ SILENT = {
         STACK,
     ),
     "NAT of one subnet's range by name": (
-        edit(NAT, "network-nat", put("subnetworks[0].name", "projects/rehearsal/regions/us-east4/subnetworks/default")),
+        edit(
+            NAT, "network-nat", put("subnetworks[0].name", "projects/northwind-ml/regions/us-east4/subnetworks/default")
+        ),
         STACK,
     ),
     "jumbo frames on one side": (edit("gcp:compute/network:Network", "network-vpc", put("mtu", 1460)), STACK),
     "a subnet of one network, a cluster of another": (
-        edit(SUBNET, "network-nodes", put("network", "projects/rehearsal/global/networks/default")),
+        edit(SUBNET, "network-nodes", put("network", "projects/northwind-ml/global/networks/default")),
         STACK,
     ),
     "the database's name in another instance": (

@@ -137,7 +137,7 @@ SILENT = {
         edit(
             ZONE,
             "google-apis-googleapis",
-            put("privateVisibilityConfig.networks[0].networkUrl", "projects/rehearsal/global/networks/default"),
+            put("privateVisibilityConfig.networks[0].networkUrl", "projects/northwind-ml/global/networks/default"),
         ),
         "demo-gcp",
     ),

@@ -206,7 +206,7 @@ SILENT: Final = (
     Mistake(
         "login-of-migrations",
         "the server's login by the name of the migration's account",
-        edit(LOGIN, "tracking-server-login", put("name", "hooli-research-mlflow-up@rehearsal.iam")),
+        edit(LOGIN, "tracking-server-login", put("name", "hooli-research-mlflow-up@hooli-research.iam")),
         "run-login",
         stack=RUN,
     ),

@@ -163,7 +163,7 @@ SILENT = {
             f"{OF}-tracking-sql",
             put(
                 "cryptoKeyId",
-                f"projects/rehearsal/locations/us-east4/keyRings/{OF}-keys/cryptoKeys/{OF}-data",
+                f"projects/northwind-ml/locations/us-east4/keyRings/{OF}-keys/cryptoKeys/{OF}-data",
             ),
         ),
         STACK,
@@ -228,7 +228,7 @@ SILENT = {
     "NAT with a port for each of 32 ways": (edit(NAT, "network-nat", put("maxPortsPerVm", 64)), STACK),
     "NAT of another router": (edit(NAT, "network-nat", put("router", "network-router-2")), STACK),
     "a router of another network": (
-        edit(ROUTER, "network-router", put("network", "projects/rehearsal/global/networks/default")),
+        edit(ROUTER, "network-router", put("network", "projects/northwind-ml/global/networks/default")),
         STACK,
     ),
     "webhooks from another range than the control plane's": (
@@ -424,7 +424,7 @@ SILENT = {
         edit(
             SQL,
             f"{OF}-mlflow",
-            put("settings.ipConfiguration.privateNetwork", "projects/rehearsal/global/networks/default"),
+            put("settings.ipConfiguration.privateNetwork", "projects/northwind-ml/global/networks/default"),
         ),
         STACK,
     ),

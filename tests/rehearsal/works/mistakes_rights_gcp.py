@@ -20,7 +20,7 @@ POOL = "//iam.googleapis.com/projects/123456789012/locations/global/workloadIden
 TRAINER = f"principal:{POOL}/subject/ns/team-vision/sa/trainer"
 DATA = "acme-demo-gcp-data-aa563e44"
 ARTIFACTS = "acme-demo-gcp-artifacts-6d222b0e"
-ACCOUNT = "acme-demo-gcp-nodes@rehearsal.iam.gserviceaccount.com"
+ACCOUNT = "acme-demo-gcp-nodes@acme-ml.iam.gserviceaccount.com"
 
 
 def granted(type_: str, name: str, **inputs: Any) -> Change:
@@ -197,7 +197,7 @@ MISTAKES = [
                 put("metadata.annotations", {"iam.gke.io/gcp-service-account": ACCOUNT}),
             ),
             granted(
-                ACCOUNT_MEMBER, "mlflow-takes", serviceAccountId=f"projects/rehearsal/serviceAccounts/{ACCOUNT}",
+                ACCOUNT_MEMBER, "mlflow-takes", serviceAccountId=f"projects/acme-ml/serviceAccounts/{ACCOUNT}",
                 role="roles/iam.workloadIdentityUser", member="serviceAccount:acme-ml.svc.id.goog[mlflow/server]",
             ),
         ),
@@ -212,7 +212,7 @@ MISTAKES = [
                 put("metadata.annotations", {"iam.gke.io/gcp-service-account": ACCOUNT}),
             ),
             granted(
-                ACCOUNT_MEMBER, "mlflow-takes", serviceAccountId=f"projects/rehearsal/serviceAccounts/{ACCOUNT}",
+                ACCOUNT_MEMBER, "mlflow-takes", serviceAccountId=f"projects/acme-ml/serviceAccounts/{ACCOUNT}",
                 role="roles/iam.workloadIdentityUser", member="serviceAccount:acme-ml.svc.id.goog[mlflow/mlflow]",
             ),
         ),

@@ -21,7 +21,7 @@ def told(rule: str, *changes: Change) -> list[Finding]:
     return [each for each in found(changed, rehearsal) if each.rule == rule]
 
 
-KEY = "projects/rehearsal/locations/europe-west4/keyRings/acme/cryptoKeys/data"
+KEY = "projects/acme-ml/locations/europe-west4/keyRings/acme/cryptoKeys/data"
 
 
 def may_use(domain: str) -> Change:
@@ -268,7 +268,7 @@ def test_what_several_kinds_of_resources_have(sought: str, kinds: tuple[str, ...
     assert told("programs-figure", alert(sought.format("k8s_node"), 0.9, {"perSeriesAligner": aligner}))
 
 
-EMAIL = "acme-machines@rehearsal.iam.gserviceaccount.com"
+EMAIL = "acme-machines@acme-ml.iam.gserviceaccount.com"
 
 
 def test_a_disk_is_encrypted_by_the_account_that_it_names() -> None:
@@ -297,7 +297,7 @@ def test_messages_are_kept_by_the_account_that_a_subscription_names() -> None:
     account = "cloudStorageConfig.serviceAccountEmail"
     assert told("rights-delivery", kept)
     assert not told("rights-delivery", kept, edit(seventh.SUBSCRIPTION, "errors", put(account, UNKNOWN)))
-    by_name = edit(seventh.SUBSCRIPTION, "errors", put(account, "acme-push@rehearsal.iam.gserviceaccount.com"))
+    by_name = edit(seventh.SUBSCRIPTION, "errors", put(account, "acme-push@acme-ml.iam.gserviceaccount.com"))
     assert told("rights-delivery", kept, by_name)
 
 
@@ -345,7 +345,7 @@ def test_headers_without_a_token_call_as_nobody(headers, is_told) -> None:
 
 def test_a_build_reads_a_topic() -> None:
     unread = drop(seventh.SUBSCRIPTION, "told")
-    topic = "projects/rehearsal/topics/told"
+    topic = "projects/acme-ml/topics/told"
     built = edit(seventh.BUILD, "images", put("repositoryEventConfig", DROP), put("pubsubConfig", {"topic": topic}))
     assert told("programs-unread", unread)
     assert not told("programs-unread", unread, built)

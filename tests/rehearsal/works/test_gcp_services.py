@@ -211,7 +211,7 @@ RIGHT: Final[Mapping[str, Change]] = {
             name="tick",
             schedule="0 * * * *",
             timeZone="Etc/UTC",
-            pubsubTarget={"topicName": "projects/rehearsal/topics/errors", "data": "eA=="},
+            pubsubTarget={"topicName": "projects/acme-ml/topics/errors", "data": "eA=="},
         )
     ),
     "two rules for those who look": (
@@ -220,7 +220,7 @@ RIGHT: Final[Mapping[str, Change]] = {
             made(
                 FIREWALL,
                 "health2",
-                network="projects/rehearsal/global/networks/main",
+                network="projects/acme-ml/global/networks/main",
                 direction="INGRESS",
                 sourceRanges=["130.211.0.0/22"],
                 allows=[{"protocol": "tcp"}],
@@ -335,7 +335,7 @@ RIGHT: Final[Mapping[str, Change]] = {
             made(
                 ON_TOPIC,
                 "ops",
-                topic="projects/rehearsal/topics/dead",
+                topic="projects/acme-ml/topics/dead",
                 role="roles/pubsub.subscriber",
                 member="serviceAccount:ops@acme-ops.iam.gserviceaccount.com",
             ),
@@ -352,7 +352,7 @@ RIGHT: Final[Mapping[str, Change]] = {
                     "matchingCriterias",
                     [{"attribute": "type", "value": "google.cloud.pubsub.topic.v1.messagePublished"}],
                 ),
-                put("transport", {"pubsub": {"topic": "projects/rehearsal/topics/errors"}}),
+                put("transport", {"pubsub": {"topic": "projects/acme-ml/topics/errors"}}),
             ),
         )
     ),
@@ -415,7 +415,7 @@ RIGHT: Final[Mapping[str, Change]] = {
             region="europe-west4",
             loadBalancingScheme="INTERNAL",
             protocol="TCP",
-            backends=[{"group": "projects/rehearsal/regions/europe-west4/instanceGroupManagers/serve"}],
+            backends=[{"group": "projects/acme-ml/regions/europe-west4/instanceGroupManagers/serve"}],
         )
     ),
     "every query by an owner": (
@@ -427,7 +427,7 @@ RIGHT: Final[Mapping[str, Change]] = {
                 "q",
                 project="acme-ml",
                 role="roles/bigquery.admin",
-                member="serviceAccount:acme-queries@rehearsal.iam.gserviceaccount.com",
+                member="serviceAccount:acme-queries@acme-ml.iam.gserviceaccount.com",
             ),
         )
     ),
@@ -477,7 +477,7 @@ RIGHT: Final[Mapping[str, Change]] = {
         "gcp:compute/router:Router",
         "partner",
         region="europe-west4",
-        network="projects/rehearsal/global/networks/main",
+        network="projects/acme-ml/global/networks/main",
         bgp={"asn": 16550},
     ),
     "queries of two continents": made(

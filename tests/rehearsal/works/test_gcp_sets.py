@@ -288,7 +288,7 @@ RIGHT: Final[Mapping[str, Change]] = {
         edit(FIREWALL, "network-webhooks", put("targetTags", ["ml-nodes", "other"])),
     ),
     "webhooks for the nodes' account": edit(
-        FIREWALL, "network-webhooks", put("targetServiceAccounts", [f"{OF}-nodes@rehearsal.iam.gserviceaccount.com"])
+        FIREWALL, "network-webhooks", put("targetServiceAccounts", [f"{OF}-nodes@northwind-ml.iam.gserviceaccount.com"])
     ),
     "webhooks for GKE's own tag": edit(FIREWALL, "network-webhooks", put("targetTags", [f"gke-{OF}-1a2b3c4d-node"])),
     "an export for everybody": edit(FILESTORE, f"{OF}-shared", put("fileShares.nfsExportOptions", DROP)),
@@ -305,7 +305,7 @@ RIGHT: Final[Mapping[str, Change]] = {
         put("lifecycleRules[3]", {"action": {"type": "Delete"}, "condition": {"age": 365, "withState": "LIVE"}}),
     ),
     "a rule by a prefix": edit(
-        BUCKET, f"{OF}-artifacts", put("lifecycleRules[1].condition.matchesPrefixes", ["teams/", "runs"])
+        BUCKET, f"{OF}-artifacts", put("lifecycleRules[1].condition.matchesPrefixes", ["teams/", "mlflow/runs"])
     ),
     "a secret that nobody gave a version": another(SECRET, f"{OF}-mlflow-password", secretId="once", ttl="86400s"),
     "an alert to one channel": edit(
@@ -353,7 +353,7 @@ OTHERS: Final[Mapping[str, Change]] = {
     ),
     "a peering with a network that is called as ours": added_gcp(
         "gcp:compute/networkPeering:NetworkPeering",
-        network="projects/rehearsal/global/networks/network-vpc",
+        network="projects/northwind-ml/global/networks/network-vpc",
         peerNetwork="projects/hub/global/networks/network-vpc",
     ),
     "a key of the same name in another region": added_gcp(
@@ -361,7 +361,7 @@ OTHERS: Final[Mapping[str, Change]] = {
         repositoryId="replica",
         format="DOCKER",
         location="us-west1",
-        kmsKeyName=f"projects/rehearsal/locations/us-west1/keyRings/{OF}-keys/cryptoKeys/{OF}-data",
+        kmsKeyName=f"projects/northwind-ml/locations/us-west1/keyRings/{OF}-keys/cryptoKeys/{OF}-data",
     ),
     "a delegation in the zone above, which others made": both(
         added_gcp("gcp:dns/managedZone:ManagedZone", name="child", dnsName="ml.northwind.example.", description="d"),

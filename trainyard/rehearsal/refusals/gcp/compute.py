@@ -72,7 +72,7 @@ def _ranges(view: View) -> Iterator[tuple[str, str]]:
 
 def _network(text: str) -> ipaddress.IPv4Network | None:
     try:
-        return ipaddress.IPv4Network(text)
+        return ipaddress.IPv4Network(text, strict=False)  # bits below the prefix are told where forms are
     except ValueError:
         return None
 

@@ -116,6 +116,8 @@ _NO_PLACE: Final = re.compile(r"(predicate|[eE]xpression|celExpression|\w*(?:[aA
 
 
 def _region(view: View, path: str, text: str) -> None:
+    if text in _WIDER_OF_VERTEX and view.type.startswith("gcp:vertex/"):
+        return
     if not REGION.fullmatch(text):
         view.error("gcp-location", path, show(text), allowed="a region, like europe-west4", hint=_near(text))
     elif text not in catalog.regions():
@@ -133,6 +135,8 @@ def _zone(view: View, path: str, text: str) -> None:
         view.warning("gcp-location", path, f"{show(text)} is no zone that is known", allowed=allowed)
 
 
+_WIDER_OF_VERTEX: Final = ("us", "eu", "global")
+"""What Vertex AI takes as a `region`: it has endpoints of several regions too."""
 _WIDER_OF: Final[Mapping[str, tuple[str, ...]]] = {
     "gcp:storage/bucket:Bucket": (
         "us",
@@ -227,7 +231,8 @@ def ranges(view: View) -> None:
             view.error("gcp-range", path, show(found), allowed="a range of addresses, like 10.0.0.0/20")
             continue
         if "/" in found and str(network.network_address) != found.partition("/")[0] and network.version == 4:
-            view.error("gcp-range", path, f"{show(found)} has bits below its prefix", allowed=str(network))
+            # Some services take it and mean the range, others refuse it.
+            view.warning("gcp-range", path, f"{show(found)} has bits below its prefix", allowed=str(network))
 
 
 def accounts(view: View) -> None:
@@ -347,6 +352,10 @@ _WHOLE: Final = (
 """Where the last part of the name alone is refused."""
 
 
+_OF_ANOTHER_REGION: Final = ("asyncPrimaryDisk.",)
+"""Inputs that name what stands in another region by intent."""
+
+
 def links(view: View) -> None:
     """Other resources by their whole name, in the region of what names them."""
     if not view.type.startswith("gcp:"):
@@ -358,6 +367,8 @@ def links(view: View) -> None:
         like = _LINKS.get(key)
         if like is not None and ("/" in found or (view.type, key) in _WHOLE) and not re.fullmatch(like[0], found):
             view.error("gcp-link", path, show(found), allowed=like[1])
+        if path.startswith(_OF_ANOTHER_REGION):
+            continue
         match = re.search(r"projects/[^/]+/regions/([^/]+)/", found)
         if match and REGION.fullmatch(region) and match[1] != region and "://" not in found:
             view.error("gcp-region", path, f"of {match[1]}; this is in {region}", allowed=f"one of {region}")

@@ -40,8 +40,14 @@ _BASIC: Final = ("owner", "editor", "viewer", "browser", "reader", "writer", "ad
 @cache
 def _roles() -> Mapping[str, Sequence[str]]:
     text = files("trainyard.rehearsal.refusals").joinpath("data", "gcp_roles.json").read_text(encoding="utf-8")
-    found: Mapping[str, Sequence[str]] = json.loads(text)["roles"]
+    found: dict[str, Sequence[str]] = json.loads(text)["roles"]
+    for service, names in _OF_EXAMPLES.items():
+        found[service] = [*found.get(service, ()), *names]
     return found
+
+
+_OF_EXAMPLES: Final = {"beyondcorp": ("securityGatewayUser",)}
+"""Roles that the IAM API does not list, and that the provider's own examples give (pulumi_gcp 10.2.0)."""
 
 
 def grant(view: View) -> None:
@@ -102,7 +108,7 @@ _OF_RESOURCE: Final[Mapping[str, tuple[str, ...]]] = {
     "gcp:cloudrun/": ("run",),
     "gcp:cloudrunv2/": ("run",),
     "gcp:colab/": ("aiplatform",),
-    "gcp:bigquery/": ("bigquery",),
+    "gcp:bigquery/": ("bigquery", "bigquerydatapolicy", "biglake", "datacatalog", "dataplex"),
     "gcp:cloudtasks/": ("cloudtasks",),
     "gcp:dns/": ("dns",),
 }

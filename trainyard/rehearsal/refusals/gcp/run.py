@@ -192,7 +192,8 @@ def _limits(view: View, at: str, path: str) -> None:
     if cpu < 1 and view.type == GCP_RUN_SERVICE:
         _part_of_a_processor(view, at, path, cpu, second)
     if memory is None:
-        memory = float(_USUAL_MEMORY) if view.lacks(f"{limits}.memory") and cpu >= 4 else None
+        has_gpus = any("gpu" in str(key) for key in view.mapping(limits))  # beside which nobody says what is usual
+        memory = float(_USUAL_MEMORY) if view.lacks(f"{limits}.memory") and cpu >= 4 and not has_gpus else None
     if memory is None:
         return
     least = next((gib for processors, gib in _LEAST_MEMORY if cpu >= processors), 0)

@@ -7,10 +7,13 @@ Google's documentation as read 2026-11.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from trainyard.problems import nearest
+from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.read import as_number
 from trainyard.recorded.types import (
     CLOUD_SQL,
@@ -18,11 +21,12 @@ from trainyard.recorded.types import (
     GCP_BUDGET,
     GCP_CONNECTION,
     GCP_NETWORK,
+    GCP_PROJECT,
     GCP_QUOTA_OVERRIDE,
     GCP_SERVICE,
     GCP_SERVICE_IDENTITY,
 )
-from trainyard.rehearsal.context import View, show
+from trainyard.rehearsal.context import Stack, View, show
 from trainyard.rehearsal.refusals.gcp.order import waits_for
 from trainyard.rehearsal.refusals.gcp.values import services
 from trainyard.rehearsal.refusals.rules import EVERY_TYPE, Rules
@@ -201,25 +205,60 @@ def api_of(type_: str) -> str | None:
     return next((name for prefix, name in _APIS.items() if type_.startswith(prefix)), None)
 
 
+@dataclass(frozen=True, slots=True)
+class _Switched:
+    """What a stack switches on, and what that is held against."""
+
+    by_service: Mapping[str, Sequence[View]]  # those that are there before the stack are left out
+    by_urn: Mapping[str, RecordedResource]
+    of_new_projects: bool  # whether the stack makes a project, in which nothing is on
+
+    @classmethod
+    def by(cls, stack: Stack) -> _Switched:
+        found = defaultdict(list)
+        for on in stack.of_type(GCP_SERVICE):
+            if not on.resource.read:
+                found[on.text("service") or ""].append(on)
+        # A recording without any dependency knows of none.
+        known = any(item.dependencies for item in stack.resources.all)
+        new = any(not one.resource.read for one in stack.of_type(GCP_PROJECT))
+        return cls(found if known else {}, {item.urn: item for item in stack.resources.all}, new)
+
+
 def after_its_service(view: View) -> None:
-    """What is made through a service that the program switches on waits for that."""
+    """What is made through a service that the program switches on waits for that.
+
+    In a project that has the service on already nothing fails: only in one that the stack makes that is no matter of
+    where it is run.
+    """
     api = api_of(view.type)
     if api is None or view.resource.read:
         return
-    own = view.text("project")
+    switched, own = view.stack.once(_Switched.by), _project_of(view)
     # Where no project is said, any that has the service switched on may be the one.
     meant = [
         on
-        for on in view.stack.of_type(GCP_SERVICE)
-        if on.text("service") == f"{api}.googleapis.com" and not (own and on.text("project") not in (None, own))
+        for on in switched.by_service.get(f"{api}.googleapis.com", ())
+        if own is None or _project_of(on) in (None, own)
     ]
-    if not meant or not any(item.dependencies for item in view.stack.resources.all):
+    if not meant:
         return
-    before = waits_for(view)
+    before = waits_for(view, switched.by_urn)
     if not any(on.resource.urn in before for on in meant):
         path = "project" if view.has("project") else ""
         words = f"does not wait for {meant[0].name}, which switches {api}.googleapis.com on"
-        view.error("gcp-service-order", path, words, allowed=f"depends_on {meant[0].name}")
+        note = view.error if switched.of_new_projects else view.warning
+        note("gcp-service-order", path, words, allowed=f"depends_on {meant[0].name}")
+
+
+def _project_of(view: View) -> str | None:
+    """The id of the project that it is in, by itself or by its own provider; None where that is not known."""
+    if view.has("project"):
+        said: object = view.text("project")
+    else:
+        said = next((inputs.get("project") for inputs in view.stack.provider_inputs(view.resource)), None)
+    project = said.removeprefix("projects/") if isinstance(said, str) else ""
+    return None if not project or project.isdigit() else project
 
 
 RULES: Rules = {

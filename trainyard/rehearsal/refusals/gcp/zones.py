@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from trainyard.recorded.types import GCP_MACHINES
+from trainyard.recorded.types import GCP_MACHINE
 from trainyard.rehearsal.context import View
 from trainyard.rehearsal.refusals.rules import Rules
 
 RULE: Final = "gcp-region"
-_MACHINE: Final = GCP_MACHINES[0]
 _DISK: Final = "gcp:compute/disk:Disk"
 _ATTACHED: Final = "gcp:compute/attachedDisk:AttachedDisk"
 _SNAPSHOTS: Final = "gcp:compute/diskResourcePolicyAttachment:DiskResourcePolicyAttachment"
@@ -27,7 +26,7 @@ def disks(view: View) -> None:
 
 def attached(view: View) -> None:
     """A disk that is attached by itself is of the machine's zone."""
-    machine = view.referred("instance", _MACHINE)
+    machine = view.referred("instance", GCP_MACHINE)
     if machine is not None:
         _of_zone(view, "disk", machine.text("zone"), machine.name)
 
@@ -45,7 +44,7 @@ def _of_zone(view: View, path: str, own: str | None, title: str) -> None:
 
 
 RULES: Final[Rules] = {
-    disks: (_MACHINE,),
+    disks: (GCP_MACHINE,),
     attached: (_ATTACHED,),
     snapshots: (_SNAPSHOTS,),
 }

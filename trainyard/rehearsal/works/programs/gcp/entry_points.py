@@ -15,17 +15,17 @@ from trainyard.rehearsal.works.programs.sources import check_python
 
 _OBJECT: Final = "gcp:storage/bucketObject:BucketObject"
 _FUNCTIONS: Final = (
-    (GCP_FUNCTION, "buildConfig.", "source.storageSource.object"),
-    ("gcp:cloudfunctions/function:Function", "", "sourceArchiveObject"),
+    (GCP_FUNCTION, "buildConfig.", "source.storageSource.object", "environmentVariables"),
+    ("gcp:cloudfunctions/function:Function", "", "sourceArchiveObject", "buildEnvironmentVariables"),
 )
 
 
 def check(stack: Stack) -> None:
     """Every function whose archive is recorded."""
-    for type_, at, path in _FUNCTIONS:
+    for type_, at, path, variables in _FUNCTIONS:
         for view in stack.of_type(type_):
             archive, entry = view.referred(f"{at}{path}", _OBJECT), view.text(f"{at}entryPoint")
-            own = view.has(f"{at}environmentVariables.GOOGLE_FUNCTION_SOURCE")
+            own = not view.lacks(f"{at}{variables}.GOOGLE_FUNCTION_SOURCE")
             if archive is not None and entry and (view.text(f"{at}runtime") or "").startswith("python") and not own:
                 assets = follow(archive.inputs, "source", "assets")
                 check_python(view, f"{at}entryPoint", assets, "main.py", entry)

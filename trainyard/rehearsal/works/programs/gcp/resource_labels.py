@@ -45,6 +45,8 @@ _MEANS: Final = {
 """The label by which each kind of resource is named, and the types that are meant: a function is a service of Run."""
 _WITH_PROJECT: Final = ("database_id",)
 """Labels whose value is `PROJECT:NAME`."""
+_WHOLE_IN_LOGS: Final = ("subscription_id", "topic_id")
+"""Labels whose value is the whole name in logs (Pub/Sub, "Audit logging"), and the last part of it in figures."""
 
 
 _SEVERITY: Final = re.compile(r"(?<![\w.])severity\s*(?:=|!=|>=|<=|>|<)\s*\"?(?P<name>[A-Za-z]+)")
@@ -72,24 +74,30 @@ def check(alert: View, path: str, text: str) -> None:
     resources = {
         name for view in made for name in (view.name, view.resource.component.rpartition("/")[2])
     }  # as the program calls them
-    service = types[0].partition("/")[0]
-    beside = {view.text("name") for view in alert.stack.views if view.type.startswith(service)}
+    whole = label in _WHOLE_IN_LOGS and "metric.type" not in text
     for asked in re.findall(rf"{label}\"?\s*=\s*\"([^\"]+)\"", text) if known else ():
-        name = asked.rpartition(":")[2]  # of a database `PROJECT:INSTANCE`
+        name = asked.rpartition("/" if whole else ":")[2]  # of a database `PROJECT:INSTANCE`
         if name in known and name == asked and label in _WITH_PROJECT:
             words = f"asks for {label} {show(asked)}, and entries have it with its project before: nothing is counted"
             alert.error("programs-filter", path, words, allowed=f"PROJECT:{asked}")
-        elif "/" in asked and asked.rpartition("/")[2] in known:
+        elif not whole and "/" in asked and asked.rpartition("/")[2] in known:
             words = f"asks for {label} {show(asked)}, and entries have the name alone: nothing is counted"
             alert.error("programs-filter", path, words, allowed=asked.rpartition("/")[2])
         if name in known:
             continue
         near = nearest_of(name, sorted(known))
-        if near or name in resources or name in beside:  # what is called otherwise altogether is another stack's
+        # What is called otherwise altogether is another stack's.
+        if near or name in resources or name in _beside(alert.stack, types[0]):
             message = f"asks for {label} {show(asked)}, and the stack has no such {types[0].rpartition(':')[2]}"
             allowed = f"one of {', '.join(sorted(known))}"
             tell = alert.error if near else alert.warning
             tell("programs-filter", path, message, allowed=allowed, hint=f"did you mean {near}?" if near else "")
+
+
+def _beside(stack: Stack, type_: str) -> set[str | None]:
+    """Names of everything of the service that a type is of."""
+    service = type_.partition("/")[0]
+    return {view.text("name") for view in stack.views if view.type.startswith(f"{service}/")}
 
 
 def autoscalers(stack: Stack) -> None:

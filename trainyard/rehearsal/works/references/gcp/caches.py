@@ -33,9 +33,10 @@ def check(cluster: Cluster) -> None:
                 if ".pkg.dev/" in text:
                     for found in _IMAGE.finditer(text):
                         asked.setdefault((found["location"], found["project"], found["repository"]), view)
+    names = {_name(one) for one in made}
     idle = [view for view in caches if _name(view) not in asked]
     for key, view in asked.items():
-        if key in {_name(one) for one in made}:
+        if key in names:
             continue
         there = {key_[2]: one for one in idle if (key_ := _name(one)) is not None and key_[:2] == key[:2]}
         if meant := nearest_word(key[2], there):

@@ -12,11 +12,12 @@ from trainyard.conventions.gcp import ROCE_NETWORK
 from trainyard.recorded.node_groups import GKE_NODE_POOL
 from trainyard.recorded.types import GCP_FIREWALL, GCP_NETWORK, GCP_SUBNETWORK
 from trainyard.rehearsal.context import Stack, View
-from trainyard.rehearsal.works.flows.addresses import Addresses
+from trainyard.rehearsal.works.flows.addresses import PRIVATE, Addresses
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
 
 _ATTACHED: Final = "networkConfig.additionalNodeNetworkConfigs"
 _POLICIES: Final = (
+    "gcp:compute/firewallPolicyAssociation:FirewallPolicyAssociation",
     "gcp:compute/networkFirewallPolicyAssociation:NetworkFirewallPolicyAssociation",
     "gcp:compute/regionNetworkFirewallPolicyAssociation:RegionNetworkFirewallPolicyAssociation",
 )
@@ -66,11 +67,12 @@ def _inside(stack: Stack, subnet: View) -> None:
         return
     if not lacking:
         return
-    if letting:
+    meant = [rule for rule in letting if _of_machines(rule)]
+    if meant:
         words = (
             f"does not let {lacking} in, the nodes' second interfaces in {subnet.name}: jobs across nodes stand still"
         )
-        letting[0].error("reference-fabric-firewall", "sourceRanges", words, allowed=own)
+        meant[0].error("reference-fabric-firewall", "sourceRanges", words, allowed=own)
     else:
         words = f"no rule lets its nodes in to each other ({own}): jobs across nodes stand still"
         network.warning("reference-fabric-firewall", "", words, allowed=f"a Firewall that lets TCP in from {own}")
@@ -80,6 +82,11 @@ def _unread(rule: View) -> bool:
     """Whether a rule lets by who is not known by address."""
     paths = ("sourceRanges", "allows", "direction", "disabled")
     return rule.has("sourceTags") or rule.has("sourceServiceAccounts") or any(map(rule.blurred, paths))
+
+
+def _of_machines(rule: View) -> bool:
+    """Whether a rule is for machines of private networks, and none for who comes by IAP or from without."""
+    return bool(Addresses.of(*rule.texts("sourceRanges")) & PRIVATE)
 
 
 def _is_tcp(protocol: object) -> bool:

@@ -30,6 +30,8 @@ _SIGNS: Final = frozenset(
 """What is asked of the API of credentials (IAM, "Create short-lived credentials")."""
 _MANAGED: Final = frozenset(f"{name}.googleapis.com" for name in ("aiplatform", "compute", "container"))
 """A stack that switches one of these on switches on what it needs."""
+_OF_CLUSTERS: Final = ("compute", "iam")
+"""What the API of clusters needs, and is switched on with it (Service Usage, "Enable and disable services")."""
 
 
 def check(stack: Stack) -> None:
@@ -53,7 +55,7 @@ def check(stack: Stack) -> None:
 
 def _apis(stack: Stack, services: set[str | None]) -> None:
     """APIs that make something here, and are not among those that the stack switches on."""
-    told = set()
+    told = set(_OF_CLUSTERS if "container.googleapis.com" in services else ())
     for view in stack.views:
         api = api_of(view.type)
         if api and f"{api}.googleapis.com" not in services and api not in told and not view.resource.read:

@@ -1,7 +1,8 @@
 """Rights on buckets of services' own accounts that never ask for an object: a neighbour's account was meant.
 
-Source: IAM, "Service agents", and the services' own pages (Filestore, Secret Manager, IAP and Artifact Registry keep
-nothing in buckets of the project; Managed Lustre and others read and write there), as generally known in 2026-11.
+Source: IAM, "Service agents", and the services' own pages (Filestore, Secret Manager and IAP keep nothing in buckets of
+the project; Managed Lustre and others read and write there, Artifact Registry imports packages and images of Container
+Registry from there, Memorystore imports and exports), as generally known in 2026-11.
 """
 
 from __future__ import annotations
@@ -15,8 +16,7 @@ from trainyard.rehearsal.works.rights.gcp.needs.keys import agents
 from trainyard.rehearsal.works.rights.gcp.project import Project
 
 _NEVER: Final = {
-    "file": "Filestore", "secretmanager": "Secret Manager", "iap": "IAP", "artifactregistry": "Artifact Registry",
-    "redis": "Memorystore", "monitoring": "Cloud Monitoring",
+    "file": "Filestore", "secretmanager": "Secret Manager", "iap": "IAP", "monitoring": "Cloud Monitoring",
 }  # fmt: skip
 """Services that ask for no object of a bucket."""
 

@@ -85,7 +85,8 @@ def _tracking(stack: Stack, email: str) -> Iterator[Need]:
         who = (Caller(f"account {email}", account=email),)
         deeds = tuple(Deed(f"aiplatform.contexts.{do}", "projects/own") for do in ("create", "get", "update"))
         hint = "an IAMMember of the project with a role that has these"
-        yield Need(view, "", "rights-job", who, f"jobs, as {email},", "keep their runs", deeds, hint)
+        # A store is for notebooks too, and jobs may keep their runs elsewhere.
+        yield Need(view, "", "rights-job", who, f"jobs, as {email},", "keep their runs", deeds, hint, sure=False)
 
 
 def _checkpoints(stack: Stack, email: str, project: Project) -> Iterator[Need]:
@@ -94,12 +95,21 @@ def _checkpoints(stack: Stack, email: str, project: Project) -> Iterator[Need]:
     for view in stack.of_type(GCP_BUCKET):
         if view.text("labels.tier") != CHECKPOINTS_TIER or view.resource.read:
             continue
-        target = object_name(view.resource, "checkpoint")
-        given = (grant for grant in project.grants if grant.on == view.resource.urn)
-        if any(f"serviceAccount:{email}" in grant.members and _writes(project, grant.role) for grant in given):
-            hint = "a BucketIAMMember of the bucket that gives it roles/storage.objectUser"
-            deeds = tuple(Deed(permission, target) for permission in _STORES)
-            yield Need(view, "", "rights-job", who, f"jobs, as {email},", "go on from a checkpoint", deeds, hint)
+        given = [
+            grant
+            for grant in project.grants
+            if grant.on == view.resource.urn
+            and f"serviceAccount:{email}" in grant.members
+            and _writes(project, grant.role)
+        ]
+        if not given or any(grant.condition != "" for grant in given):
+            continue  # a condition may be of some objects alone
+        hint = "a BucketIAMMember of the bucket that gives it roles/storage.objectUser"
+        target = object_name(view.resource, f"{min(grant.folder for grant in given)}checkpoint")
+        deeds = tuple(Deed(permission, target) for permission in _STORES)
+        yield Need(
+            view, "", "rights-job", who, f"jobs, as {email},", "go on from a checkpoint", deeds, hint, sure=False
+        )
 
 
 def _writes(project: Project, role: str) -> bool:
@@ -126,4 +136,5 @@ def _people(stack: Stack, email: str, account: RecordedResource, project: Projec
                 if member.startswith(_PEOPLE) and (member, has) not in told:
                     told.add((member, has))
                     who, view = (Caller(member, member=member),), stack.view_of(grant.by)
-                    yield Need(view, grant.path, "rights-people", who, member, purpose, (lacks,), hint)
+                    # Somebody may have the other right by a group, or never mean to send a job.
+                    yield Need(view, grant.path, "rights-people", who, member, purpose, (lacks,), hint, sure=False)
