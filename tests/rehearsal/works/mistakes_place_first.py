@@ -428,10 +428,6 @@ BESIDE: dict[str, tuple[str, str, Change]] = {
         values(STACK, "grafana.useStatefulSet", True), values(STACK, "grafana.persistence", {"enabled": True}))),
     "a line that is a comment": ("demo", "charts-counters", edit(RELEASE, EXPORTER, said(
         METRICS, "DCGM_FI_DEV_FB_FREE, gauge", "  # of memory\nDCGM_FI_DEV_FB_FREE, gauge"))),
-    "no class of what is switched off": ("demo", "k8s-reference", values(
-        STACK, "thanosRuler", {"enabled": False, "thanosRulerSpec": {"priorityClassName": "thanos"}})),
-    "labels that a template writes": ("demo", "label-value", values(
-        STACK, "kube-state-metrics.customLabels", {"release": "{{ .Release.Name }}"})),
     "a variable of a job's own": ("demo", "reference-runtime-policy", train_job(
         numNodes=1, env=[{"name": "PET_MAX_RESTARTS", "value": "3"}])),
     "a whole node": ("demo", "placement-no-node", train_job(
