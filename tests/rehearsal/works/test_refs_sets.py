@@ -53,7 +53,7 @@ from tests.rehearsal.works.mistakes_k8s_first import (
 from tests.rehearsal.works.mistakes_refs_first import BUCKET_MEMBER, CHECK, DATA, DRILL, SERVER
 from tests.rehearsal.works.mistakes_refs_second import SERVICE
 from trainyard.policies.pack import POLICIES
-from trainyard.rehearsal.refusals import check_values
+from trainyard.rehearsal.refusals.check import check_values
 from trainyard.review.policy_check.check import check_policies
 
 SETS = {"first": first, "second": second}
