@@ -417,6 +417,17 @@ BESIDE: dict[str, tuple[str, str, Change]] = {
     "a cluster that is registered": ("demo", "queues-remote", both(
         remote("worker", worker=by_secret("worker")), secret("kueue-system"))),
     "a cluster whose Secret comes from elsewhere": ("demo", "queues-remote", remote("w", w=by_secret("worker"))),
+    "a cluster as the API had it before": ("demo", "queues-remote", both(
+        remote("worker", other=by_secret("w")), secret("kueue-system"),
+        added("kueue.x-k8s.io/v1beta1:MultiKueueCluster", "worker", {"spec": by_secret("worker")}))),
+    "Grafanas with a disk of many nodes": ("demo", "charts-own-state", both(
+        values(STACK, "grafana.replicas", 2), values(STACK, "grafana.grafana~ini.database", {"type": "postgres"}),
+        values(STACK, "grafana.persistence", {"enabled": True, "existingClaim": "shared"}))),
+    "Grafanas with a disk each": ("demo", "charts-own-state", both(
+        values(STACK, "grafana.replicas", 2), values(STACK, "grafana.grafana~ini.database", {"type": "postgres"}),
+        values(STACK, "grafana.useStatefulSet", True), values(STACK, "grafana.persistence", {"enabled": True}))),
+    "a line that is a comment": ("demo", "charts-counters", edit(RELEASE, EXPORTER, said(
+        METRICS, "DCGM_FI_DEV_FB_FREE, gauge", "  # of memory\nDCGM_FI_DEV_FB_FREE, gauge"))),
     "a variable of a job's own": ("demo", "reference-runtime-policy", train_job(
         numNodes=1, env=[{"name": "PET_MAX_RESTARTS", "value": "3"}])),
     "a whole node": ("demo", "placement-no-node", train_job(

@@ -9,6 +9,7 @@ from collections.abc import Collection, Mapping
 from typing import Any, Final, TypeGuard
 
 from trainyard.problems import nearest
+from trainyard.recorded.read import follow
 from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.refusals.kubernetes.index import Objects
 from trainyard.rehearsal.refusals.kubernetes.pod_parts import (
@@ -59,9 +60,7 @@ def check_parts(
             _together(view, "values." + spell(here), str(name), value)
         elif isinstance(value, Mapping) and str(name).lower().endswith(_TEXTS) and any(map(_is_open, found)):
             checker.check_texts(view, value, "values." + spell(here))
-            if name in _OF_OBJECTS:
-                PARTS["nodeSelector"](view, "values." + spell(here), value)
-            _together(view, "values." + spell(here), str(name), value)
+            _together(view, "values." + spell(here), "nodeSelector" if name in _OF_OBJECTS else str(name), value)
         elif isinstance(value, Mapping):
             check_parts(view, value, found, here, checker, chart)
 
@@ -85,7 +84,8 @@ def _classes(view: View, values: Any, path: str, objects: Objects) -> None:
     for key, value in values.items() if isinstance(values, Mapping) else ():
         here = f"{path}.{spell((str(key),))}"
         if key != "priorityClassName":
-            _classes(view, value, here, objects)
+            if follow(value, "enabled") is not False:  # a component that is switched off has no pods
+                _classes(view, value, here, objects)
         elif _is_own_class(value) and objects.lacks("PriorityClass", "", value):
             known = [*objects.names("PriorityClass", ""), *BUILT_IN_CLASSES]
             view.error("k8s-reference", here, f"no priority class {show(value)}", hint=nearest(value, known))
@@ -101,6 +101,8 @@ def _is_open(node: Mapping[str, Any]) -> bool:
 
 def _together(view: View, path: str, name: str, value: Any) -> None:
     """What the API server refuses of parts that are each of the right kind."""
+    if "{{" in repr(value):  # a template of the chart's writes it anew
+        return
     check_expressions(view, path, value)
     if name in PARTS:
         PARTS[name](view, path, value)

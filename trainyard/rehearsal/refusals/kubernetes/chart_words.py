@@ -35,6 +35,8 @@ _TYPES: Final[Mapping[str, tuple[str, ...]]] = {
     "strategy": ("RollingUpdate", "Recreate", "OnDelete"),
 }
 """Fields `type`, by the name of what they are of."""
+_FOREIGN: Final = ("custom", "config")
+"""Values below which words are a program's own, not fields of the API."""
 _AMOUNTS: Final = ("cpu", "memory", "storage", "ephemeral-storage")
 
 
@@ -54,7 +56,7 @@ def check_words(view: View, values: Any, path: str = "values") -> None:
         elif parent in ("requests", "limits") and name in _AMOUNTS and isinstance(value, str):
             if value and "{{" not in value and not QUANTITY.fullmatch(value):
                 view.error("k8s-quantity", here, f"got {show(value)}", allowed=f"must be {QUANTITY_TEXT}")
-        elif isinstance(value, (Mapping, list)):
+        elif isinstance(value, (Mapping, list)) and name not in _FOREIGN:
             check_words(view, value, here)
     rolling = values.get("rollingUpdate") if parent in _TYPES else None
     if isinstance(rolling, Mapping) and all(_is_nothing(rolling.get(key)) for key in ("maxSurge", "maxUnavailable")):

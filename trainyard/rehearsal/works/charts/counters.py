@@ -33,8 +33,12 @@ def check_counters(release: View, chart: str) -> None:
     text = release.text(path) if path is not None else None
     if path is None or not text:
         return
-    lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
-    for line, row in zip(lines, csv.reader(lines), strict=False):
+    lines = [line for line in text.splitlines() if line.strip() and not line.strip().startswith("#")]
+    try:
+        rows = list(csv.reader(lines))
+    except csv.Error:  # a value beyond what Python reads
+        return
+    for line, row in zip(lines, rows, strict=False):
         values = [value.strip(" ") for value in row]
         if len(values) != 3:
             release.error(

@@ -39,7 +39,8 @@ def check_state(release: View, chart: str) -> None:
     scaled = release.flag(f"{base}.autoscaling.enabled")
     elsewhere = any(release.value(f"{base}.{key}") for key in _ELSEWHERE)
     has_database = _ini(release, base).get("database") or elsewhere or any(name in given for name in _DATABASE)
-    if (replicas or 1) > 1 and release.flag(f"{base}.persistence.enabled"):
+    own_disks = release.flag(f"{base}.useStatefulSet") or release.has(f"{base}.persistence.existingClaim")
+    if (replicas or 1) > 1 and release.flag(f"{base}.persistence.enabled") and not own_disks:
         _one_disk(release, base)
     elif ((replicas or 1) > 1 or scaled) and not has_database:
         release.warning(

@@ -1,8 +1,8 @@
 """MultiKueue: the clusters that jobs are sent to, and how the manager gets in.
 
 Source: kubernetes-sigs/kueue, MultiKueue's concept page and CRDs of 0.19 (a config's clusters are MultiKueueClusters;
-one is reached by a kubeconfig, in key `kubeconfig` of a Secret in the manager's namespace, or by a ClusterProfile),
-2026-11.
+one is reached by a kubeconfig, in key `kubeconfig` of a Secret in the manager's namespace, or by a ClusterProfile; what
+`clusterSource` holds stands in `spec` itself in v1beta1), 2026-11.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Final
 
 from trainyard.problems import nearest
-from trainyard.recorded.types import SECRET
+from trainyard.recorded.types import HELM_RELEASE, SECRET
 from trainyard.rehearsal.context import Stack, View, show
 from trainyard.rehearsal.works.queues.room import Room
 
@@ -51,7 +51,7 @@ def _clusters(view: View, clusters: list[View], room: Room) -> None:
 
 
 def _source(view: View, stack: Stack, room: Room) -> None:
-    path = "spec.clusterSource"
+    path = "spec" if (view.text("apiVersion") or "").endswith("/v1beta1") else "spec.clusterSource"
     sources = [key for key in _SOURCES if view.has(f"{path}.{key}")]
     if len(sources) != 1 and not view.is_unknown(path) and not view.is_unknown("spec"):
         view.error(
@@ -62,7 +62,7 @@ def _source(view: View, stack: Stack, room: Room) -> None:
     release = room.recorded.release
     if name is None or release is None or view.text(f"{path}.kubeConfig.locationType") not in (None, "Secret"):
         return
-    namespace = {one.resource.urn: one for one in stack.views}[release.urn].text("namespace")
+    namespace = next((one.text("namespace") for one in stack.of_type(HELM_RELEASE) if one.resource is release), None)
     found = [one for one in stack.of_type(SECRET) if one.text("metadata.name") == name]
     own = [one for one in found if one.text("metadata.namespace") in (None, namespace)]
     if namespace is None or not found:

@@ -34,6 +34,8 @@ def check(cluster: Cluster) -> None:
                 for below, text in known_texts(container.body.get(key)):
                     path = f"{container.path}.{key}{below if below.startswith('[') else f'.{below}'}"
                     for host, within in pattern.findall(text) if name in text else ():
+                        if host not in hosts and within != subdomain:
+                            continue  # of a set whose name begins with this one's
                         if host not in hosts:
                             words = f"no pod of the set is called {show(host)}: nobody answers"
                             hint = nearest(host, hosts)

@@ -21,7 +21,9 @@ from trainyard.rehearsal.context import listed
 from trainyard.rehearsal.works.programs.kubernetes.mounted import PROBES, files_of, program, roots, starts
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster, Container, Pod
 
-_TEXTS: Final = re.compile(r'"""(?:[^"\\]|\\.|"(?!""))*"""', re.DOTALL)
+_TEXTS: Final = re.compile(r'"""(?:[^"\\]|\\.|"(?!""))*"""' + r"|'''(?:[^'\\]|\\.|'(?!''))*'''", re.DOTALL)
+_COMMENTS: Final = re.compile(r"#[^\n]*|\\\n")
+"""What is no part of a line, to its end, and a line that goes on."""
 _IMPORT: Final = re.compile(
     r"^(?:from[ \t]+(\.*)([\w.]*)[ \t]+import[ \t]+(\([^)]*\)|[^\n#;]+)|import[ \t]+([^\n#;]+))", re.MULTILINE
 )
@@ -100,7 +102,8 @@ def _targets(
         bases = [folder]
     else:
         top = one.module.partition(".")[0]
-        bases = [place for place in places if join(place, top) in folders]
+        # A folder of other files than Python's gives way to an installed package of the name.
+        bases = [place for place in places if _is_package(join(place, top), files)]
     for base in bases[:1]:
         here = join(base, *one.module.split(".")) if one.module else base
         if f"{here}.py" in files:
@@ -122,6 +125,10 @@ def _targets(
                     and not re.search(rf"\b{re.escape(name)}\b|\*|__getattr__", files.get(start, ""))
                 ):
                     yield _Missing(f"{'.' * one.level}{one.module}".rstrip(".") + f".{name}", f"{here}/{name}.py")
+
+
+def _is_package(folder: str, files: Mapping[str, str]) -> bool:
+    return any(path.startswith(f"{folder}/") and path.endswith(".py") for path in files)
 
 
 def _folders(files: Mapping[str, str]) -> set[str]:
@@ -152,7 +159,7 @@ def _is_hidden(path: str, hidden: Mapping[str, bool]) -> bool:
 def imports(text: str) -> tuple[Import, ...]:
     """What a program imports at its left margin."""
     found = []
-    for match in _IMPORT.finditer(_TEXTS.sub('""', text)):
+    for match in _IMPORT.finditer(_COMMENTS.sub(" ", _TEXTS.sub('""', text))):
         dots, module, names, plain = match.groups()
         if plain is not None:
             found += [Import(0, words[0], ()) for part in plain.split(",") if (words := part.split())]

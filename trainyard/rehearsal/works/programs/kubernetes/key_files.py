@@ -19,6 +19,8 @@ from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster, Con
 _FLAG: Final = re.compile(r"(?<![\w-])--?([A-Za-z][\w.-]*)(?:[= ]((?!-)[^\s,;]+))?")
 _CERTIFICATES: Final = (".crt", ".cer", ".cert")
 _KEYS: Final = (".key",)
+_OTHER: Final = re.compile(r"cert|pub|verif|trust|account|signer")
+"""Names of keys that are not private, or may be a certificate's (`--service-account-key-file`)."""
 
 
 def check(cluster: Cluster) -> None:
@@ -26,7 +28,7 @@ def check(cluster: Cluster) -> None:
     for pod in cluster.pods:
         for container in pod.containers:
             for path, name, value in _told(container):
-                said = _meant(name)
+                said = _meant(name) if "/" in value or "file" in name.lower() else ""
                 if said == "certificate" and value.endswith(_KEYS):
                     words = f"{name} is a certificate's, and {show(value)} is a private key by its name"
                 elif said == "key" and value.endswith(_CERTIFICATES):
@@ -40,7 +42,7 @@ def _meant(name: str) -> str:
     text = name.lower()
     if "key" in text:
         is_files = re.search(r"ssl|tls|private|key[._-]?file|^key$", text) is not None
-        return "key" if is_files and "cert" not in text else ""
+        return "key" if is_files and _OTHER.search(text) is None else ""
     return "certificate" if "cert" in text else ""
 
 

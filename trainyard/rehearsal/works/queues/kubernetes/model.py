@@ -123,7 +123,14 @@ class Retry:
     @property
     def holds_seconds(self) -> float:
         """How long the pauses are in all: a workload keeps its quota through each, and is given up after the last."""
-        return sum(min(self.base_seconds * (1 << again), self.most_seconds) for again in range(self.limit))
+        seconds, pause = 0.0, self.base_seconds
+        for again in range(self.limit):
+            if pause >= self.most_seconds:
+                return seconds + (self.limit - again) * self.most_seconds
+            seconds, pause = seconds + pause, 2 * pause
+            if not pause:
+                break
+        return seconds
 
 
 @dataclass(frozen=True, slots=True)

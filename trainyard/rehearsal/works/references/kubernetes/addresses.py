@@ -44,11 +44,10 @@ def check(cluster: Cluster) -> None:
 def _client(view: View, path: str, text: str, namespace: str | None, cluster: Cluster) -> None:
     """A host without a dot that a client of a database is told: a service of the pod's own namespace."""
     for name in _CLIENT.findall(text) if namespace is not None else ():
-        if cluster.find("Service", namespace or "", name) is None:
-            near = nearest_of(name, cluster.names("Service", namespace or ""))
-            if near:
-                words = f"names the host {show(name)}, and namespace {namespace} has no such service"
-                view.error("reference-address", path, words, hint=f"did you mean {near}?")
+        near = cluster.lacks("Service", namespace or "", name)
+        if near:
+            words = f"names the host {show(name)}, and namespace {namespace or 'default'} has no such service"
+            view.error("reference-address", path, words, hint=f"did you mean {near}?")
 
 
 def _joined(below: str) -> str:

@@ -66,11 +66,17 @@ class Kept:
 
 
 def denies(judges: dict[str, Judge], policy: View, scopes: Iterable[Any]) -> bool:
-    """Whether a policy plainly refuses each of some requests, whose judges are kept by its URN."""
+    """Whether a policy plainly refuses each of some requests."""
+    judge = judge_of(judges, policy)
+    return all(judge.denies(scope) for scope in scopes)
+
+
+def judge_of(judges: dict[str, Judge], policy: View) -> Judge:
+    """The judge of a policy, which `judges` keeps by its URN."""
     urn = policy.resource.urn
     if urn not in judges:
         judges[urn] = Judge(policy.inputs.get("spec"))
-    return all(judges[urn].denies(scope) for scope in scopes)
+    return judges[urn]
 
 
 def _message(policy: View) -> str:

@@ -10,14 +10,15 @@ of its pods), as generally known (2026-11).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, Final
 
 from trainyard.recorded.alike import content
 from trainyard.recorded.model import has_unknown
 from trainyard.rehearsal.context import View, listed, show
-from trainyard.rehearsal.works.references.kubernetes.admitted import DENIED, Kept, bound, denies, is_plain
+from trainyard.rehearsal.works.references.kubernetes.admitted import DENIED, Kept, bound, denies, is_plain, judge_of
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster, Pod
 from trainyard.rehearsal.works.rights.kubernetes.admission import Judge, Request, scope_of
 
@@ -40,11 +41,9 @@ _OF_CONTAINERS: Final[Mapping[str, Any]] = {
     "terminationMessagePath": "/dev/termination-log", "terminationMessagePolicy": "File",
     "imagePullPolicy": "IfNotPresent",
 }  # fmt: skip
-_LARGE: Final = (
-    "args", "command", "env", "envFrom", "lifecycle", "livenessProbe", "readinessProbe", "startupProbe",
-    "volumeMounts", "workingDir",
-)  # fmt: skip
-"""Fields of a container that are left out where no expression names them: they are most of a pod."""
+_WORD: Final = re.compile(r"\w+")
+_LABELS: Final = r"object\.metadata\.labels"
+_BY_KEY: Final = re.compile(rf"has\({_LABELS}\)|'[^']*' in {_LABELS}\b(?!\.)|{_LABELS}\[\??'[^']*'\]")
 _WAITS: Final = tuple(
     {"key": f"node.kubernetes.io/{word}", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300}
     for word in ("not-ready", "unreachable")
@@ -62,21 +61,24 @@ def check(cluster: Cluster) -> None:
     policies = {view.text("metadata.name"): view for view in cluster.of("ValidatingAdmissionPolicy")}
     defaults = [view for view in cluster.of("PriorityClass") if view.flag("globalDefault")]
     judges: dict[str, Judge] = {}
-    written: dict[str, str] = {}
+    found: dict[str | None, list[View]] = {}  # policies by namespace
     for pod in cluster.pods:
         place, kind = pod.namespace, pod.view.text("kind") or ""
         labels = cluster.labels_of_namespaces.get(place or "")
-        if labels is None or kind not in _MAKERS or has_unknown(pod.spec):
+        template = pod.view.mapping(pod.path.removesuffix("spec") + "metadata")
+        if labels is None or kind not in _MAKERS or has_unknown(pod.spec) or has_unknown(template):
             continue
-        asked = list(bound(bindings, policies, labels, "", "pods"))
-        if not asked:
+        if place not in found:
+            found[place] = list(bound(bindings, policies, labels, "", "pods"))
+        if not (asked := found[place]):
             continue
-        text = "".join(_text(policy, written) for policy in asked)
-        where, labels = (place or "", labels) if "namespace" in text else ("", {})
-        item = _made(pod, kind, cluster, defaults, text)
-        scopes = Kept(scope_of(request) for request in _requests(item, kind, where, labels))
+        text = "\n".join(one for policy in asked for one in judge_of(judges, policy).texts)
+        if not any(judge_of(judges, policy).tells_apart(place or "") for policy in asked):
+            place, labels = "", {}
+        item = _made(pod, kind, place or "", _ranges(pod, cluster), defaults, text)
+        scopes = Kept(scope_of(request) for request in _requests(item, kind, place or "", labels))
         for policy in asked:
-            made = content(item, labels)
+            made = content(item, labels, _MAKERS[kind])
             key = content(policy.content, made) if policy.content is not None and made is not None else None
             if DENIED.of(key, partial(denies, judges, policy, scopes)):
                 name = item["spec"].get("priorityClassName")
@@ -89,42 +91,60 @@ def check(cluster: Cluster) -> None:
                 )  # fmt: skip
 
 
-def _text(policy: View, written: dict[str, str]) -> str:
-    """A policy's expressions, among other things; `written` keeps them by name."""
-    if policy.name not in written:
-        written[policy.name] = str(policy.value("spec"))
-    return written[policy.name]
-
-
-def _made(pod: Pod, kind: str, cluster: Cluster, defaults: list[View], text: str) -> dict[str, Any]:
-    """A pod as policies with such a text see it."""
-    template = pod.view.mapping(pod.path.removesuffix("spec") + "metadata")
-    if "annotations" not in text:
-        template = {key: value for key, value in template.items() if key != "annotations"}
-    left_out = {key for key in _LARGE if key not in text}
-    owner = {"apiVersion": _MAKERS[kind][1], "kind": _MAKERS[kind][2], "name": "owner", "uid": "0"}
-    spec = {**_GIVEN, "securityContext": {}, "serviceAccountName": "default", **pod.spec}
-    if len(defaults) == 1 and "priorityClassName" not in pod.spec:
-        spec["priorityClassName"] = defaults[0].text("metadata.name")
-    spec["tolerations"] = [*listed(pod.spec.get("tolerations")), *_WAITS]
-    ranges = [
+def _ranges(pod: Pod, cluster: Cluster) -> list[Mapping[str, Any]]:
+    """What a namespace says of containers that say nothing."""
+    return [
         item
         for view in cluster.of("LimitRange")
         if view.text("metadata.namespace") == pod.namespace
         for _, item in view.items("spec.limits")
         if item.get("type") == "Container"
     ]
+
+
+def _made(
+    pod: Pod, kind: str, place: str, ranges: list[Mapping[str, Any]], defaults: list[View], text: str
+) -> dict[str, Any]:
+    """A pod as policies with such expressions see it: without what none of them names, so that pods which differ in
+    nothing else are one, and are judged once."""
+    words, only_by_key = _words(text)
+    template = pod.view.mapping(pod.path.removesuffix("spec") + "metadata")
+    owner = {"apiVersion": _MAKERS[kind][1], "kind": _MAKERS[kind][2], "name": "owner", "uid": "0"}
+    spec = {**_GIVEN, "securityContext": {}, "serviceAccountName": "default", **pod.spec}
+    if len(defaults) == 1 and "priorityClassName" not in pod.spec:
+        spec["priorityClassName"] = defaults[0].text("metadata.name")
+    spec["tolerations"] = [*listed(pod.spec.get("tolerations")), *_WAITS]
     for key in ("containers", "initContainers"):
         if key in pod.spec:
-            spec[key] = [_container(one, ranges, left_out) for one in listed(pod.spec[key]) if isinstance(one, Mapping)]
-    metadata = {**template, "name": "made",
-                "ownerReferences": [{**owner, "controller": True, "blockOwnerDeletion": True}]}  # fmt: skip
-    if "namespace" in text:
-        metadata["namespace"] = pod.namespace
-    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
+            bodies = (_container(one, ranges) for one in listed(pod.spec[key]) if isinstance(one, Mapping))
+            spec[key] = [_named(body, words) for body in bodies]
+    if "volumes" in spec:
+        spec["volumes"] = _below(spec["volumes"], words)
+    owners = [{**owner, "controller": True, "blockOwnerDeletion": True}]
+    metadata = {**template, "name": "made", "namespace": place, "ownerReferences": owners}
+    if only_by_key and "labels" in template:
+        metadata["labels"] = {key: label for key, label in _mapping(template["labels"]).items() if key in text}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": _named(metadata, words), "spec": _named(spec, words)}
 
 
-def _container(body: Mapping[str, Any], ranges: list[Mapping[str, Any]], left_out: set[str]) -> dict[str, Any]:
+@lru_cache(maxsize=64)
+def _words(text: str) -> tuple[frozenset[str], bool]:
+    """The words of expressions, and whether they ask of labels by their keys alone."""
+    return frozenset(_WORD.findall(text)), "labels" not in _BY_KEY.sub("", text)
+
+
+def _named(fields: Mapping[str, Any], words: frozenset[str]) -> dict[str, Any]:
+    return {key: value for key, value in fields.items() if key in words}
+
+
+def _below(value: Any, words: frozenset[str]) -> Any:
+    """A value of which every field, at any depth, has a name of its own: without those that are not named."""
+    if isinstance(value, Mapping):
+        return {key: _below(part, words) for key, part in value.items() if key in words}
+    return [_below(part, words) for part in value] if isinstance(value, list) else value
+
+
+def _container(body: Mapping[str, Any], ranges: list[Mapping[str, Any]]) -> dict[str, Any]:
     given = body.get("resources")
     resources: dict[str, Any] = dict(given) if isinstance(given, Mapping) else {}
     for one in ranges:
@@ -133,8 +153,7 @@ def _container(body: Mapping[str, Any], ranges: list[Mapping[str, Any]], left_ou
         resources = {**resources, "limits": limits, "requests": asked} if limits else {**resources, "requests": asked}
     if not ranges and _mapping(resources.get("limits")):
         resources["requests"] = {**_mapping(resources["limits"]), **_mapping(resources.get("requests"))}
-    kept = {key: value for key, value in body.items() if key not in left_out}
-    return {**_OF_CONTAINERS, **kept, "resources": resources}
+    return {**_OF_CONTAINERS, **body, "resources": resources}
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:

@@ -58,7 +58,7 @@ CUSTOM: Final[Mapping[str, frozenset[str]]] = {
 VERSIONS: Final[Mapping[str, frozenset[str]]] = {
     **dict.fromkeys(("", "apps", "batch", "policy", "rbac.authorization.k8s.io"), frozenset({"v1"})),
     "jobset.x-k8s.io": frozenset({"v1alpha2"}),
-    "kueue.x-k8s.io": frozenset({"v1beta1", "v1beta2"}),
+    "kueue.x-k8s.io": frozenset({"v1alpha1", "v1beta1", "v1beta2"}),  # the first in 0.8 to 0.14, of some
     "trainer.kubeflow.org": frozenset({"v1alpha1"}),
 }
 """The versions of groups of which every resource is served in the same ones (since Kubernetes 1.27; the charts')."""

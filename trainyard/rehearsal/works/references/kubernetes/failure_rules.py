@@ -11,7 +11,7 @@ from typing import Any
 
 from trainyard.problems import nearest
 from trainyard.recorded.model import has_unknown
-from trainyard.recorded.read import follow
+from trainyard.recorded.read import as_number, follow
 from trainyard.rehearsal.context import listed, show
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster, Pod
 
@@ -75,10 +75,11 @@ def _condition(item: Any) -> tuple[Any, Any]:
 
 
 def _codes_cover(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    mine, theirs = set(listed(one.get("values"))), set(listed(other.get("values")))
+    mine, theirs = ({code for code in map(as_number, listed(given.get("values"))) if code is not None}
+                    for given in (one, other))  # fmt: skip
     operators = one.get("operator"), other.get("operator")
     if operators == ("In", "In"):
-        return theirs <= mine
+        return bool(theirs) and theirs <= mine
     if operators == ("NotIn", "In"):
-        return not theirs & mine
+        return bool(theirs) and not theirs & mine
     return operators == ("NotIn", "NotIn") and mine - {0} <= theirs

@@ -6,6 +6,7 @@ Controller, "Pod readiness gate"; GKE, "Container-native load balancing" (2026-1
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 from trainyard.recorded.types import EKS_CLUSTER, GKE_CLUSTER
@@ -23,7 +24,7 @@ def check(cluster: Cluster) -> None:
         return
     for pod in cluster.pods:
         for index, gate in enumerate(listed(pod.spec.get("readinessGates"))):
-            name = gate.get("conditionType") if isinstance(gate, dict) else None
+            name = gate.get("conditionType") if isinstance(gate, Mapping) else None
             if isinstance(name, str) and _has_no_setter(name, cluster):
                 pod.view.error(
                     "reference-readiness-gate", f"{pod.path}.readinessGates[{index}].conditionType",

@@ -15,6 +15,7 @@ from trainyard.recorded.model import UNKNOWN, has_unknown
 from trainyard.rehearsal.context import View, listed, show
 
 _MATCHER: Final = re.compile(r"\s*([A-Za-z_][\w.]*)\s*(=~|!~|!=|=)\s*(\"(?:[^\"\\]|\\.)*\"|[^,}\"\s]*)\s*(?:,|$)")
+_ESCAPED: Final = re.compile(r"\\([\\\"])")
 _EVERYTHING: Final = (".*", "|.*", ".*|")
 _OF_NO_ROOT: Final = ("matchers", "match", "match_re", "mute_time_intervals", "active_time_intervals")
 
@@ -33,9 +34,9 @@ def check(view: View, path: str, root: Any, receivers: Any) -> None:
                 "the first route is every alert's, and Alertmanager does not start with one that chooses",
                 allowed="none there: a route below it",
             )  # fmt: skip
-    names = [one.get("name") for one in listed(receivers) if isinstance(one, Mapping)]
+    names = [one.get("name") if isinstance(one, Mapping) else None for one in listed(receivers)]
     for index, name in enumerate(names):
-        if isinstance(name, str) and name in names[:index]:
+        if isinstance(name, str) and names.index(name) < index:
             view.error(
                 "reference-alert-route", f"{path.rpartition('.')[0]}.receivers[{index}].name",
                 f"there is a receiver {show(name)} already: Alertmanager does not start", allowed="a name of its own",
@@ -83,7 +84,8 @@ def _matchers(route: Mapping[str, Any]) -> frozenset[Matcher] | None:
         found |= {(str(label), operator, str(value)) for label, value in given.items()}
     for one in listed(route.get("matchers")):
         if isinstance(one, Mapping):  # as an AlertmanagerConfig has them
-            found.add((str(one.get("name")), str(one.get("matchType") or "="), str(one.get("value", ""))))
+            usual = "=~" if one.get("regex") else "="  # as one without `matchType` says it
+            found.add((str(one.get("name")), str(one.get("matchType") or usual), str(one.get("value", ""))))
             continue
         read = list(_read(str(one)))
         if None in read:
@@ -101,7 +103,7 @@ def _read(text: str) -> Iterator[Matcher | None]:
             yield None
             return
         value = found[3]
-        yield found[1], found[2], value[1:-1] if value.startswith('"') else value
+        yield found[1], found[2], _ESCAPED.sub(r"\1", value[1:-1]) if value.startswith('"') else value
         at = found.end()
 
 

@@ -68,7 +68,7 @@ def _reserved(view: View, cluster: Cluster) -> None:
     taken = [
         one
         for policy, names in _RESERVED.items()
-        if runtime is not None and runtime.value(f"spec.mlPolicy.{policy}") is not None
+        if runtime is not None and runtime.has(f"spec.mlPolicy.{policy}")
         for one in names
     ]
     for path, entry in view.items("spec.trainer.env"):

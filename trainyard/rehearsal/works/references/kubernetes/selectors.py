@@ -199,7 +199,8 @@ def _monitor(view: View, kind: str, endpoints: str, cluster: Cluster) -> None:
     except UnreadableInput:
         return
     if not found:
-        _elsewhere(view, selector, namespace, cluster)
+        if cluster.charts_are_known and not cluster.is_rendered_elsewhere:
+            _elsewhere(view, selector, namespace, cluster)
         for service in services if wanted else ():
             wrong, right = missed(wanted, service.mapping("metadata.labels"))
             if wrong:

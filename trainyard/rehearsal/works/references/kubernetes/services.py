@@ -9,12 +9,12 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from trainyard.problems import nearest, nearest_word
+from trainyard.problems import nearest
 from trainyard.recorded.model import UNKNOWN, has_unknown
 from trainyard.recorded.read import UnreadableInput, as_number, known_texts
 from trainyard.rehearsal.context import View, show
-from trainyard.rehearsal.near import missed
-from trainyard.rehearsal.works.references.kubernetes.cluster import ChartPod, Cluster, Pod, place
+from trainyard.rehearsal.near import missed, nearest_of
+from trainyard.rehearsal.works.references.kubernetes.cluster import ChartPod, Cluster, Pod, place, values_from_elsewhere
 
 _HOOKS: Final = ("ValidatingWebhookConfiguration", "MutatingWebhookConfiguration")
 _OF_ITS_OWN: Final = re.compile(r"metrics|prom|health|probe|ready|live|admin|debug|pprof|webhook|peer|gossip")
@@ -254,7 +254,7 @@ def _existing(view: View, path: str, namespace: str, cluster: Cluster) -> View |
     near = cluster.lacks("Service", namespace, name)
     charted = _of_charts(namespace, cluster) if near is None and "webhook" in name else ()
     if charted and name not in charted and cluster.find("Service", namespace, name) is None:
-        near = nearest_word(name, charted) or None
+        near = next((one for one in charted if one.startswith(f"{name}-")), "") or nearest_of(name, charted) or None
     if near is not None:
         tell_missing(view, f"{path}.name", "Service", name, namespace, near)
     return cluster.find("Service", namespace, name)
@@ -265,7 +265,11 @@ def _of_charts(namespace: str, cluster: Cluster) -> list[str]:
     found = []
     for release in cluster.releases:
         chart, name = (release.text("chart") or "").rpartition("/")[2], release.text("name")
-        if release.text("namespace") == namespace and chart in _WEBHOOKS and name is not None:
+        is_named = not (
+            values_from_elsewhere(release) or release.has("values.nameOverride")
+            or release.is_unknown("values.fullnameOverride")
+        )  # fmt: skip
+        if release.text("namespace") == namespace and chart in _WEBHOOKS and name is not None and is_named:
             full = release.text("values.fullnameOverride") or (name if chart in name else f"{name}-{chart}")
             found.append(full + _WEBHOOKS[chart])
     return found

@@ -12,9 +12,10 @@ from __future__ import annotations
 from typing import Final
 
 from trainyard.conventions import TEAM_LABEL
-from trainyard.recorded.read import follow
+from trainyard.recorded.read import follow, known_texts
 from trainyard.recorded.types import EFS_ACCESS_POINT
 from trainyard.rehearsal.context import View, listed, show
+from trainyard.rehearsal.near import nearest_of
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster, Pod
 
 _ATTRIBUTES: Final = "spec.csi.volumeAttributes"
@@ -55,17 +56,19 @@ def check(cluster: Cluster) -> None:
     for where, volumes in reads.items():
         filled = writes.get(where, set())
         empty = [one for one in volumes if not any(_overlap(one[2], other) for other in filled)]
-        # One volume apart from all others is a slip; a folder of which several know is filled by somebody else.
-        if filled and len(empty) == 1 < len(volumes):
-            view, path, folder = empty[0]
-            words = f"reads {show(folder)}, and what is mounted to write is {', '.join(sorted(filled))}: it stays empty"
-            view.error("reference-team-folder", path, words, allowed=f"a folder of {', '.join(sorted(filled))}")
+        # People and other programs fill folders too: one of another name is theirs, a misspelt one is nobody's.
+        for view, path, folder in empty:
+            meant = nearest_of(folder, filled)
+            if meant and sum(one[2] == folder for one in volumes) == 1:
+                words = f"reads {show(folder)}, and what is mounted to write is {', '.join(sorted(filled))}"
+                view.error("reference-team-folder", path, f"{words}: it stays empty", hint=f"did you mean {meant}?")
 
 
 def _made(cluster: Cluster) -> None:
     """The folders of a file system that a job of the stack makes, told one by one, are all that are mounted of it.
 
-    Such a job mounts the whole; a folder that nobody makes cannot be mounted, and no pod with the volume starts.
+    Such a job mounts the whole; a folder that nobody makes cannot be mounted, and no pod with the volume starts. One
+    that any program with the whole mounted says in another way, say within a script, may be made by that.
     """
     mounted: dict[tuple[str, ...], list[tuple[View, str, str]]] = {}
     for view in cluster.of("PersistentVolume"):
@@ -73,27 +76,29 @@ def _made(cluster: Cluster) -> None:
         system = _system(view)
         if folder is not None and system is not None:
             mounted.setdefault(system, []).append((view, path, folder))
+    makers: dict[tuple[str, ...], list[tuple[Pod, str]]] = {}  # by file system, with all that their programs are told
     for pod in cluster.pods if mounted else ():
-        words = {
-            word.strip("/")
-            for container in pod.containers
-            for key in ("command", "args")
-            for word in listed(container.body.get(key))
-            if isinstance(word, str) and len(word) < _LONGEST
-        }
-        for system in _wholes(pod, cluster) if words else ():
-            told = {folder for _, _, folder in mounted.get(system, ()) if folder in words}
-            for view, path, folder in mounted.get(system, ()) if told else ():
-                if folder not in words:
-                    view.error(
-                        "reference-team-folder", path,
-                        f"nobody makes the folder {show(folder)}: {pod.title} makes {', '.join(sorted(told)[:3])} "
-                        "there, and without it nothing is mounted",
-                    )  # fmt: skip
+        for system in _wholes(pod, cluster) & mounted.keys():
+            makers.setdefault(system, []).append((pod, _said(pod)))
+    for system, volumes in mounted.items():
+        found = makers.get(system, ())
+        said = "\0".join(text for _, text in found)
+        words = {word.strip("/") for word in said.split("\0")}
+        told = {folder for _, _, folder in volumes if folder in words}
+        for view, path, folder in volumes if told else ():
+            if folder not in said:
+                titles = ", ".join(pod.title for pod, text in found if any(one in text for one in told))
+                view.error(
+                    "reference-team-folder", path,
+                    f"nobody makes the folder {show(folder)}: {titles} makes {', '.join(sorted(told)[:3])} there, and "
+                    "without it nothing is mounted",
+                )  # fmt: skip
 
 
-_LONGEST: Final = 4096
-"""Characters of a path (Linux, `PATH_MAX`)."""
+def _said(pod: Pod) -> str:
+    """All texts of a pod's programs, each with a null character after it."""
+    keys = ("command", "args", "env")
+    return "".join(f"{text}\0" for one in pod.containers for key in keys for _, text in known_texts(one.body.get(key)))
 
 
 def _wholes(pod: Pod, cluster: Cluster) -> set[tuple[str, ...]]:

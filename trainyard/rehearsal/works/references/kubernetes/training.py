@@ -14,7 +14,7 @@ from trainyard.recorded.model import UNKNOWN, leaves
 from trainyard.recorded.read import follow, known_texts
 from trainyard.rehearsal.context import View, listed, show
 from trainyard.rehearsal.near import nearest_of
-from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster, Pod, place
+from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster, Pod, place, values_from_elsewhere
 
 _TRAINER: Final = "trainer.kubeflow.org"
 _STEP: Final = "trainer.kubeflow.org/trainjob-ancestor-step"
@@ -255,6 +255,7 @@ def _makes_every_runtime(cluster: Cluster, kind: str) -> bool:
     return (
         cluster.makes_everything
         and not cluster.is_blurred(kind, "")
+        and not any(map(values_from_elsewhere, cluster.releases))
         and not any(path.startswith("runtimes.") and value in (True, UNKNOWN) for path, value, _ in brought)
     )
 
