@@ -79,13 +79,13 @@ GCP_WALLS: dict[str, Change] = {
     "nodes are editors": member(
         PROJECT_MEMBER,
         "roles/editor",
-        "serviceAccount:acme-demo-gcp-nodes@rehearsal.iam.gserviceaccount.com",
+        "serviceAccount:acme-demo-gcp-nodes@acme-ml.iam.gserviceaccount.com",
         project="acme-ml",
     ),
     "nodes read buckets": member(
         PROJECT_MEMBER,
         "roles/storage.objectViewer",
-        "serviceAccount:acme-demo-gcp-nodes@rehearsal.iam.gserviceaccount.com",
+        "serviceAccount:acme-demo-gcp-nodes@acme-ml.iam.gserviceaccount.com",
         project="acme-ml",
     ),
     "all secrets of the project": member(
@@ -100,7 +100,7 @@ GCP_WALLS: dict[str, Change] = {
         ACCOUNT_MEMBER,
         "roles/iam.workloadIdentityUser",
         "serviceAccount:acme-ml.svc.id.goog[team-vision/trainer]",
-        serviceAccountId="projects/acme-ml/serviceAccounts/acme-demo-gcp-nodes@rehearsal.iam.gserviceaccount.com",
+        serviceAccountId="projects/acme-ml/serviceAccounts/acme-demo-gcp-nodes@acme-ml.iam.gserviceaccount.com",
     ),
     "a person of another organisation": member(
         BUCKET_MEMBER, "roles/storage.objectViewer", "user:mallory@gmail.com", bucket="acme-demo-gcp-data-aa563e44"
@@ -109,13 +109,13 @@ GCP_WALLS: dict[str, Change] = {
         KEY_MEMBER,
         "roles/cloudkms.cryptoKeyDecrypter",
         "allAuthenticatedUsers",
-        cryptoKeyId="projects/rehearsal/locations/us-central1/keyRings/acme-demo-gcp-keys/cryptoKeys/acme-demo-gcp-data",
+        cryptoKeyId="projects/acme-ml/locations/us-central1/keyRings/acme-demo-gcp-keys/cryptoKeys/acme-demo-gcp-data",
     ),
     "a key whose rights a group changes": member(
         KEY_MEMBER,
         "roles/cloudkms.admin",
         "group:vision@acme.example",
-        cryptoKeyId="projects/rehearsal/locations/us-central1/keyRings/acme-demo-gcp-keys/cryptoKeys/acme-demo-gcp-data",
+        cryptoKeyId="projects/acme-ml/locations/us-central1/keyRings/acme-demo-gcp-keys/cryptoKeys/acme-demo-gcp-data",
     ),
     "a bucket for lists of access": edit(GCS, "acme-demo-gcp-data", put("uniformBucketLevelAccess", value=False)),
     "a bucket that may be public": edit(GCS, "acme-demo-gcp-data", put("publicAccessPrevention", value="inherited")),
@@ -138,7 +138,7 @@ GCP_WALLS: dict[str, Change] = {
         FIREWALL,
         "open",
         {
-            "network": "projects/rehearsal/global/networks/network-vpc",
+            "network": "projects/acme-ml/global/networks/network-vpc",
             "direction": "INGRESS",
             "sourceRanges": ["0.0.0.0/0"],
             "allows": [{"protocol": "tcp", "ports": ["22"]}],
@@ -148,7 +148,7 @@ GCP_WALLS: dict[str, Change] = {
         FIREWALL,
         "open",
         {
-            "network": "projects/rehearsal/global/networks/network-vpc",
+            "network": "projects/acme-ml/global/networks/network-vpc",
             "direction": "INGRESS",
             "allows": [{"protocol": "all"}],
         },
@@ -242,13 +242,13 @@ GCP_WALLS: dict[str, Change] = {
     "a key in a file": beside(
         "gcp:serviceaccount/key:Key",
         "nodes",
-        {"serviceAccountId": "acme-demo-gcp-nodes@rehearsal.iam.gserviceaccount.com"},
+        {"serviceAccountId": "acme-demo-gcp-nodes@acme-ml.iam.gserviceaccount.com"},
     ),
     "the network is joined to another's": beside(
         "gcp:compute/networkPeering:NetworkPeering",
         "peer",
         {
-            "network": "projects/rehearsal/global/networks/network-vpc",
+            "network": "projects/acme-ml/global/networks/network-vpc",
             "peerNetwork": "projects/other/global/networks/default",
         },
     ),
@@ -310,7 +310,7 @@ MANAGED_GCP: dict[str, Change] = {
     "jobs read every bucket": member(
         PROJECT_MEMBER,
         "roles/storage.objectAdmin",
-        "serviceAccount:hooli-research-jobs@rehearsal.iam.gserviceaccount.com",
+        "serviceAccount:hooli-research-jobs@hooli-research.iam.gserviceaccount.com",
         project="hooli-research",
     ),
     "people lift quotas": edit(

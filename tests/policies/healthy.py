@@ -88,7 +88,7 @@ def looked_up(name: str) -> Change:
 
 def fire(*sources: str, **more_: Any) -> Change:
     """A rule of a firewall more."""
-    inputs = {"network": "projects/rehearsal/global/networks/network-vpc", "direction": "INGRESS"}
+    inputs = {"network": "projects/acme-ml/global/networks/network-vpc", "direction": "INGRESS"}
     ranges = {"sourceRanges": list(sources)} if sources else {}
     return beside(FIREWALL, "more", {**inputs, **ranges, "allows": [{"protocol": "tcp", "ports": ["22"]}], **more_})
 
@@ -297,7 +297,7 @@ GCP: dict[str, Change] = {
         KEY_MEMBER,
         "roles/cloudkms.cryptoKeyEncrypterDecrypter",
         "serviceAccount:service-123456789012@gcp-sa-pubsub.iam.gserviceaccount.com",
-        cryptoKeyId="projects/rehearsal/locations/us-central1/keyRings/acme-demo-gcp-keys/cryptoKeys/acme-demo-gcp-data",
+        cryptoKeyId="projects/acme-ml/locations/us-central1/keyRings/acme-demo-gcp-keys/cryptoKeys/acme-demo-gcp-data",
     ),
     "logs to a topic of the project": beside(
         "gcp:logging/projectSink:ProjectSink",
@@ -308,7 +308,7 @@ GCP: dict[str, Change] = {
         "gcp:compute/networkPeering:NetworkPeering",
         "own",
         {
-            "network": "projects/rehearsal/global/networks/network-vpc",
+            "network": "projects/acme-ml/global/networks/network-vpc",
             "peerNetwork": "projects/acme-ml/global/networks/tools",
         },
     ),

@@ -105,7 +105,7 @@ def on_instance(name: str) -> dict[str, str]:
     return {"title": "one", "expression": f"{named} && resource.type == 'sqladmin.googleapis.com/Instance'"}
 
 
-STORE, OWN = "--backend-store-uri=", "postgresql+psycopg2://hooli-research-mlflow%40rehearsal.iam@"
+STORE, OWN = "--backend-store-uri=", "postgresql+psycopg2://hooli-research-mlflow%40hooli-research.iam@"
 IMAGE = "burakince/mlflow:{}"
 PROXY = {
     "image": "gcr.io/cloud-sql-connectors/cloud-sql-proxy:2.18",
@@ -150,7 +150,7 @@ MISTAKES = {
                            "run-network"),
     "IAP is off": (server("iapEnabled", False), "run-iap-off"),
     "IAP was forgotten": (server("iapEnabled", DROP), "run-iap-off"),
-    "as somebody else": (server("template.serviceAccount", "hooli-research-jobs@rehearsal.iam.gserviceaccount.com"),
+    "as somebody else": (server("template.serviceAccount", "hooli-research-jobs@hooli-research.iam.gserviceaccount.com"),
                          "run-login rights-run"),
     "no login of that name": (edit(GCP_DATABASE_USER, "tracking-server-login", into("name", "mlflow@p.iam")),
                               "run-login"),
@@ -168,7 +168,7 @@ MISTAKES = {
 
 NAME = "hooli-research-mlflow"
 IAP_AGENT = "serviceAccount:service-210987654321@gcp-sa-iap.iam.gserviceaccount.com"
-CLIENT = "serviceAccount:hooli-research-track@rehearsal.iam.gserviceaccount.com"
+CLIENT = "serviceAccount:hooli-research-track@hooli-research.iam.gserviceaccount.com"
 LETS_IN = "roles/iap.httpsResourceAccessor"
 UNUSUAL = {
     "a domain of its own before it": word("--allowed-hosts", "--allowed-hosts=mlflow.hooli.example"),

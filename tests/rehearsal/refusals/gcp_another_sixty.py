@@ -24,7 +24,7 @@ from tests.rehearsal.refusals.gcp_sixty import (
     Row,
 )
 
-_KEYS = "projects/rehearsal/locations/us-east4/keyRings/northwind-production-keys"
+_KEYS = "projects/northwind-ml/locations/us-east4/keyRings/northwind-production-keys"
 _POOL = "principal://iam.googleapis.com/projects/555512345678/locations/global/workloadIdentityPools/northwind-ml.svc.id.goog"
 
 ANOTHER_SIXTY: list[Row] = [
@@ -106,7 +106,7 @@ HARDER: list[Row] = [
     (CLUSTER, "monitoringConfig.managedPrometheus.autoMonitoringConfig", {"scope": "EVERYTHING"}),
     (CLUSTER, "name", "Northwind-Production"),
     (CLUSTER, "initialNodeCount", 0),
-    (CLUSTER, "network", "projects/rehearsal/networks/network-vpc"),
+    (CLUSTER, "network", "projects/northwind-ml/networks/network-vpc"),
     (
         DEV,
         "nodeConfig.guestAccelerators[0].gpuSharingConfig",
@@ -166,7 +166,7 @@ HARDER: list[Row] = [
     ("GlobalAddress:network-private-services", "purpose", "VPC_PEERED"),
     ("Network:network-vpc", "name", "1-network"),
     (NODES, "logConfig.flowSampling", 1.5),
-    (NAT, "subnetworks[0].name", "projects/rehearsal/regions/us-east5/subnetworks/network-nodes"),
+    (NAT, "subnetworks[0].name", "projects/northwind-ml/regions/us-east5/subnetworks/network-nodes"),
     (DATA, "softDeletePolicy.retentionDurationSeconds", 7),
     (DATA, "lifecycleRules[1].condition.age", "7d"),
     (LOGS, "name", "northwind..logs"),

@@ -23,7 +23,7 @@ KEY, RING, WEBHOOKS = (
     "KeyRing:northwind-production-keys",
     "Firewall:network-webhooks",
 )
-ELSEWHERE = "projects/rehearsal/locations/europe-west4/keyRings/k/cryptoKeys/k"
+ELSEWHERE = "projects/northwind-ml/locations/europe-west4/keyRings/k/cryptoKeys/k"
 
 SIXTY: list[Row] = [
     # network

@@ -11,7 +11,7 @@ from trainyard.recorded.types import GCP_FIREWALL, GCP_NAT, GCP_SUBNETWORK, GKE_
 STACK = "demo-gcp"
 NETWORK = "gcp:compute/network:Network"
 RECORDS = "gcp:dns/recordSet:RecordSet"
-VPC = "projects/rehearsal/global/networks/network-vpc"
+VPC = "projects/acme-ml/global/networks/network-vpc"
 
 
 def firewall(name: str, **inputs: Any) -> Change:

@@ -286,9 +286,7 @@ SILENT = [
     Mistake(
         "a-database-of-another-network",
         "the database is in a network that the server is not in",
-        edit(
-            SQL, DATABASE, put("settings.ipConfiguration.privateNetwork", "projects/rehearsal/global/networks/default")
-        ),
+        edit(SQL, DATABASE, put("settings.ipConfiguration.privateNetwork", "projects/acme-ml/global/networks/default")),
         "run-network",
         stack=TRACKED,
     ),

@@ -114,7 +114,9 @@ REFUSED = [
     Mistake(
         "a-login-by-its-whole-name",
         "the login is named by the account's whole address",
-        edit(LOGIN, "tracking-server-login", put("name", "hooli-research-mlflow@rehearsal.iam.gserviceaccount.com")),
+        edit(
+            LOGIN, "tracking-server-login", put("name", "hooli-research-mlflow@hooli-research.iam.gserviceaccount.com")
+        ),
         "gcp-sql-user",
     ),
     Mistake(

@@ -170,7 +170,7 @@ RIGHT: Final[Mapping[str, tuple[Change, str]]] = {
             "proxies",
             region="us-east4",
             ipCidrRange="10.0.48.0/24",
-            network="projects/rehearsal/global/networks/other",
+            network="projects/northwind-ml/global/networks/other",
             purpose="REGIONAL_MANAGED_PROXY",
             role="ACTIVE",
         ),

@@ -157,7 +157,7 @@ RIGHT: dict[str, tuple[Change, str, str]] = {
     "a role in a host project beside": (grants("host", project="northwind-network"), STACK, "rights"),
     "the account of another project's disks beside our own": (
         make(gcp.ON_KEY, "other", {
-            "cryptoKeyId": "projects/rehearsal/locations/us-east4/keyRings/northwind-production-keys/cryptoKeys/"
+            "cryptoKeyId": "projects/northwind-ml/locations/us-east4/keyRings/northwind-production-keys/cryptoKeys/"
                            "northwind-production-platform",
             "member": "serviceAccount:service-900100200300@compute-system.iam.gserviceaccount.com",
             "role": "roles/cloudkms.cryptoKeyEncrypterDecrypter"}), STACK, "rights"),
