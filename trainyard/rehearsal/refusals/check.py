@@ -8,6 +8,7 @@ from typing import Final
 from trainyard.recorded.model import Finding, RecordedResource
 from trainyard.rehearsal.context import Stack, ValueContext
 from trainyard.rehearsal.refusals.aws import (
+    access_entries,
     add_ons,
     arns,
     balancers,
@@ -81,6 +82,7 @@ RULES: Final = by_type(
         database,
         dns_firewall,
         eks,
+        access_entries,
         events,
         dashboards,
         files,
