@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tests.rehearsal.works.mistakes import DROP, Change, drop, edit, in_json, put
+from tests.rehearsal.works.mistakes import DROP, Change, both, drop, edit, in_json, put
 
 DEMO, LARGE, SMALL = "demo", "large-aws", "small-aws"
 DATABASE = "aws:rds/instance:Instance"
@@ -29,6 +29,8 @@ KEY = "arn:aws:kms:us-east-1:123456789012:key/"
 DATA_KEY = f"{KEY}a4f75315-d125-497f-8153-1e6f71602f0a"
 PLATFORM_KEY = f"{KEY}b045abef-4849-497d-8ff1-6d0f845ebe4e"
 IDLE = "defaultUserSettings.jupyterLabAppSettings.appLifecycleManagement.idleSettings"
+FEATURE = "aws:guardduty/detectorFeature:DetectorFeature"
+TOPIC = "aws:sns/topicPolicy:TopicPolicy"
 
 Case = tuple[str, str, Change]
 """A stack, the rule that tells a change of it, and the change."""
@@ -66,7 +68,7 @@ def in_text(path: str, old: str, new: str) -> Callable[[dict[str, Any]], None]:
     """Puts other words into a list's texts, as of an admission policy's expressions."""
 
     def into(inputs: dict[str, Any]) -> None:
-        at = inputs
+        at: Any = inputs
         for part in path.split("."):
             at = at[part]
         for one in at:
@@ -77,6 +79,11 @@ def in_text(path: str, old: str, new: str) -> Callable[[dict[str, Any]], None]:
 
 def pattern(change: Callable[[dict[str, Any]], Any]) -> Callable[[dict[str, Any]], None]:
     return in_json("eventPattern", change)
+
+
+def doing(*actions: str) -> Callable[[dict[str, Any]], None]:
+    """Lets the first statement of a policy allow other actions."""
+    return in_json("policy", lambda policy: policy["Statement"][0].update(Action=list(actions)))
 
 
 REFUSED: dict[str, Case] = {
@@ -295,6 +302,24 @@ REFUSED: dict[str, Case] = {
         edit("aws:eks/accessEntry:AccessEntry", "cluster-admin-platform-admin-ce910a", put("type", "EC2_LINUX")),
     ),
 }
+
+LATER: dict[str, Case] = {
+    "two-runtime-monitors": (
+        LARGE,
+        "guardduty-runtime",
+        both(
+            edit(FEATURE, "threat-detection-runtime-monitoring", put("status", "ENABLED")),
+            edit(FEATURE, "threat-detection-eks-audit-logs", put("name", "EKS_RUNTIME_MONITORING")),
+        ),
+    ),
+    "topic-of-all-actions": (DEMO, "sns-policy-action", edit(TOPIC, "budget-alerts-policy", doing("sns:*"))),
+    "topic-that-makes-topics": (
+        DEMO,
+        "sns-policy-action",
+        edit(TOPIC, "budget-alerts-policy", doing("sns:Publish", "sns:CreateTopic")),
+    ),
+}
+"""Missed of a second set of twenty-two in the corners that the first leaves out, with the same elsewhere."""
 
 SILENT: dict[str, Case] = {
     "no-metadata-for-nodes": (
@@ -591,4 +616,17 @@ SOUND: dict[str, Sound] = {
     ),
     # EKS itself puts the tags by which the autoscaler finds groups on those that it manages.
     "a-tag-that-eks-puts": (LARGE, drop("aws:autoscaling/tag:Tag", "gpu-nodes-tune-spot-cluster")),
+    "a-topic-of-some-actions": (
+        DEMO,
+        edit(TOPIC, "budget-alerts-policy", doing("SNS:Publish", "sns:Subscribe", "sns:GetTopicAttributes")),
+    ),
+    "a-runtime-of-clusters-that-is-off": (
+        LARGE,
+        edit(
+            FEATURE,
+            "threat-detection-lambda-network-logs",
+            put("name", "EKS_RUNTIME_MONITORING"),
+            put("status", "DISABLED"),
+        ),
+    ),
 }

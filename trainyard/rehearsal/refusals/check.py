@@ -17,6 +17,7 @@ from trainyard.rehearsal.refusals.aws import (
     conveyors,
     dashboards,
     database,
+    detectors,
     dns_firewall,
     eks,
     events,
@@ -39,6 +40,7 @@ from trainyard.rehearsal.refusals.aws import (
     taken,
     texts,
     together,
+    topic_policies,
     zones,
 )
 from trainyard.rehearsal.refusals.aws.elsewhere import model_of
@@ -108,6 +110,8 @@ RULES: Final = by_type(
         said,
         arns,
         zones,
+        detectors,
+        topic_policies,
         gcp_names,
         gcp_compute,
         gcp_container,
