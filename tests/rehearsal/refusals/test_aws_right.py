@@ -223,3 +223,20 @@ def test_a_bucket_that_locks_keeps_versions(locked: Any, is_told: bool) -> None:
 def test_an_address_of_two_is_a_warning() -> None:
     inputs = {"instance": "i-0123456789abcdef0", "networkInterface": "eni-0123456789abcdef0"}
     assert told("aws:ec2/eip:Eip", inputs) == {("warning", "aws-inputs", "networkInterface")}
+
+
+ENTRY: Final = "aws:eks/accessEntry:AccessEntry"
+NODES: Final = f"arn:aws:iam::{ACCOUNT}:role/nodes"
+
+
+@pytest.mark.parametrize(
+    ("inputs", "path"),
+    [({"type": "EC2_LINUX", "principalArn": NODES, "kubernetesGroups": ["nodes"]}, "kubernetesGroups"),
+     ({"type": "EC2_WINDOWS", "principalArn": NODES, "kubernetesGroups": []}, ""),
+     ({"type": "EC2_LINUX", "principalArn": f"arn:aws:iam::{ACCOUNT}:user/nodes"}, "principalArn"),
+     ({"principalArn": f"arn:aws:iam::{ACCOUNT}:user/ada"}, ""),
+     ({"type": UNKNOWN, "principalArn": NODES, "kubernetesGroups": ["system:nodes"]}, "")],
+)  # fmt: skip
+def test_an_access_entry_of_nodes_is_for_a_role_and_has_no_groups(inputs: dict[str, Any], path: str) -> None:
+    said = {("error", "eks-access-nodes", path)} if path else set()
+    assert told(ENTRY, {"clusterName": "a", **inputs}) == said

@@ -8,6 +8,7 @@ from typing import Final
 from trainyard.recorded.model import Finding, RecordedResource
 from trainyard.rehearsal.context import Stack, ValueContext
 from trainyard.rehearsal.refusals.aws import (
+    access_entries,
     add_ons,
     arns,
     balancers,
@@ -16,6 +17,7 @@ from trainyard.rehearsal.refusals.aws import (
     conveyors,
     dashboards,
     database,
+    detectors,
     dns_firewall,
     eks,
     events,
@@ -37,6 +39,7 @@ from trainyard.rehearsal.refusals.aws import (
     taken,
     texts,
     together,
+    topic_policies,
     zones,
 )
 from trainyard.rehearsal.refusals.aws.elsewhere import model_of
@@ -80,6 +83,7 @@ RULES: Final = by_type(
         database,
         dns_firewall,
         eks,
+        access_entries,
         events,
         dashboards,
         files,
@@ -104,6 +108,8 @@ RULES: Final = by_type(
         said,
         arns,
         zones,
+        detectors,
+        topic_policies,
         gcp_names,
         gcp_compute,
         gcp_container,

@@ -104,7 +104,9 @@ FORMATS: Final[dict[str, dict[str, Format]]] = {
     },
     "aws:eks/accessEntry:AccessEntry": {
         "principalArn": arn("iam"),
-        "type": one_of("eks-access-entry", "EC2 EC2_LINUX EC2_WINDOWS FARGATE_LINUX HYBRID_LINUX STANDARD"),  # [P]
+        "type": one_of(
+            "eks-access-entry", "EC2 EC2_LINUX EC2_WINDOWS FARGATE_LINUX HYBRID_LINUX HYPERPOD_LINUX STANDARD"
+        ),
     },
     "aws:eks/accessPolicyAssociation:AccessPolicyAssociation": {
         "principalArn": arn("iam"),

@@ -23,7 +23,7 @@ _STATEMENT_KEYS = frozenset({
 })  # fmt: skip
 _VERSIONS = ("2012-10-17", "2008-10-17")
 _ARN = re.compile(r"arn:[^:\s]*:[^:\s]+:[^:\s]*:[^:\s]*:.+", re.DOTALL)
-_ACTION = re.compile(r"\*|[a-z0-9-]+:[A-Za-z0-9*?]+")
+_ACTION = re.compile(r"\*|[A-Za-z0-9-]+:[A-Za-z0-9*?]+")  # in any case: consoles write SNS:Publish
 _SIZES: Final = {"trust": 2048, "inline": 10240, "managed": 6144}
 """Most characters without white space; the trust policy's is the default quota."""
 _OPERATOR = re.compile(
@@ -176,7 +176,8 @@ class Policy:
             return
         if action == "*":
             return
-        service, _, name = action.partition(":")
+        prefix, _, name = action.partition(":")
+        service = prefix.lower()
         actions = facts()["actions"]
         if service not in actions and service not in facts()["services"]:
             self._error(
