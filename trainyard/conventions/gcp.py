@@ -138,6 +138,30 @@ HYPERDISK_FAMILIES: Final = (
 """Families whose disks are Hyperdisk alone: no persistent disk boots them (Compute Engine, "Choose a disk type", as
 generally known; of A3 Ultra also Vertex AI's DiskSpec, read 2026-11-23)."""
 
+PERSISTENT_DISK_FAMILIES: Final = (
+    "a2-",
+    "c2-",
+    "c2d-",
+    "e2-",
+    "f1-",
+    "g1-",
+    "g2-",
+    "n1-",
+    "n2-",
+    "n2d-",
+    "t2a-",
+    "t2d-",
+)
+"""Families that take no Hyperdisk Balanced (Compute Engine, "About Hyperdisk Balanced", machine series support, as
+generally known, 2026-11)."""
+
+NO_STANDARD_DISK_FAMILIES: Final = ("a3-highgpu-", "a3-megagpu-", "c3-", "c3d-", "g2-", "h3-", "m3-", "z3-")
+"""Families whose persistent disks are SSDs alone (Compute Engine, "About Persistent Disk", machine series support, as
+generally known, 2026-11)."""
+
+DATA_DISKS: Final = ("hyperdisk-ml", "hyperdisk-throughput")
+"""Types of disks that boot no machine (Compute Engine, "About Hyperdisk", as generally known, 2026-11)."""
+
 RDMA_DEVICE_CLASS: Final = "mrdma.google.com"
 """What GKE calls the RDMA interfaces of its nodes, where it sets them up itself (GKE, "Allocate network resources by
 using GKE managed DRANET", read 2026-11-23)."""

@@ -11,7 +11,13 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from trainyard.catalog import gcp as catalog
-from trainyard.conventions.gcp import LOCAL_SSDS, local_ssd_choices
+from trainyard.conventions.gcp import (
+    DATA_DISKS,
+    LOCAL_SSDS,
+    NO_STANDARD_DISK_FAMILIES,
+    PERSISTENT_DISK_FAMILIES,
+    local_ssd_choices,
+)
 from trainyard.problems import nearest
 from trainyard.recorded.read import as_number
 from trainyard.recorded.types import (
@@ -163,8 +169,16 @@ def _disk(view: View) -> None:
         if disk is not None and disk not in _DISKS:
             view.error("gke-disk", path, show(disk), allowed=", ".join(_DISKS), hint=nearest(disk, _DISKS))
         machine = view.text("nodeConfig.machineType") or ""
-        if disk is not None and disk.startswith("hyperdisk-") and machine.startswith(("e2-", "n1-", "t2", "n2d-")):
-            view.error("gke-disk", path, f"{show(disk)} of {machine}", allowed="pd-balanced, pd-ssd or pd-standard")
+        if disk is None:
+            continue
+        only_persistent = machine.startswith(PERSISTENT_DISK_FAMILIES)
+        if disk.startswith("hyperdisk-") and only_persistent and (disk, machine[:3]) != ("hyperdisk-extreme", "n2-"):
+            allowed = "pd-balanced or pd-ssd"
+            view.error("gke-disk", path, f"{show(disk)} of {machine}, which boots persistent disks", allowed=allowed)
+        elif disk in DATA_DISKS:
+            view.error("gke-disk", path, f"{show(disk)} boots no machine", allowed="hyperdisk-balanced")
+        elif disk == "pd-standard" and machine.startswith(NO_STANDARD_DISK_FAMILIES):
+            view.error("gke-disk", path, f"{show(disk)} of {machine}", allowed="pd-balanced or pd-ssd")
     for path in ("nodeConfig.diskSizeGb", "nodeConfig.bootDisk.sizeGb"):
         size = view.number(path)
         if size is not None and size > 65_536:

@@ -23,6 +23,7 @@ from trainyard.recorded.types import HELM_RELEASE
 from trainyard.rehearsal.context import Stack, View, listed, show
 from trainyard.rehearsal.refusals.kubernetes.index import Objects, object_name
 from trainyard.rehearsal.refusals.kubernetes.kueue_manager import check_manager
+from trainyard.rehearsal.refusals.kubernetes.pod_parts import PARTS
 
 _KNOWN_VERSION: Final = (0, 19)
 """The schemas and the fields of the configuration are those of this version."""
@@ -180,6 +181,7 @@ def _flavor(flavor: View, objects: Objects | None, groups: list[NodeGroup] | Non
         flavor.error(
             "kueue-topology", "spec.nodeLabels", "is missing", allowed="at least one label beside topologyName"
         )
+    PARTS["tolerations"](flavor, "spec.tolerations", flavor.value("spec.tolerations"))  # they become those of pods
     for path, entry in flavor.items("spec.tolerations"):
         for key, choices in (("operator", ("Equal", "Exists")), ("effect", TAINT_EFFECTS)):
             value = entry.get(key)

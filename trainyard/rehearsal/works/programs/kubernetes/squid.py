@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import cache
 from importlib.resources import files
 from typing import Any, Final
@@ -165,6 +165,36 @@ def _in_ports(port: int, text: str) -> bool:
 
 def _lets(allowed: set[str], host: str) -> bool:
     return any(host == name or (name.startswith(".") and f".{host}".endswith(name)) for name in allowed)
+
+
+def lets_by(text: str, host: str) -> bool | None:
+    """Whether a configuration lets requests for a host by; None where something else than its name decides."""
+    lines = [words for _, words in _lines(text)]
+    if any(words[0] == "include" for words in lines):
+        return None
+    names: dict[str, set[str]] = {}
+    others = set()
+    for words in lines:
+        if words[0] == "acl" and words[2:3] == ["dstdomain"] and not any(one.startswith('"') for one in words[3:]):
+            names.setdefault(words[1], set()).update(one for one in words[3:] if not one.startswith("-"))
+        elif words[0] == "acl" and len(words) > 1:
+            others.add(words[1])
+    for words in lines:
+        if words[0] != "http_access" or len(words) < 3:
+            continue
+        asked = [_meets(word, host, names, others) for word in words[2:]]
+        if words[1] == "allow" and False not in asked:
+            return True if None not in asked else None
+        if words[1] == "deny" and all(asked):
+            return False
+    return None
+
+
+def _meets(word: str, host: str, names: Mapping[str, set[str]], others: Collection[str]) -> bool | None:
+    """Whether a request for a host is of a list; None where its name does not say."""
+    name = word.removeprefix("!")
+    found = True if name == "all" else None if name in others or name not in names else _lets(names[name], host)
+    return found if name == word or found is None else not found
 
 
 def _shadowed(view: View, path: str, lines: list[tuple[int, list[str]]]) -> None:

@@ -16,6 +16,7 @@ from trainyard.recorded.model import UNKNOWN
 from trainyard.recorded.quantities import quantity
 from trainyard.recorded.read import follow
 from trainyard.rehearsal.context import View, listed, show
+from trainyard.rehearsal.works.programs.kubernetes.proxied import configurations, stores
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster, Container, Pod, place
 from trainyard.rehearsal.works.references.kubernetes.keys import keys_of
 
@@ -44,6 +45,7 @@ def check(cluster: Cluster) -> None:
             texts = {key: (f"data.{key}", text) for key, text in data.items() if isinstance(text, str)}
             _direct(view, texts)
             _spoken(view, texts, cluster)
+            stores(view, texts, place(view), cluster)
 
 
 def _env(container: Container) -> dict[str, tuple[int, str]] | None:
@@ -119,16 +121,7 @@ def _mounted(pod: Pod, container: Container, cluster: Cluster) -> Iterator[tuple
 
 def _is_plain(service: View, cluster: Cluster) -> bool:
     """Whether the pods of a service mount a configuration of Squid without TLS of its own."""
-    wanted = service.mapping("spec.selector")
-    for pod in cluster.pods_by_namespace.get(place(service) or "", ()) if wanted else ():
-        if pod.labels is not None and wanted.items() <= pod.labels.items():
-            for volume in listed(pod.spec.get("volumes")):
-                name = follow(volume, "configMap", "name")
-                view = cluster.find("ConfigMap", pod.namespace or "", name) if isinstance(name, str) else None
-                text = str(view.value("data")) if view is not None else ""
-                if "http_port " in text and "https_port " not in text:
-                    return True
-    return False
+    return any("https_port " not in text for text in configurations(service, cluster))
 
 
 def _direct(view: View, env: Mapping[str, tuple[str, str]]) -> None:
@@ -166,10 +159,10 @@ def _spoken(view: View, env: Mapping[str, tuple[str, str]], cluster: Cluster) ->
 
 def _proxy(pod: Pod, container: Container, env: Mapping[str, tuple[int, str]], cluster: Cluster) -> None:
     """Behind a proxy of the cluster's own, services of the cluster are asked directly, in both spellings alike."""
-    _direct(pod.view, {name: (f"{container.path}.env[{index}].value", text) for name, (index, text) in env.items()})
-    _spoken(
-        pod.view, {name: (f"{container.path}.env[{index}].value", text) for name, (index, text) in env.items()}, cluster
-    )
+    texts = {name: (f"{container.path}.env[{index}].value", text) for name, (index, text) in env.items()}
+    _direct(pod.view, texts)
+    _spoken(pod.view, texts, cluster)
+    stores(pod.view, texts, pod.namespace, cluster)
     upper, lower = env.get("HTTPS_PROXY"), env.get("https_proxy")
     if upper is not None and lower is not None and upper[1] != lower[1]:
         pod.view.error(

@@ -19,6 +19,11 @@ _WORD: Final = r"[a-z0-9](?:[a-z0-9-]*[a-z0-9])?"
 _ADDRESS: Final = re.compile(
     rf"(?<![\w.-])(?P<name>{_WORD})\.(?P<space>{_WORD})\.svc(?:\.cluster\.local)?(?![\w.-])(?::(?P<port>\d+))?"
 )
+_PORTLESS: Final = re.compile(
+    rf"(?P<scheme>https?)://(?P<name>{_WORD})\.(?P<space>{_WORD})\.svc(?:\.cluster\.local)?(?P<rest>/\S*)?"
+)
+"""An address alone, without a port."""
+_OF_SCHEMES: Final = {"http": "80", "https": "443"}
 _CLIENTS: Final = r"(?:pg_\w+|psql|createdb|mysql\w*|mariadb\w*|redis-cli|valkey-cli|mongo\w*)"
 _CLIENT: Final = re.compile(rf"\b{_CLIENTS}\b[^|;&\n]*?\s(?:-h|--host)[ =]?({_WORD})(?=\s|$)")
 """The host that a client of a database is told, where it has no dot."""
@@ -57,6 +62,11 @@ def _joined(below: str) -> str:
 def check_text(view: View, path: str, text: str, cluster: Cluster) -> None:
     """Notes names of services in a text that are not there, or have no such port."""
     if ".svc" not in text:
+        return
+    whole = _PORTLESS.fullmatch(text)
+    # An origin or an audience is written as an address too: what is asked has a path, or is called a URL.
+    if whole is not None and (whole["rest"] or path.lower().endswith("url")):
+        _name(view, path, whole["name"], whole["space"], _OF_SCHEMES[whole["scheme"]], cluster)
         return
     for name, namespace, port in dict.fromkeys(_named(text)):
         _name(view, path, name, namespace, port, cluster)

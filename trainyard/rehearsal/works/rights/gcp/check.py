@@ -18,6 +18,7 @@ from trainyard.rehearsal.works.rights.gcp.needs import (
     pods,
     profiles,
     run,
+    told_folders,
 )
 from trainyard.rehearsal.works.rights.gcp.needs.model import Need, judge
 from trainyard.rehearsal.works.rights.gcp.project import Project
@@ -47,3 +48,4 @@ def needs(stack: Stack, project: Project, made: Sequence[Workload]) -> Iterator[
     yield from delivery.needs(stack, project)
     yield from profiles.needs(stack, project)
     yield from pods.needs(stack, project, recorded(stack, made))
+    yield from told_folders.needs(stack, project)

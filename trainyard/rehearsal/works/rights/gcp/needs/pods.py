@@ -106,7 +106,7 @@ def _volume(
     users = sorted({pod.account for pod in pods if pod.namespace == namespace and name in pod.claims} - {""})
     together = not users
     if together:
-        users = _accounts(stack, namespace)
+        users = accounts_of(stack, namespace)
     found = [(user, project.pod(Pod(namespace, user))[0]) for user in users]
     callers = [(user, caller) for user, caller in found if caller is not None]
     hint = f"a role on bucket {view.text(path)}{f', folder {inside}' if inside else ''} for them"
@@ -119,7 +119,7 @@ def _volume(
         yield Need(view, path, "rights-volume", (caller,), f"pods of {namespace}/{user}", purpose, deeds, hint)
 
 
-def _accounts(stack: Stack, namespace: str) -> list[str]:
+def accounts_of(stack: Stack, namespace: str) -> list[str]:
     """The recorded service accounts of a namespace; none where a chart may make more, or a name is not known."""
     if any(view.text("namespace") in (namespace, None) for view in stack.of_type(HELM_RELEASE)):
         return []
