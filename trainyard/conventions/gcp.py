@@ -138,6 +138,10 @@ HYPERDISK_FAMILIES: Final = (
 """Families whose disks are Hyperdisk alone: no persistent disk boots them (Compute Engine, "Choose a disk type", as
 generally known; of A3 Ultra also Vertex AI's DiskSpec, read 2026-11-23)."""
 
+NO_STANDARD_DISK_FAMILIES: Final = ("a3-", "c3-", "c3d-", "g2-", "h3-", "m3-", "z3-")
+"""Families that take persistent disks on SSDs alone, no `pd-standard` (Compute Engine, "About Persistent Disk", machine
+series support, as generally known in 2026-11)."""
+
 RDMA_DEVICE_CLASS: Final = "mrdma.google.com"
 """What GKE calls the RDMA interfaces of its nodes, where it sets them up itself (GKE, "Allocate network resources by
 using GKE managed DRANET", read 2026-11-23)."""

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from trainyard.catalog import gcp as catalog
-from trainyard.conventions.gcp import LOCAL_SSDS, local_ssd_choices
+from trainyard.conventions.gcp import HYPERDISK_FAMILIES, LOCAL_SSDS, NO_STANDARD_DISK_FAMILIES, local_ssd_choices
 from trainyard.problems import nearest
 from trainyard.recorded.read import as_number
 from trainyard.recorded.types import (
@@ -165,6 +165,9 @@ def _disk(view: View) -> None:
         machine = view.text("nodeConfig.machineType") or ""
         if disk is not None and disk.startswith("hyperdisk-") and machine.startswith(("e2-", "n1-", "t2", "n2d-")):
             view.error("gke-disk", path, f"{show(disk)} of {machine}", allowed="pd-balanced, pd-ssd or pd-standard")
+        only_hyperdisk = machine.startswith(HYPERDISK_FAMILIES)
+        if disk == "pd-standard" and machine.startswith(NO_STANDARD_DISK_FAMILIES) and not only_hyperdisk:
+            view.error("gke-disk", path, f"{show(disk)} of {machine}", allowed="pd-balanced or pd-ssd")
     for path in ("nodeConfig.diskSizeGb", "nodeConfig.bootDisk.sizeGb"):
         size = view.number(path)
         if size is not None and size > 65_536:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from trainyard.rehearsal.context import Stack
 from trainyard.rehearsal.works.parts import play
-from trainyard.rehearsal.works.references import taken
+from trainyard.rehearsal.works.references import node_ports, taken
 from trainyard.rehearsal.works.references.aws.check import check_aws
 from trainyard.rehearsal.works.references.gcp import (
     admitted,
@@ -26,5 +26,10 @@ def check(stack: Stack) -> None:
         pod_networks.check, second_interfaces.check, gpudirect.check, volumes.check, handles.check, admitted.check,
         caches.check,
     )  # fmt: skip
-    clouds = (lambda _: named.check(stack), lambda _: taken.check(stack, cluster), lambda _: check_aws(stack, cluster))
+    clouds = (
+        lambda _: named.check(stack),
+        lambda _: taken.check(stack, cluster),
+        lambda _: node_ports.check(stack, cluster),
+        lambda _: check_aws(stack, cluster),
+    )
     play((*parts, *clouds), cluster)

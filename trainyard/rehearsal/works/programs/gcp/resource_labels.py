@@ -85,11 +85,18 @@ def check(alert: View, path: str, text: str) -> None:
         if name in known:
             continue
         near = nearest_of(name, sorted(known))
-        if near or name in resources or name in beside:  # what is called otherwise altogether is another stack's
+        if (
+            near or name in resources or name in beside or any(_is_longer(name, one) for one in known)
+        ):  # what is called otherwise altogether is another stack's
             message = f"asks for {label} {show(asked)}, and the stack has no such {types[0].rpartition(':')[2]}"
             allowed = f"one of {', '.join(sorted(known))}"
             tell = alert.error if near else alert.warning
             tell("programs-filter", path, message, allowed=allowed, hint=f"did you mean {near}?" if near else "")
+
+
+def _is_longer(name: str, other: str) -> bool:
+    """Whether one name is the other and words more, as `uploads-dead-letter` is of `uploads-dead`."""
+    return name.startswith(f"{other}-") or other.startswith(f"{name}-")
 
 
 def autoscalers(stack: Stack) -> None:
