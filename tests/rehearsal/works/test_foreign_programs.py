@@ -18,6 +18,7 @@ PROJECT = Path(__file__).parents[1] / "projects" / "foreign"
 STACKS = (
     "web", "gpu", "data", "keeping", "pipeline", "serving", "workshop", "on_google",
     "training_aws", "training_google", "training_plain",
+    "speech_aws", "vision_google",
 )  # fmt: skip
 UNCHECKED = {"helm-unchecked", "k8s-unchecked"}
 """That a chart or a kind is not in the tables is no finding about the program."""

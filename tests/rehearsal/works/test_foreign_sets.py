@@ -4,6 +4,7 @@
 | --- | --- | --- | --- | --- |
 | first | 20 of 22 | 20 of 32 | 53 of 54 | `probe-elsewhere`: a container may listen on two ports |
 | second | 11 of 11 | 9 of 16 | 25 of 27 | `not-in-network` and `invokes-nothing`: each says why |
+| third | 23 of 24 | 17 of 24 | 48 of 48 | nothing |
 """
 
 from __future__ import annotations
@@ -17,16 +18,23 @@ import pytest
 
 from tests.rehearsal.works import mistakes_foreign_first as first
 from tests.rehearsal.works import mistakes_foreign_second as second
+from tests.rehearsal.works import mistakes_foreign_third as third
 from tests.rehearsal.works.mistakes import DROP, both, drop, edit, in_json, one_by_one, put
 from tests.rehearsal.works.mistakes_foreign_first import AWS, GOOGLE, PLAIN, refer
 from tests.rehearsal.works.test_foreign_programs import UNCHECKED, foreign_program
 from trainyard.rehearsal.context import ValueContext
 
-CONTEXTS = {
-    stack: ValueContext(kubernetes_version="1.34", region=region)
-    for stack, region in ((AWS, "eu-west-1"), (GOOGLE, "us-central1"), (PLAIN, ""))
+REGIONS = {
+    AWS: "eu-west-1",
+    GOOGLE: "us-central1",
+    PLAIN: "",
+    third.AWS: "eu-west-1",
+    third.GOOGLE: "europe-west4",
 }
-MISTAKES = [*first.REFUSED, *first.SILENT, *second.REFUSED, *second.SILENT]
+CONTEXTS = {stack: ValueContext(kubernetes_version="1.34", region=region) for stack, region in REGIONS.items()}
+MISTAKES = [
+    *first.REFUSED, *first.SILENT, *second.REFUSED, *second.SILENT, *third.REFUSED, *third.SILENT,
+]  # fmt: skip
 
 
 def found(stack: str, change: Any, rule: str = "") -> Iterator[str]:
@@ -71,6 +79,8 @@ def _other_environment(resources: Any) -> Any:
 SOUND = {
     **first.HEALTHY,
     **second.HEALTHY,
+    **third.HEALTHY,
+    **third.BESIDE_AND_RIGHT,
     "a handler that a layer may bring": (
         AWS, edit(FUNCTION, "starter", put("handler", "main.handler"),
                   put("layers", ["arn:aws:lambda:eu-west-1:210987654321:layer:own:1"]))),
@@ -163,6 +173,7 @@ def test_what_is_unusual_and_right_is_not_told(what):
 
 
 BESIDE = {
+    **third.BESIDE,
     "a job that has more nodes than there are vCPUs": (
         AWS, edit(DEFINITION, "train", in_json("nodeProperties", lambda d: (
             d.update(numNodes=4), d["nodeRangeProperties"][0].update(targetNodes="0:3")))), "programs-batch-room"),

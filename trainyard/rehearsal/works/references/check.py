@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from trainyard.rehearsal.context import Stack
 from trainyard.rehearsal.works.parts import play
-from trainyard.rehearsal.works.references import taken
+from trainyard.rehearsal.works.references import node_ports, taken
 from trainyard.rehearsal.works.references.aws import identities as aws
 from trainyard.rehearsal.works.references.aws.check import check_aws
 from trainyard.rehearsal.works.references.gcp import (
@@ -29,5 +29,10 @@ def check(stack: Stack) -> None:
         caches.check,
     )  # fmt: skip
     twice = aws.IDENTITIES, identities.IDENTITIES
-    clouds = (lambda _: named.check(stack), lambda _: taken.check(cluster, twice), lambda _: check_aws(stack, cluster))
+    clouds = (
+        lambda _: named.check(stack),
+        lambda _: taken.check(cluster, twice),
+        lambda _: node_ports.check(stack, cluster),
+        lambda _: check_aws(stack, cluster),
+    )
     play((*parts, *clouds), cluster)

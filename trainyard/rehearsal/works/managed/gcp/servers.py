@@ -61,10 +61,12 @@ def check(stack: Stack) -> None:
         words = words_of(view, "template.")
         _ports(view, words)
         _database(stack, view, "template.", words)
+        _mounted(stack, view, "template.")
         if "mlflow" in words and "server" in words:
             _mlflow(view, words)
     for view in stack.of_type(GCP_RUN_JOB):
         _database(stack, view, "template.template.", words_of(view, "template.template."))
+        _mounted(stack, view, "template.template.")
     for view in stack.of_type(DOOR):
         service = view.referred("cloudRunServiceName", GCP_RUN_SERVICE)
         if service is None or service.resource.read:  # of one that is looked up only the name is known
@@ -148,6 +150,22 @@ def _database(stack: Stack, view: View, at: str, words: list[str]) -> None:
         user = unquote(parts.username or "")
         if user.endswith(_OF_AN_ACCOUNT):
             _by_token(stack, view, at, instance, user)
+
+
+def _mounted(stack: Stack, view: View, at: str) -> None:
+    """Sockets of databases: Cloud Run's proxy goes to the public address, and where there is none to the private."""
+    instances = {str(one.resource.outputs.get("connectionName")): one for one in stack.of_type(CLOUD_SQL)}
+    for path, _ in view.items(f"{at}volumes"):
+        for name in view.texts(f"{path}.cloudSqlInstance.instances"):
+            instance = instances.get(name)
+            given = "settings.ipConfiguration"
+            if (
+                instance is not None
+                and not instance.resource.read
+                and instance.flag(f"{given}.ipv4Enabled") is False
+                and instance.text(f"{given}.privateNetwork")
+            ):
+                _reached(view, at, instance)
 
 
 def _reached(view: View, at: str, instance: View) -> None:

@@ -1,4 +1,4 @@
-"""Handlers of functions in Python, whose archive the program writes itself.
+"""Handlers of functions in Python, whose archive the program writes itself, and the variables that they read.
 
 Source: AWS Lambda Developer Guide, "Define Lambda function handler in Python" (FILE.FUNCTION; a file that is not there
 is `Runtime.ImportModuleError`), 2026-11.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from trainyard.recorded.read import follow
 from trainyard.recorded.types import FUNCTION
 from trainyard.rehearsal.context import Stack
-from trainyard.rehearsal.works.programs.sources import check_python
+from trainyard.rehearsal.works.programs.sources import check_python, check_variables
 
 
 def check(stack: Stack) -> None:
@@ -18,4 +18,7 @@ def check(stack: Stack) -> None:
         module, _, function = (view.text("handler") or "").rpartition(".")
         if module and (view.text("runtime") or "").startswith("python") and view.lacks("layers"):
             file = f"{module.replace('.', '/')}.py"
-            check_python(view, "handler", follow(view.inputs, "code", "assets"), file, function)
+            assets = follow(view.inputs, "code", "assets")
+            check_python(view, "handler", assets, file, function)
+            if not view.blurred("environment.variables"):
+                check_variables(view, "environment.variables", assets, file, view.mapping("environment.variables"))

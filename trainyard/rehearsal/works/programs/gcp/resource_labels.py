@@ -87,7 +87,8 @@ def check(alert: View, path: str, text: str) -> None:
             continue
         near = nearest_of(name, sorted(known))
         # What is called otherwise altogether is another stack's.
-        if near or name in resources or name in _beside(alert.stack, types[0]):
+        longer = any(_is_longer(name, one) for one in known)
+        if near or longer or name in resources or name in _beside(alert.stack, types[0]):
             message = f"asks for {label} {show(asked)}, and the stack has no such {types[0].rpartition(':')[2]}"
             allowed = f"one of {', '.join(sorted(known))}"
             tell = alert.error if near else alert.warning
@@ -98,6 +99,11 @@ def _beside(stack: Stack, type_: str) -> set[str | None]:
     """Names of everything of the service that a type is of."""
     service = type_.partition("/")[0]
     return {view.text("name") for view in stack.views if view.type.startswith(f"{service}/")}
+
+
+def _is_longer(name: str, other: str) -> bool:
+    """Whether one name is the other and words more, as `uploads-dead-letter` is of `uploads-dead`."""
+    return name.startswith(f"{other}-") or other.startswith(f"{name}-")
 
 
 def autoscalers(stack: Stack) -> None:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from trainyard.conventions.gcp import FILESTORE_DRIVER, LUSTRE_DRIVER
-from trainyard.recorded.read import follow
+from trainyard.recorded.read import follow, known_texts
 from trainyard.recorded.types import FILESTORE, GCP_LUSTRE, GKE_CLUSTER
 from trainyard.rehearsal.context import Stack, View, listed, show
 from trainyard.rehearsal.near import nearest_of
@@ -36,6 +36,18 @@ _DRIVERS: Final[Mapping[str, _Driver]] = {
     "pd.csi.storage.gke.io": _Driver("gcePersistentDiskCsiDriverConfig", by_default=True),
 }
 _OF_GKE: Final = re.compile(r"^[a-z]+\.csi\.storage\.gke\.io$")
+_CLASSES: Final = {
+    **dict.fromkeys(
+        (
+            "standard-rwx", "premium-rwx", "zonal-rwx", "regional-rwx", "enterprise-rwx", "enterprise-multishare-rwx",
+        ),
+        FILESTORE_DRIVER,
+    ),
+    **dict.fromkeys(("standard-rwo", "premium-rwo"), "pd.csi.storage.gke.io"),
+}  # fmt: skip
+"""Classes that GKE brings, by the driver: they are there with it alone (GKE, "Access Filestore instances with the
+Filestore CSI driver" and "Using the Compute Engine persistent disk CSI Driver", as generally known in 2026-11)."""
+_CLASS_KEYS: Final = ("storageClassName", "storageClass")
 _ATTRIBUTES: Final = "spec.csi.volumeAttributes"
 _MOUNT_POINT: Final = "mountpoint"
 """What Lustre takes in place of both attributes."""
@@ -45,9 +57,12 @@ def check(cluster: Cluster) -> None:
     """Every check of a volume or a class of a driver of GKE's."""
     stack = cluster.stack
     clusters = [view for view in stack.of_type(GKE_CLUSTER) if not view.resource.read]
+    made = set(cluster.names("StorageClass", ""))
     for view in stack.views:
         if not view.type.startswith("kubernetes:"):
             continue
+        if len(clusters) == 1 and not cluster.is_blurred("StorageClass", ""):
+            _claims(view, clusters[0], made)
         if view.type.endswith(":PersistentVolume"):
             _driver(view, "spec.csi.driver", clusters)
             _volume(view, cluster)
@@ -66,12 +81,34 @@ def _driver(view: View, path: str, clusters: list[View]) -> None:
             view.error("reference-driver", path, f"there is no driver {show(name)}", hint=f"did you mean {near}?")
         return
     where = f"addonsConfig.{driver.add_on}.enabled"
-    if len(clusters) != 1 or clusters[0].is_unknown("addonsConfig") or clusters[0].is_unknown(where):
-        return
-    given = clusters[0].value(where)
-    if given is not True and not (given is None and driver.by_default):
+    if len(clusters) == 1 and _is_off(clusters[0], driver):
         words = f"driver {name} is not switched on in {clusters[0].name}: the volume binds, and no pod with it starts"
         view.error("reference-driver", path, words, allowed=f"{where} on the cluster")
+
+
+def _is_off(cluster: View, driver: _Driver) -> bool:
+    """Whether a driver is off for sure; Autopilot has those of disks, buckets and Filestore on."""
+    where = f"addonsConfig.{driver.add_on}.enabled"
+    if cluster.is_unknown("addonsConfig") or cluster.is_unknown(where) or cluster.flag("enableAutopilot"):
+        return False
+    given = cluster.value(where)
+    return given is not True and not (given is None and driver.by_default)
+
+
+def _claims(view: View, cluster: View, made: set[str]) -> None:
+    """Claims, of one's own or in a chart's values, of a class that comes with a driver which is off."""
+    if not view.type.endswith((":PersistentVolumeClaim", ":StatefulSet", ":Release")):
+        return
+    for path, name in known_texts(dict(view.inputs)):
+        if path.rpartition(".")[2] in _CLASS_KEYS and name in _CLASSES and name not in made:
+            driver = _DRIVERS[_CLASSES[name]]
+            if _is_off(cluster, driver) and not (view.type.endswith("Claim") and view.has("spec.volumeName")):
+                words = (
+                    f"class {show(name)} comes with a driver that is off in {cluster.name}: the claim is never bound"
+                )
+                view.error(
+                    "reference-driver", path, words, allowed=f"addonsConfig.{driver.add_on}.enabled on the cluster"
+                )
 
 
 def _volume(view: View, cluster: Cluster) -> None:

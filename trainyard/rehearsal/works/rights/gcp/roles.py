@@ -116,6 +116,7 @@ PERMISSIONS: Final[Mapping[str, frozenset[str]]] = {
         "roles/cloudtrace.agent": ("cloudtrace.traces.patch",),
         "roles/iap.httpsResourceAccessor": ("iap.webServiceVersions.accessViaIAP",),
         "roles/cloudsql.client": ("cloudsql.instances.connect", "cloudsql.instances.get"),
+        "roles/cloudsql.viewer": ("cloudsql.instances.get", "cloudsql.instances.list"),
     }.items()
 }  # fmt: skip
 """Permissions by predefined role, of the services that are asked about here (Google Cloud, "IAM roles and permissions

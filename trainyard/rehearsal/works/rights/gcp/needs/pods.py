@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from trainyard.recorded.node_groups import GKE_NODE_POOL
-from trainyard.recorded.types import HELM_RELEASE, SERVICE_ACCOUNT, VOLUME, VOLUME_CLAIM
+from trainyard.recorded.types import CLOUD_SQL, HELM_RELEASE, SERVICE_ACCOUNT, VOLUME, VOLUME_CLAIM
 from trainyard.rehearsal.context import Stack, View
 from trainyard.rehearsal.works.rights.gcp.members import Caller
 from trainyard.rehearsal.works.rights.gcp.needs.model import Deed, Need
@@ -22,6 +22,8 @@ from trainyard.rehearsal.works.rights.recorded_pods import RecordedPod
 
 DRIVER: Final = "gcsfuse.csi.storage.gke.io"
 _BUCKET: Final = re.compile(r"gs://(?P<bucket>[a-z0-9][a-z0-9._-]+)(?P<prefix>/[^\s\"',;?]*)?")
+_CONNECTION: Final = re.compile(r"[a-z][a-z0-9.-]+:[a-z]+-[a-z]+[0-9]+:[a-z][a-z0-9-]*")
+"""What an instance of Cloud SQL is called where a proxy or a connector is told of it."""
 _SECRET: Final = re.compile(r"projects/[\w-]+/(locations/[\w-]+/)?secrets/[\w-]+")
 _OWN_CREDENTIALS: Final = re.compile(r"GOOGLE_(APPLICATION_)?CREDENTIALS|CLOUDSDK_AUTH_\w+|STORAGE_EMULATOR_HOST")
 _ARTIFACTS: Final = "--artifacts-destination"
@@ -51,6 +53,9 @@ def _who(stack: Stack, project: Project, pod: RecordedPod) -> tuple[Caller, ...]
 
 def _asked(project: Project, pod: RecordedPod) -> Iterator[tuple[str, str, tuple[Deed, ...]]]:
     texts = [text for _, text in pod.words]
+    databases = {
+        str(one.outputs.get("connectionName")) for one in pod.view.stack.resources.of(CLOUD_SQL) if not one.read
+    }
     for number, (path, text) in enumerate(pod.words):
         for found in _BUCKET.finditer(text):
             bucket = project.bucket(found["bucket"])
@@ -62,6 +67,9 @@ def _asked(project: Project, pod: RecordedPod) -> Iterator[tuple[str, str, tuple
                 yield path, f"keep artifacts in {found[0]}", (*reading(bucket, inside), *writing(bucket, inside))
             elif not _does_any(project, pod, (*reading(bucket, inside), *writing(bucket, inside))):
                 yield path, f"use {found[0]}", (*reading(bucket, inside), *writing(bucket, inside))
+        for name in _CONNECTION.findall(text) if databases else ():
+            if name in databases:
+                yield path, "connect to the database", (Deed("cloudsql.instances.connect", "projects/own"),)
         for secret in _SECRET.finditer(text):
             yield path, "read the secret", (Deed("secretmanager.versions.access", secret[0]),)
 

@@ -13,7 +13,7 @@ from typing import Final
 
 from trainyard.conventions.gcp import IAP_ACCOUNT, IAP_AUDIENCE
 from trainyard.recorded.read import split_url
-from trainyard.recorded.types import GCP_ACCOUNT, GCP_RUN_JOB, GCP_RUN_SERVICE, GCP_SECRET
+from trainyard.recorded.types import CLOUD_SQL, GCP_ACCOUNT, GCP_RUN_JOB, GCP_RUN_SERVICE, GCP_SECRET
 from trainyard.rehearsal.context import Stack, View, expand
 from trainyard.rehearsal.works.managed.gcp.jobs import Job, jobs
 from trainyard.rehearsal.works.managed.gcp.servers import ROOT, words_of
@@ -24,6 +24,7 @@ from trainyard.rehearsal.works.rights.gcp.project import Project, object_name
 
 _BY_TOKEN: Final = re.compile(r"postgresql(\+\w+)?://[^@/:]+(%40|@)[^@/:]+\.iam@")
 """An address of a database whose user is an account, and which names no password."""
+_INSTANCES: Final = "cloudSqlInstance.instances"
 _SECRET: Final = re.compile(
     r"https://secretmanager\.[^/]+/v1/(?P<secret>projects/.+/secrets/[^/]+)/versions/[^/]+:access"
 )
@@ -52,6 +53,7 @@ def _server(view: View, at: str, project: Project) -> Iterator[Need]:
     said = f"{what}, as {email},"
     yield from _secrets(view, at, who, path)
     yield from _mounts(view, at, project, who, path)
+    yield from _sockets(view, at, who, path)
     for word in words_of(view, at):
         secret = _SECRET.fullmatch(word)
         if secret is not None:
@@ -102,6 +104,16 @@ def _mounts(view: View, at: str, project: Project, who: tuple[Caller, ...], path
         role = "objectUser" if written else "objectViewer"
         hint = f"a BucketIAMMember of the bucket that gives it roles/storage.{role}"
         yield Need(view, path, "rights-run", who, f"the containers, as {who[0].account},", "mount it", deeds, hint)
+
+
+def _sockets(view: View, at: str, who: tuple[Caller, ...], path: str) -> Iterator[Need]:
+    """Databases whose sockets are mounted: the proxy behind them asks in the name of the account."""
+    own = {str(one.outputs.get("connectionName")) for one in view.stack.resources.of(CLOUD_SQL) if not one.read}
+    if any(name in own for at_, _ in view.items(f"{at}volumes") for name in view.texts(f"{at_}.{_INSTANCES}")):
+        deeds = (Deed("cloudsql.instances.get", "projects/own"), Deed("cloudsql.instances.connect", "projects/own"))
+        hint = "an IAMMember of the project that gives it roles/cloudsql.client"
+        words = f"the containers, as {who[0].account},"
+        yield Need(view, path, "rights-run", who, words, "connect to the database", deeds, hint)
 
 
 def _door(stack: Stack, view: View) -> Need:
