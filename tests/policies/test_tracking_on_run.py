@@ -105,6 +105,7 @@ def on_instance(name: str) -> dict[str, str]:
     return {"title": "one", "expression": f"{named} && resource.type == 'sqladmin.googleapis.com/Instance'"}
 
 
+JOBS = "hooli-research-jobs@hooli-research"
 STORE, OWN = "--backend-store-uri=", "postgresql+psycopg2://hooli-research-mlflow%40hooli-research.iam@"
 IMAGE = "burakince/mlflow:{}"
 PROXY = {
@@ -150,8 +151,7 @@ MISTAKES = {
                            "run-network"),
     "IAP is off": (server("iapEnabled", False), "run-iap-off"),
     "IAP was forgotten": (server("iapEnabled", DROP), "run-iap-off"),
-    "as somebody else": (server("template.serviceAccount", "hooli-research-jobs@hooli-research.iam.gserviceaccount.com"),
-                         "run-login rights-run"),
+    "as somebody else": (server("template.serviceAccount", f"{JOBS}.iam.gserviceaccount.com"), "run-login rights-run"),
     "no login of that name": (edit(GCP_DATABASE_USER, "tracking-server-login", into("name", "mlflow@p.iam")),
                               "run-login"),
     "no tokens for the database": (edit(CLOUD_SQL, DATABASE, into("settings.databaseFlags", [])), "run-login"),

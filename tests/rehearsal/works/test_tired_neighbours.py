@@ -100,8 +100,10 @@ RIGHT: dict[str, tuple[Change, str, str]] = {
         both(*(edit(forty.VOLUME, f"volumes-{team}-data-volume", put("spec.mountOptions[1]", "only-dir=curated"))
                for team in ("foundation", "perception", "forecasting"))), STACK, "reference"),
     "a team writes to a folder of all": (
-        said(forty.VOLUME, "volumes-foundation-scratch-volume", "spec.csi.volumeAttributes.filesystem",
-             "teams/foundation", "shared"), STACK, "reference"),
+        both(said(forty.VOLUME, "volumes-foundation-scratch-volume", "spec.csi.volumeAttributes.filesystem",
+                  "teams/foundation", "shared"),
+             edit(FOLDERS, "folders-scratch", put("spec.template.spec.containers[0].command[4]", "scratch/shared"))),
+        STACK, "reference"),
     "a team reads another's folder": (
         both(forty.SILENT["another team's scratch space"][0],
              edit(forty.VOLUME, "volumes-foundation-scratch-volume", put("spec.csi.readOnly", True))),
