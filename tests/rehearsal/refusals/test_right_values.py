@@ -38,7 +38,6 @@ BESIDE: Final[Mapping[tuple[str, str], str]] = {
     ("MetricAlarm", "period"): "likewise",
     ("Budget", "timeUnit"): "CUSTOM: the provider does not describe it",
     ("LustreFileSystem", "autoImportPolicy"): "needs importPath",
-    ("Subnetwork", "ipv6AccessType"): "needs a stackType that has IPv6",
     ("LustreFileSystem", "automaticBackupRetentionDays"): "needs a persistent file system",
     ("LustreFileSystem", "perUnitStorageThroughput"): "likewise",
     ("LustreFileSystem", "storageCapacity"): "the model has the range of the number's type",

@@ -12,14 +12,13 @@ from typing import Final
 
 from trainyard.recorded.model import has_unknown
 from trainyard.recorded.read import as_number, known_texts
-from trainyard.recorded.types import EKS_CLUSTER, EKS_NODE_GROUP, GKE_CLUSTER, GKE_NODE_POOL
+from trainyard.recorded.types import AUTOSCALING_ATTACHMENT, EKS_CLUSTER, EKS_NODE_GROUP, GKE_CLUSTER, GKE_NODE_POOL
 from trainyard.rehearsal.context import Stack, View
 from trainyard.rehearsal.refusals.aws.containers import TARGET_GROUP
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
 
 _FIRST, _LAST = 30000, 32767
 _OPEN: Final = ("NodePort", "LoadBalancer")
-_ATTACHMENT: Final = "aws:autoscaling/attachment:Attachment"
 _NAMED: Final = "gcp:compute/instanceGroupNamedPort:InstanceGroupNamedPort"
 
 
@@ -50,7 +49,7 @@ def _asked(stack: Stack) -> Iterator[tuple[View, str, int]]:
     nodes = {text for view in stack.of_type(EKS_NODE_GROUP) for _, text in known_texts(view.resource.outputs)}
     attached = {
         one.text("lbTargetGroupArn")
-        for one in stack.of_type(_ATTACHMENT)
+        for one in stack.of_type(AUTOSCALING_ATTACHMENT)
         if one.text("autoscalingGroupName") in nodes - {None}
     }
     for view in stack.of_type(TARGET_GROUP):

@@ -15,6 +15,7 @@ from typing import Final
 from trainyard.recorded.node_groups import LAUNCH_TEMPLATE
 from trainyard.recorded.read import as_number
 from trainyard.recorded.types import (
+    AUTOSCALING_ATTACHMENT,
     AUTOSCALING_GROUP,
     BATCH_DEFINITION,
     BATCH_ENVIRONMENT,
@@ -30,7 +31,6 @@ from trainyard.rehearsal.works.paths.aws.groups import Groups
 from trainyard.rehearsal.works.paths.aws.network import Network
 
 _ATTACHMENT: Final = "aws:lb/targetGroupAttachment:TargetGroupAttachment"
-_ATTACHED: Final = "aws:autoscaling/attachment:Attachment"
 _FILES: Final = (
     Store(EFS_MOUNT_TARGET, "securityGroups", "", 2049, "subnetId"),
     Store(LUSTRE, "securityGroupIds", "", 988, "subnetIds"),
@@ -112,7 +112,9 @@ def _machines(network: Network, groups: Groups) -> Iterator[tuple[View, View, st
     for group in stack.of_type(AUTOSCALING_GROUP):
         template = group.referred("launchTemplate", LAUNCH_TEMPLATE)
         attached = [
-            one for one in stack.of_type(_ATTACHED) if one.referred("autoscalingGroupName", group.type) is group
+            one
+            for one in stack.of_type(AUTOSCALING_ATTACHMENT)
+            if one.referred("autoscalingGroupName", group.type) is group
         ]
         arns = [*group.texts("targetGroupArns"), *(one.text("lbTargetGroupArn") or "" for one in attached)]
         stated = groups.of(template, "vpcSecurityGroupIds") if template is not None else None
