@@ -22,7 +22,9 @@ import pytest
 from tests.shared import ROOT
 from trainyard.plan.lock import lock_path
 from trainyard.recorded.model import Finding
+from trainyard.rehearsal import judged
 from trainyard.rehearsal import rehearse as rehearsing
+from trainyard.rehearsal.context import Refused
 from trainyard.rehearsal.engine.sdk_imports import piecewise_imports
 from trainyard.rehearsal.rehearse import Rehearsal
 from trainyard.settings.unseen import stand_in
@@ -113,8 +115,9 @@ def rehearsing_once(things: Remembered, monkeypatch: pytest.MonkeyPatch) -> None
 def unjudged() -> Iterator[None]:
     """Stacks that are rehearsed within it are recorded and not judged: that takes a third, and is not always asked."""
 
-    def nothing(*_: Any) -> list[Finding]:
-        return []
+    def nothing(*_: Any) -> tuple[list[Finding], dict[str, float]]:
+        return [], {}
 
-    with patch(f"{rehearsing.__name__}.refused", nothing), patch(f"{rehearsing.__name__}.broken", nothing):
+    of_nothing = patch(f"{rehearsing.__name__}.refused", lambda *_: Refused((), ()))
+    with of_nothing, patch(f"{judged.__name__}.judged_by_rules", nothing):
         yield
