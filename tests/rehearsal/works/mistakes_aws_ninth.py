@@ -197,7 +197,7 @@ REFUSED: dict[str, Case] = {
     ),
     "identity-given-twice": (
         LARGE,
-        "name-taken",
+        "reference-twice",
         edit(
             "aws:eks/podIdentityAssociation:PodIdentityAssociation",
             "efs-driver-role-efs-csi-controller-sa",
