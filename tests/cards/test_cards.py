@@ -26,7 +26,8 @@ from trainyard.rehearsal.engine.synthesised import Place, Subject, arn, identity
 TOKEN = re.compile(r"(aws|gcp|kubernetes|random|tls|pulumi):[\w.-]+(/[\w.-]+)?:\w+")
 
 OTHER_TABLES = {
-    "trainyard/rehearsal/works/rights/aws/unreached.py": "by which call each thing of managed training is reached",
+    "trainyard/rehearsal/works/references/aws/identities.py": "what two may not have alike, beyond a card's id",
+    "trainyard/rehearsal/works/references/gcp/identities.py": "what two may not have alike, beyond a card's id",
     "trainyard/rehearsal/refusals/aws/generate.py": "by which call of Amazon's models a type is made",
     "trainyard/rehearsal/refusals/gcp/generate.py": "which service of Google's documents describes a type",
     "trainyard/rehearsal/refusals/gcp/generate_provider.py": "where the provider's source describes a type",
