@@ -372,15 +372,22 @@ RIGHT: Final[Mapping[str, Change]] = {
             ),
         )
     ),
-    "a database by its socket": (
-        edit(
-            RUN,
-            "api",
-            put("template.vpcAccess", DROP),
-            put("template.containers[0].envs", [{"name": "DB_HOST", "value": "/cloudsql/acme-ml:europe-west4:main"}]),
-            put(
-                "template.volumes[1]",
-                {"name": "cloudsql", "cloudSqlInstance": {"instances": ["acme-ml:europe-west4:main"]}},
+    "a database with a public address by its socket": (
+        both(
+            edit(
+                RUN,
+                "api",
+                put("template.vpcAccess", DROP),
+                put(
+                    "template.containers[0].envs", [{"name": "DB_HOST", "value": "/cloudsql/acme-ml:europe-west4:main"}]
+                ),
+                put(
+                    "template.volumes[1]",
+                    {"name": "cloudsql", "cloudSqlInstance": {"instances": ["acme-ml:europe-west4:main"]}},
+                ),
+            ),
+            edit(
+                "gcp:sql/databaseInstance:DatabaseInstance", "main", put("settings.ipConfiguration.ipv4Enabled", True)
             ),
         )
     ),
