@@ -8,12 +8,13 @@ from typing import Any
 from pulumi_policy import Severity
 
 from trainyard.policies import pods
+from trainyard.policies.each import of_each
 from trainyard.policies.grants import PROJECT_GRANTS, grants
 from trainyard.policies.privileges import ADMINISTRATIVE
 from trainyard.policies.rules import Config, StackViolation, resource_rule, stack_rule
 from trainyard.recorded.model import RecordedResource
-from trainyard.recorded.policy_documents import GRANTING, granting, statements
-from trainyard.recorded.read import UnknownInput, is_on, is_set, list_at, value_at
+from trainyard.recorded.policy_documents import GRANTING, but_boundaries, statements
+from trainyard.recorded.read import is_on, is_set, list_at, value_at
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import (
     ACCESS_KEY,
@@ -71,26 +72,8 @@ _HOLDERS = (
     fix="Name the actions and the resources that are needed.",
 )
 def wildcard_admin(resources: Resources, _: Config) -> Iterator[StackViolation]:
-    """IAM statements, attached policies, Kubernetes roles and bindings, project roles; a boundary gives nobody a right.
-
-    What is known of the others is told where something of one is not known yet.
-    """
-    may_give = {policy.urn for policy in granting(resources)}
-    unknown: UnknownInput | None = None
-    for resource in resources.of(*_HOLDERS):
-        if resource.type == IAM_POLICY and resource.urn not in may_give:
-            continue
-        try:
-            told = list(_administers(resource))
-        except UnknownInput as found:
-            unknown = unknown or found
-            continue
-        yield from ((resource, one) for one in told)
-    if unknown is not None:
-        try:
-            raise unknown
-        finally:
-            del unknown  # it holds this frame, which would hold it, and all resources
+    """IAM statements, attached policies, Kubernetes roles and bindings, project roles; a boundary gives nothing."""
+    yield from of_each(but_boundaries(resources, *_HOLDERS), _administers)
 
 
 def _administers(resource: RecordedResource) -> Iterator[str]:

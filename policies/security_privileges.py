@@ -8,11 +8,12 @@ from typing import Any, Final
 
 from pulumi_policy import Severity
 
+from trainyard.policies.each import of_each
 from trainyard.policies.grants import GRANTS, PROJECT_GRANTS, Grant, grants, is_agent
 from trainyard.policies.privileges import ADMINISTRATIVE, PRIVILEGED_PERMISSIONS, PRIVILEGED_ROLES, PRIVILEGES
 from trainyard.policies.rules import Config, StackViolation, stack_rule
 from trainyard.recorded.model import RecordedResource
-from trainyard.recorded.policy_documents import GRANTING, granting, statements
+from trainyard.recorded.policy_documents import GRANTING, but_boundaries, statements
 from trainyard.recorded.read import UnknownInput, is_set, list_at, mapping_at, texts_at, value_at
 from trainyard.recorded.resources import Resources, refers
 from trainyard.recorded.types import GCP_CUSTOM_ROLES, IAM_POLICY, ROLE, ROLE_POLICY
@@ -50,24 +51,13 @@ def privilege_on_any_resource(resources: Resources, _: Config) -> Iterator[Stack
         **dict.fromkeys(PROJECT_GRANTS, _given),
         **dict.fromkeys((ROLE, ROLE_POLICY, IAM_POLICY), _allowed),
     }
-    unknown = None
-    may_give = {policy.urn for policy in granting(resources)}
-    for resource in resources.of(*judges):
-        if resource.type == IAM_POLICY and resource.urn not in may_give:
-            continue
-        try:
-            told = list(judges[resource.type](resource))
-        except UnknownInput as found:  # what the others say is told all the same
-            unknown = unknown or found
-            continue
-        if told and resource.type in GCP_CUSTOM_ROLES and _on_resources_alone(resource, resources):
-            continue
-        yield from ((resource, one) for one in told)
-    if unknown is not None:
-        try:
-            raise unknown
-        finally:
-            del unknown  # it holds this frame, which would hold it, and all resources
+
+    def told(resource: RecordedResource) -> list[str]:
+        found = list(judges[resource.type](resource))
+        narrow = found and resource.type in GCP_CUSTOM_ROLES and _on_resources_alone(resource, resources)
+        return [] if narrow else found
+
+    yield from of_each(but_boundaries(resources, *judges), told)
 
 
 def _permissions(role: RecordedResource) -> Iterator[str]:

@@ -33,6 +33,11 @@ def texts_of(value: Any) -> list[str]:
     return [text for text in (value if isinstance(value, list) else [value]) if isinstance(text, str)]
 
 
+def title_of(statement: Mapping[str, Any], index: int) -> str:
+    """What a statement is called in a finding: by its `Sid`, or by its place, of which the first is index 0."""
+    return f"statement {statement.get('Sid') or index + 1}"
+
+
 GRANTING: Final = (IAM_POLICY, ROLE, IAM_USER, *IAM_ATTACHMENTS)
 """What `granting` asks for: a policy of the pack sees only the types that it declares."""
 _GIVES: Final = ((ROLE, "managedPolicyArns"), *((type_, "policyArn") for type_ in IAM_ATTACHMENTS))
@@ -62,3 +67,9 @@ def granting(resources: Resources) -> list[RecordedResource]:
         for policy in policies
         if policy.urn not in bounding - attached or value_at(policy.inputs, "name", unknown=None) in named
     ]
+
+
+def but_boundaries(resources: Resources, *types: str) -> list[RecordedResource]:
+    """Every resource of some types, without the managed policies that give nobody a right (`granting`)."""
+    may_give = {policy.urn for policy in granting(resources)}
+    return [found for found in resources.of(*types) if found.type != IAM_POLICY or found.urn in may_give]

@@ -31,7 +31,7 @@ def refused(config: StackConfig, preview: Recording, known: Recording) -> Refuse
         preview: the run with nothing known.
         known: the run with synthesised outputs.
     """
-    best = known if known.resources else preview
+    best = checked_of(preview, known)
     found: list[Finding] = []
     for run in (preview, known):
         found += failure_findings(run, config.root)
@@ -53,6 +53,11 @@ class Elsewhere(Protocol):
 
     def judged(self, refused: Refused) -> tuple[list[Finding], Mapping[str, float]] | None:
         """What the rules find beside this, and the seconds by phase; None where it did not come to an end."""
+
+
+def checked_of(preview: Recording, known: Recording) -> Recording:
+    """The one of both runs whose resources are checked: the one that knows all ids, where it came to any resource."""
+    return known if known.resources else preview
 
 
 def case_of(config: StackConfig, plan: Mapping[str, Any], best: Recording) -> Case:

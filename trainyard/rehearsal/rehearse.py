@@ -20,7 +20,7 @@ from trainyard.rehearsal.engine.loop import rare_collections
 from trainyard.rehearsal.engine.program import run_program, run_program_once
 from trainyard.rehearsal.engine.project import StackConfig, StandIn, read_stack
 from trainyard.rehearsal.engine.recorder import Deployment, Recording
-from trainyard.rehearsal.findings import Elsewhere, case_of, ordered, refused
+from trainyard.rehearsal.findings import Elsewhere, case_of, checked_of, ordered, refused
 from trainyard.rehearsal.graph import Step, critical_path, proves
 from trainyard.rehearsal.shape.once import judged_once, sound
 
@@ -147,7 +147,7 @@ def rehearse(
     remembered = sound()
 
     def unjudged(preview: Recording, known: Recording, captured: Captured) -> tuple[Rehearsal, Case]:
-        best = known if known.resources else preview
+        best = checked_of(preview, known)
         run = Rehearsal(
             stack=config.stack,
             settings=captured.settings,
@@ -205,7 +205,7 @@ def rehearse(
         again=lambda _, __: [],
     )
     before = time.perf_counter()
-    path = critical_path((known_run if known_run.resources else preview_run).resources)
+    path = critical_path(checked_of(preview_run, known_run).resources)
     seconds["critical_path"] = time.perf_counter() - before
     seconds["total"] = time.perf_counter() - started
     return replace(run, findings=ordered(findings), critical_path=path)

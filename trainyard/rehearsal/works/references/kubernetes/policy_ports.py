@@ -35,7 +35,7 @@ def check(cluster: Cluster) -> None:
 def _reached(view: View, rule: str, key: str, namespace: str, cluster: Cluster) -> list[Pod]:
     """The pods whose ports a rule means: those that the policy selects, or of one that lets out, those of its peers.
 
-    None where others may be meant too: of a chart, of another namespace, outside.
+    Nothing where others may be meant too: of a chart, of another namespace, outside.
     """
     if key == "from":
         selectors = [view.value("spec.podSelector")]

@@ -14,7 +14,7 @@ from importlib.resources import files
 from typing import Any, Final, Literal
 
 from trainyard.problems import nearest_word
-from trainyard.recorded.policy_documents import texts_of
+from trainyard.recorded.policy_documents import texts_of, title_of
 from trainyard.rehearsal.context import Stack, View
 from trainyard.rehearsal.works.rights.aws.all_documents import documents
 from trainyard.rehearsal.works.rights.aws.conditions import OPERATOR
@@ -55,33 +55,29 @@ def check(stack: Stack) -> None:
                 _check(view, f"{path}.Statement[{index}]", index, statement, found)
 
 
-def keys_of(statement: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
-    """Operator, key and values of each condition."""
+def keys_of(statement: Mapping[str, Any]) -> Iterator[tuple[str, str, list[Any]]]:
+    """Operator, key and values of each condition; one value is a list of one."""
     given = statement.get("Condition")
     for how, keys in given.items() if isinstance(given, Mapping) else ():
         for name, values in keys.items() if isinstance(keys, Mapping) else ():
-            yield str(how), str(name), values
+            yield str(how), str(name), values if isinstance(values, list) else [values]
 
 
-def without_the_key(operator: str, values: Any) -> Without:
+def without_the_key(operator: str, values: Sequence[Any]) -> Without:
     """What a condition says of a request that lacks its key."""
     parts = OPERATOR.fullmatch(operator)
     base, of_a_set = (parts["base"].lower(), (parts["set"] or "").lower()) if parts else ("", "")
     if parts is None or parts["if_exists"]:
         return "open"
     if base == "null":
-        return "fails" if {str(one).lower() for one in _listed(values)} == {"false"} else "open"
+        return "fails" if {str(one).lower() for one in values} == {"false"} else "open"
     if of_a_set == "forallvalues":
         return "open"
     return "holds" if "not" in base and of_a_set != "foranyvalue" else "fails"
 
 
-def _listed(values: Any) -> list[Any]:
-    return values if isinstance(values, list) else [values]
-
-
 def _check(view: View, where: str, index: int, statement: Mapping[str, Any], every: list[Mapping[str, Any]]) -> None:
-    told = f"statement {statement.get('Sid') or index + 1}"
+    told = title_of(statement, index)
     for operator, key, values in keys_of(statement):
         meant = _meant(key)
         if meant:

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, Final
 
+from trainyard.recorded.policy_documents import title_of
 from trainyard.rehearsal.context import Stack, View, show
 from trainyard.rehearsal.engine.invokes import LOOKED_UP
 from trainyard.rehearsal.works.rights.aws.all_documents import documents
@@ -70,9 +71,10 @@ def check(stack: Stack) -> None:
 
 
 def _check(view: View, where: str, index: int, statement: Mapping[str, Any]) -> None:
-    told = f"statement {statement.get('Sid') or index + 1}"
+    told = title_of(statement, index)
     for operator, key, values in keys_of(statement):
-        texts = [str(one).lower() if isinstance(one, bool) else str(one) for one in _listed(values)]
+        plain = [one for one in values if isinstance(one, str | bool | int | float)]
+        texts = [str(one).lower() if isinstance(one, bool) else str(one) for one in plain]
         wrong = [(text, said) for text in texts if (said := _never(operator, key, text))]
         wrong = [(text, said) for text, said in wrong if said == _ELSEWHERE or not _stands_in(view.stack, text)]
         if not wrong:
@@ -84,12 +86,6 @@ def _check(view: View, where: str, index: int, statement: Mapping[str, Any]) -> 
         note = view.error if len(wrong) == len(texts) else view.warning
         note(RULE, where, message, allowed=said)
         return
-
-
-def _listed(values: Any) -> list[Any]:
-    return [
-        one for one in (values if isinstance(values, list) else [values]) if isinstance(one, str | bool | int | float)
-    ]
 
 
 @lru_cache(maxsize=4096)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from trainyard.recorded.policy_documents import statements, texts_of
+from trainyard.recorded.policy_documents import statements, texts_of, title_of
 from trainyard.recorded.read import UnreadableInput
 from trainyard.recorded.types import IAM_POLICY, ROLE, ROLE_POLICY, VPC_ENDPOINT
 from trainyard.rehearsal.context import Stack, View
@@ -81,7 +81,7 @@ def _regions(view: View, index: int, statement: Mapping[str, Any]) -> None:
     if keys and ways and len(keys) == len(texts_of(statement.get("Resource"))) and set(keys).isdisjoint(ways):
         view.error(
             "rights-condition-never", f"policy.Statement[{index}]",
-            f"statement {statement.get('Sid') or index + 1} is on keys of {keys[0]}, by way of a service in {ways[0]}, "
+            f"{title_of(statement, index)} is on keys of {keys[0]}, by way of a service in {ways[0]}, "
             "which uses none of them", allowed=keys[0],
         )  # fmt: skip
 
@@ -104,7 +104,7 @@ def _tags(view: View, allowed: list[tuple[int, Mapping[str, Any]]]) -> None:
             if follow and own.isdisjoint(follow):
                 view.error(
                     "rights-condition-never", f"policy.Statement[{index}]",
-                    f"statement {made.get('Sid') or index + 1} makes things with {key} = {value}, and others of the "
+                    f"{title_of(made, index)} makes things with {key} = {value}, and others of the "
                     f"policy are on those with {', '.join(sorted(follow))}: nobody follows what he made",
                     allowed=", ".join(sorted(follow)),
                 )  # fmt: skip

@@ -13,7 +13,7 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any, Final
 
-from trainyard.recorded.policy_documents import statements, texts_of
+from trainyard.recorded.policy_documents import statements, texts_of, title_of
 from trainyard.recorded.read import UnreadableInput
 from trainyard.recorded.types import ROLE
 from trainyard.rehearsal.context import Stack, View
@@ -68,7 +68,7 @@ def _check(view: View, way: tuple[str | int, ...], path: str) -> None:
             continue
         where = f"{path}.Statement[{index}]"
         verb = "denies" if statement.get("Effect") == "Deny" else "allows"
-        told = f"statement {statement.get('Sid') or index + 1} {verb}"
+        told = f"{title_of(statement, index)} {verb}"
         if len(vain) == len(effects) and statement.get("Effect") == "Allow":
             view.error(
                 "rights-statement-nothing",
@@ -97,8 +97,7 @@ def _check_place(view: View, arn: str) -> None:
             view.error(
                 "rights-statement-nothing",
                 f"policy.Statement[{index}]",
-                f"statement {statement.get('Sid') or index + 1} is about {_shown(statement)}, not about {arn}, whose "
-                f"policy it is in",
+                f"{title_of(statement, index)} is about {_shown(statement)}, not about {arn}, whose policy it is in",
                 allowed=arn,
             )
 

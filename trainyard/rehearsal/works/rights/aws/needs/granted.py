@@ -11,10 +11,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from trainyard.recorded.model import RecordedResource
-from trainyard.recorded.policy_documents import statements
+from trainyard.recorded.policy_documents import statements, texts_of
 from trainyard.recorded.read import UnreadableInput
 from trainyard.recorded.types import BUCKET, IAM_POLICY, ROLE_POLICY, ROLE_POLICY_ATTACHMENT
-from trainyard.rehearsal.context import View, listed
+from trainyard.rehearsal.context import View
 from trainyard.rehearsal.works.rights.aws.needs.model import Need
 from trainyard.rehearsal.works.rights.aws.needs.objects import of_key
 from trainyard.rehearsal.works.rights.aws.needs.places import Places
@@ -57,13 +57,9 @@ def _granted(places: Places, policy: View, role: str | None, encrypted: list[Rec
 
 def _name(statement: Mapping[str, Any], action: str, arn: str) -> str | None:
     """An object that a statement allows an action on, by its own name and the bucket's; None for none."""
-    if statement.get("Effect") != "Allow" or action not in _texts(statement.get("Action")):
+    if statement.get("Effect") != "Allow" or action not in texts_of(statement.get("Action")):
         return None
-    for text in _texts(statement.get("Resource")):
+    for text in texts_of(statement.get("Resource")):
         if text.startswith(f"{arn}/"):
             return text.removeprefix(f"{arn}/").replace("*", "x")
     return None
-
-
-def _texts(value: Any) -> list[str]:
-    return [one for one in (listed(value) or [value]) if isinstance(one, str)]
