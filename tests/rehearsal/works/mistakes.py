@@ -119,8 +119,10 @@ def added(kind: str, name: str, inputs: Mapping[str, Any], namespace: str = "", 
         metadata = {"name": name, **({"namespace": namespace} if namespace else {}), **dict(inputs.get("metadata", {}))}
         body = {"apiVersion": version, "kind": last, **inputs, "metadata": metadata}
         urn = f"urn:pulumi:demo::trainyard::kubernetes:{kind}::added-{name}"
+        # That of the stack's cluster, as a program has it, which has one alone.
+        provider = next((one.provider for one in resources if one.type.startswith("kubernetes:")), "p::p")
         made = RecordedResource(
-            urn, f"kubernetes:{kind}", f"added-{name}", "", beside, True, "p::p", body, id=f"{namespace}/{name}"
+            urn, f"kubernetes:{kind}", f"added-{name}", "", beside, True, provider, body, id=f"{namespace}/{name}"
         )
         return [*resources, made]
 

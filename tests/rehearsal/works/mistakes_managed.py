@@ -9,6 +9,7 @@ from typing import Any
 
 from tests.rehearsal.works.mistakes import DROP, Change, Mistake, Recorded, both, edit, put
 from trainyard.recorded.model import RecordedResource
+from trainyard.recorded.types import GCP_SERVICE
 
 STACK = "small-aws"
 DOMAIN = "aws:sagemaker/domain:Domain"
@@ -42,7 +43,12 @@ def make(type_: str, name: str, inputs: Mapping[str, Any]) -> Change:
 
     def change(resources: Recorded) -> list[RecordedResource]:
         urn = f"urn:pulumi:small-aws::trainyard::{type_}::added-{name}"
-        return [*resources, RecordedResource(urn, type_, f"added-{name}", "", "", True, "p::p", dict(inputs), id=name)]
+        # Once the APIs are on, as all that a stack has on Google Cloud.
+        after = tuple(one.urn for one in resources if one.type == GCP_SERVICE)
+        made = RecordedResource(
+            urn, type_, f"added-{name}", "", "", True, "p::p", dict(inputs), dependencies=after, id=name
+        )
+        return [*resources, made]
 
     return change
 

@@ -117,8 +117,7 @@ REFUSED = [
         "a-caller-at-the-door",
         "programs are let through IAP by the right to call a service",
         edit(DOOR, "tracking-server-programs", put("role", "roles/run.invoker")),
-        None,
-        "the group that is let in may have the account in it",
+        "gcp-role-resource",
         stack=TRACKED,
     ),
     Mistake(

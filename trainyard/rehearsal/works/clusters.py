@@ -8,8 +8,9 @@ from typing import Final
 
 from trainyard.recorded.model import RecordedResource, masked
 from trainyard.recorded.resources import Resources
-from trainyard.recorded.types import EKS_CLUSTER, KUBERNETES_PROVIDER
+from trainyard.recorded.types import EKS_CLUSTER, GKE_CLUSTER, GKE_NODE_POOL, KUBERNETES_PROVIDER
 
+_CLUSTERS: Final = (EKS_CLUSTER, GKE_CLUSTER)
 _OF_A_CLUSTER: Final = "clusterName"
 """Input by which what belongs to one cluster of EKS names it: node groups, add-ons, who may enter, pods' identities."""
 
@@ -28,15 +29,15 @@ def by_cluster(resources: Sequence[RecordedResource]) -> list[list[RecordedResou
     names = list(dict.fromkeys(clusters.values()))
     if len(names) < 2:
         return [list(resources)]
-    made = {cluster.urn: str(cluster.inputs.get("name", cluster.name)) for cluster in together.of(EKS_CLUSTER)}
+    made = {cluster.urn: str(cluster.inputs.get("name", cluster.name)) for cluster in together.of(*_CLUSTERS)}
     return [[one for one in resources if _on(one, name, clusters, made)] for name in names]
 
 
 def _cluster_of(provider: RecordedResource, resources: Resources) -> str:
     """The URN of the cluster that a provider is made of; else what it is told, which two of one cluster share."""
     made_of = provider.property_dependencies.get("kubeconfig", ())
-    eks = [cluster.urn for cluster in resources.of(EKS_CLUSTER) if cluster.urn in made_of]
-    return eks[0] if len(eks) == 1 else json.dumps(masked(dict(provider.inputs)), sort_keys=True)
+    found = [cluster.urn for cluster in resources.of(*_CLUSTERS) if cluster.urn in made_of]
+    return found[0] if len(found) == 1 else json.dumps(masked(dict(provider.inputs)), sort_keys=True)
 
 
 def _on(one: RecordedResource, cluster: str, clusters: dict[str, str], made: dict[str, str]) -> bool:
@@ -44,7 +45,11 @@ def _on(one: RecordedResource, cluster: str, clusters: dict[str, str], made: dic
     if one.urn in made:
         return one.urn == cluster or cluster not in made
     if one.package == "kubernetes" or one.urn in clusters:
-        return clusters.get(one.urn) == cluster or clusters.get(one.provider.rpartition("::")[0], cluster) == cluster
-    named = one.inputs.get(_OF_A_CLUSTER)
+        on = clusters.get(one.provider.rpartition("::")[0], cluster)
+        return clusters.get(one.urn, on) == cluster
+    named = one.inputs.get("cluster" if one.type == GKE_NODE_POOL else _OF_A_CLUSTER)
     others = {name for urn, name in made.items() if urn != cluster}
-    return cluster not in made or not isinstance(named, str) or named not in others or named == made[cluster]
+    if cluster not in made or not isinstance(named, str):
+        return True
+    name = named.rpartition("/")[2]  # of an id, projects/P/locations/L/clusters/NAME
+    return name not in others or name == made[cluster]

@@ -41,6 +41,26 @@ def test_a_folder_of_another_name_is_filled_by_others(folder, is_told):
     assert bool(told(team_folders.check, *written, volume("d", folder, "ReadOnlyMany"))) is is_told
 
 
+def shown(name: str, folder: str, mode: str = "ReadOnlyMany", claim: str = "data") -> Any:
+    return volume(name, folder, mode, claimRef={"name": claim, "namespace": name})
+
+
+@pytest.mark.parametrize(("last", "is_told"), [
+    (shown("d", "datasets"), True),
+    (shown("d", "data"), False),
+    (shown("d", "datasets", claim="archive"), False),  # another claim shows another folder
+    (shown("d", "datasets", "ReadWriteMany"), False),  # whoever writes fills it
+])  # fmt: skip
+def test_one_claim_shows_what_those_of_its_name_do(last, is_told):
+    others = (shown("a", "data", "ReadWriteMany"), shown("b", "data"), shown("c", "data"))
+    assert bool(told(team_folders.check, *others, last)) is is_told
+
+
+def test_claims_of_one_name_may_show_folders_of_their_own():
+    folders = (shown("a", "data", "ReadWriteMany"), shown("b", "photos"), shown("c", "sounds"), shown("d", "letters"))
+    assert told(team_folders.check, *folders) == []
+
+
 def system(name: str, folder: str) -> Any:
     attributes = {"ip": "10.0.0.2", "filesystem": f"lustre{folder}"}
     return obj(

@@ -26,7 +26,7 @@ _ZONE: Final = "availabilityZone"
 _INTERFACE: Final = "aws:ec2/networkInterface:NetworkInterface"
 
 
-def zone_of(view: View | None) -> str | None:
+def _zone_of(view: View | None) -> str | None:
     """The zone that something names, or that its subnet does; None where that is not known."""
     if view is None:
         return None
@@ -39,7 +39,7 @@ def attached(view: View) -> None:
     machine = view.referred("instanceId", EC2_INSTANCE)
     path, type_ = ("volumeId", EBS_VOLUME) if view.has("volumeId") else ("networkInterfaceId", _INTERFACE)
     part = view.referred(path, type_)
-    theirs, own = zone_of(machine), zone_of(part)
+    theirs, own = _zone_of(machine), _zone_of(part)
     if machine is not None and part is not None and theirs and own and theirs != own:
         words = f"{part.name} is in {own}, and {machine.name} in {theirs}"
         view.error(RULE, path, words, allowed="both in one zone")

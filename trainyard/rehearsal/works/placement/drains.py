@@ -17,10 +17,10 @@ from trainyard.rehearsal.works.workloads.model import Workload
 
 def check_budgets(world: World, views: Mapping[str, View]) -> None:
     """A budget that allows no disruption: an update of nodes waits for it until it is forced, or given up."""
-    by_place: dict[tuple[str, str], list[Workload]] = {}  # by provider, which is of one cluster, and namespace
+    by_namespace: dict[str, list[Workload]] = {}
     for workload in world.recorded:
         if workload.kind in STANDING and workload.labels:
-            by_place.setdefault((workload.resource.provider, workload.namespace), []).append(workload)
+            by_namespace.setdefault(workload.namespace, []).append(workload)
     held: dict[int, str] = {}  # by a workload's identity, the budget that it has already
     for view in views.values():
         if view.type != DISRUPTION_BUDGET:
@@ -29,7 +29,7 @@ def check_budgets(world: World, views: Mapping[str, View]) -> None:
         if not isinstance(selector, Mapping) or not selector:
             continue
         _of_jobs(view, world, selector, namespace)
-        meant = [one for one in by_place.get((view.resource.provider, namespace), ()) if _means(selector, one)]
+        meant = [one for one in by_namespace.get(namespace, ()) if _means(selector, one)]
         twice = [one for one in meant if id(one) in held]
         if twice:
             words = (
@@ -64,7 +64,6 @@ def _of_jobs(view: View, world: World, selector: Mapping[str, Any], namespace: s
     for workload in world.recorded:
         if (
             workload.kind == "Job"
-            and workload.resource.provider == view.resource.provider
             and workload.namespace == namespace
             and workload.labels
             and _means(selector, workload)

@@ -19,6 +19,7 @@ from trainyard.rehearsal.near import nearest_of
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster, Pod
 
 _ATTRIBUTES: Final = "spec.csi.volumeAttributes"
+_CLAIM: Final = "spec.claimRef.name"
 _HANDLE: Final = "spec.csi.volumeHandle"
 _OPTIONS: Final = ("only-dir=", "prefix ", "--prefix ", "prefix=", "--prefix=")
 _EFS: Final = "efs.csi.aws.com"
@@ -31,6 +32,7 @@ def check(cluster: Cluster) -> None:
         name: str(labels[TEAM_LABEL]) for name, labels in cluster.labels_of_namespaces.items() if TEAM_LABEL in labels
     }
     writes: dict[str, set[str]] = {}
+    named: dict[tuple[str, str | None], set[str]] = {}  # by place and name of the claim, whoever mounts it to write
     reads: dict[str, list[tuple[View, str, str]]] = {}
     for view in cluster.of("PersistentVolume"):
         path, folder = folder_of(view, cluster)
@@ -48,6 +50,7 @@ def check(cluster: Cluster) -> None:
             reads.setdefault(where, []).append((view, path, folder))
         else:
             writes.setdefault(where, set()).add(folder)
+            named.setdefault((where, view.text(_CLAIM)), set()).add(folder)
         last = folder.rpartition("/")[2]
         own = teams.get(place)
         if not only_read and own is not None and last != own and last in teams.values():
@@ -62,6 +65,16 @@ def check(cluster: Cluster) -> None:
             if meant and sum(one[2] == folder for one in volumes) == 1:
                 words = f"reads {show(folder)}, and what is mounted to write is {', '.join(sorted(filled))}"
                 view.error("reference-team-folder", path, f"{words}: it stays empty", hint=f"did you mean {meant}?")
+            else:
+                _apart(view, path, folder, named.get((where, view.text(_CLAIM)), set()), volumes)
+
+
+def _apart(view: View, path: str, folder: str, filled: set[str], volumes: list[tuple[View, str, str]]) -> None:
+    """One claim among others of its name, all of which show what a claim of that name is written by."""
+    peers = [it for one, _, it in volumes if one is not view and one.text(_CLAIM) == view.text(_CLAIM)]
+    if filled and len(peers) > 1 and all(any(_overlap(peer, one) for one in filled) for peer in peers):
+        words = f"shows {show(folder)} alone, and claims of that name elsewhere {', '.join(sorted(filled))}"
+        view.warning("reference-team-folder", path, f"{words}: nothing of the stack writes there")
 
 
 def _made(cluster: Cluster) -> None:
