@@ -30,12 +30,12 @@ def of_two(cluster: str, group: str, key: str, named: str) -> list[Any]:
     of_two(GKE_CLUSTER, GKE_NODE_POOL, "cluster", "{}"),
     of_two(GKE_CLUSTER, GKE_NODE_POOL, "cluster", "projects/p/locations/us-central1/clusters/{}"),
 ])  # fmt: skip
-def test_what_is_on_one_cluster_is_on_no_other(two):
+def test_what_is_on_one_cluster_is_on_no_other(two: list[Any]) -> None:
     shared = resource("gcp:storage/bucket:Bucket", "data", {})
     assert by_cluster([*two, shared]) == [[*two[:4], shared], [*two[4:], shared]]
 
 
-def test_two_providers_of_one_cluster_are_played_together():
+def test_two_providers_of_one_cluster_are_played_together() -> None:
     house, provider, nodes, budget = of_two(GKE_CLUSTER, GKE_NODE_POOL, "cluster", "{}")[:4]
     other = replace(provider, urn=f"{provider.urn}-walls", name="walls")
     together = [house, provider, other, nodes, budget, replace(budget, urn="b2", provider=f"{other.urn}::id")]
