@@ -1,6 +1,6 @@
 """Annotations of the provider SDKs that are made when somebody asks for them.
 
-The module of a resource writes down the type of each of its inputs a dozen times: in both forms of `__init__`, in `get`,
+The module of a resource writes the type of each of its inputs a dozen times: in both forms of `__init__`, in `get`,
 in the properties of three classes. `typing` makes an object of each of them at once, which took an eighth of a cold
 rehearsal of `demo` (2026-11-27); asked for are those that the properties of resources in use return. So `Optional`,
 `Union`, `Input` and their like are stood for while a generated module is run, and what they make is a forward reference
@@ -37,6 +37,10 @@ class Later(typing.ForwardRef, _root=True):  # type: ignore[call-arg, misc]
         self._made: Any = _UNMADE
         self._found: Any = _UNMADE
 
+    @property  # else it would be this one, by which `inspect` tells how to write it
+    def __module__(self) -> str:  # type: ignore[override]
+        return str(self.made().__module__)
+
     def made(self) -> Any:
         """The annotation as `typing` has it; texts in it are still to be evaluated."""
         if self._made is _UNMADE:
@@ -68,7 +72,7 @@ class Later(typing.ForwardRef, _root=True):  # type: ignore[call-arg, misc]
         return repr(self.made())
 
 
-class Name(Later, _root=True):  # type: ignore[call-arg]
+class Name(Later, _root=True):  # type: ignore[call-arg, misc]
     """Stands for `Optional` and its like within one module."""
 
     __slots__ = ("_known",)
