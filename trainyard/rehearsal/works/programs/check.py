@@ -18,6 +18,7 @@ from trainyard.rehearsal.works.programs import (
 )
 from trainyard.rehearsal.works.programs.aws import (
     alarms,
+    awaited,
     batches,
     budget_filters,
     cached_images,
@@ -110,6 +111,7 @@ def check(stack: Stack) -> None:
     left_hanging.check(stack)
     keys.check(stack)
     patterns.check(stack)
+    awaited.check(stack)
     events.check(stack)
     counted.check(stack)
     dns_rules.check(stack)
