@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import base64
-import copy
-import json
-from dataclasses import replace
 from typing import Any
 
 from tests.rehearsal.works.mistakes import DROP, Change, Mistake, both, drop, edit, in_json, put
@@ -66,83 +63,83 @@ def statement(index: int, **new: Any) -> Any:
 
 REFUSED = [
     Mistake("fargate-size", "the feature tasks have less memory than one vCPU may have",
-            edit(TASK, "features", put("memory", "1024")), None, stack=ECS),
+            edit(TASK, "features", put("memory", "1024")), "ecs-fargate", stack=ECS),
     Mistake("both-ways", "a service says both how it is launched and of which providers",
             edit(SERVICE, "features", put("capacityProviderStrategies", [
-                {"capacityProvider": "FARGATE", "weight": 1}])), None, stack=ECS),
+                {"capacityProvider": "FARGATE", "weight": 1}])), "aws-inputs", stack=ECS),
     Mistake("not-protected", "termination is protected of machines that are not protected from scaling in",
-            edit(AUTOSCALED, "gpu", put("protectFromScaleIn", False)), None, stack=ECS),
+            edit(AUTOSCALED, "gpu", put("protectFromScaleIn", False)), "ecs-capacity", stack=ECS),
     Mistake("target-type", "tasks with addresses of their own are targets by instance",
-            edit(TARGETS, "ranker", put("targetType", "instance")), None, stack=ECS),
+            edit(TARGETS, "ranker", put("targetType", "instance")), "ecs-service", stack=ECS),
     Mistake("no-capacity", "serverless instances in a cluster without a capacity",
-            edit("aws:rds/cluster:Cluster", "store", put("serverlessv2ScalingConfiguration", DROP)), None, stack=ECS),
+            edit("aws:rds/cluster:Cluster", "store", put("serverlessv2ScalingConfiguration", DROP)), "rds-serverless", stack=ECS),
     Mistake("expires-first", "clicks expire before they go to Glacier",
-            edit(LIFECYCLE, "clicks", put("rules[0].expiration.days", 60)), None, stack=ECS),
+            edit(LIFECYCLE, "clicks", put("rules[0].expiration.days", 60)), "s3-lifecycle-order", stack=ECS),
     Mistake("one-cache", "failover of a cache of one node",
-            edit(CACHE, "cache", put("numCacheClusters", 1)), None, stack=ECS),
+            edit(CACHE, "cache", put("numCacheClusters", 1)), "cache-failover", stack=ECS),
     Mistake("log-prefix", "access logs go where the bucket's policy lets none in",
-            edit(BALANCER, "api", put("accessLogs.prefix", "api")), None, stack=ECS),
+            edit(BALANCER, "api", put("accessLogs.prefix", "api")), "lb-logs", stack=ECS),
     Mistake("throughput", "a throughput of the first generation of persistent Lustre",
             edit("aws:fsx/lustreFileSystem:LustreFileSystem", "scratch", put("perUnitStorageThroughput", 200)),
-            None, stack=SLURM),
+            "fsx-throughput", stack=SLURM),
     Mistake("too-short", "backups go to cold storage for less than ninety days",
-            edit("aws:backup/plan:Plan", "home", put("rules[0].lifecycle.deleteAfter", 90)), None, stack=SLURM),
+            edit("aws:backup/plan:Plan", "home", put("rules[0].lifecycle.deleteAfter", 90)), "backup-plan", stack=SLURM),
     Mistake("long-drain", "a hook waits for three hours",
             edit("aws:autoscaling/lifecycleHook:LifecycleHook", "drain", put("heartbeatTimeout", 10800)),
-            None, stack=SLURM),
+            "autoscaling-hook", stack=SLURM),
     Mistake("cookies", "targets of TCP stick by cookies",
-            edit(TARGETS, "login", put("stickiness", {"type": "lb_cookie", "enabled": True})), None, stack=SLURM),
+            edit(TARGETS, "login", put("stickiness", {"type": "lb_cookie", "enabled": True})), "lb-target-group", stack=SLURM),
     Mistake("one-zone", "a database's subnets are of one zone",
-            edit("aws:rds/subnetGroup:SubnetGroup", "accounts", lambda d: d["subnetIds"].pop()), None, stack=SLURM),
+            edit("aws:rds/subnetGroup:SubnetGroup", "accounts", lambda d: d["subnetIds"].pop()), "rds-zones", stack=SLURM),
     Mistake("not-an-address", "the database's name as an A record",
-            edit(RECORD, "accounts", put("type", "A")), None, stack=SLURM),
+            edit(RECORD, "accounts", put("type", "A")), "route53-record", stack=SLURM),
 ]  # fmt: skip
 SILENT = [
     Mistake("hosts-let-in", "the machines are let into the feature service, not the tasks on them",
-            refer(ARRIVAL, "features-from-ranker", "referencedSecurityGroupId", GROUP, "host"), None, stack=ECS),
+            refer(ARRIVAL, "features-from-ranker", "referencedSecurityGroupId", GROUP, "host"), "paths-call-closed", stack=ECS),
     Mistake("other-namespace", "the ranker asks for a name that the namespace does not have",
-            edit(TASK, "ranker", variable("FEATURES", "features.shop.local:50051")), None, stack=ECS),
+            edit(TASK, "ranker", variable("FEATURES", "features.shop.local:50051")), "paths-name-missing", stack=ECS),
     Mistake("other-cluster", "machines join a cluster by another name",
-            edit(TEMPLATE, "gpu", script("ECS_CLUSTER=shop-ranking", "ECS_CLUSTER=ranking")), None, stack=ECS),
+            edit(TEMPLATE, "gpu", script("ECS_CLUSTER=shop-ranking", "ECS_CLUSTER=ranking")), "programs-ecs-cluster", stack=ECS),
     Mistake("targets-by-name", "an alarm's target group by its name",
-            edit(ALARM, "errors", put("dimensions.TargetGroup", "shop-ranker")), None, stack=ECS),
+            edit(ALARM, "errors", put("dimensions.TargetGroup", "shop-ranker")), "programs-alarm", stack=ECS),
     Mistake("other-folders", "a table's partitions are folders that the stream does not write",
             edit("aws:glue/catalogTable:CatalogTable", "clicks", put(
-                "parameters.storage~location~template", "s3://shop-ranking-clicks/clicks/${day}/")), None, stack=ECS),
+                "parameters.storage~location~template", "s3://shop-ranking-clicks/clicks/${day}/")), "programs-table-folder", stack=ECS),
     Mistake("events-read", "training reads below a prefix that it has no right to and nothing writes",
-            edit(TASK, "trainer", variable("CLICKS", "s3://shop-ranking-clicks/events/")), None, stack=ECS),
+            edit(TASK, "trainer", variable("CLICKS", "s3://shop-ranking-clicks/events/")), "rights-role-lacks", stack=ECS),
     Mistake("passes-one", "the schedule may not pass the trainer's role",
             edit(ROLE_POLICY, "nightly", in_json("policy", lambda d: d["Statement"][1].update(
-                Resource=d["Statement"][1]["Resource"][:1]))), None, stack=ECS),
+                Resource=d["Statement"][1]["Resource"][:1]))), "rights-role-lacks", stack=ECS),
     Mistake("other-family", "a rule waits for a family that has another name",
             edit(EVENTS, "stopped", in_json("eventPattern", lambda d: d["detail"].update(
-                group=["family:trainer"]))), None, stack=ECS),
+                group=["family:trainer"]))), "programs-pattern", stack=ECS),
     Mistake("no-pull", "the execution role has the rights to manage ECS, not those of tasks",
             edit(ATTACHMENT, "execution", put("policyArn", "arn:aws:iam::aws:policy/AmazonECS_FullAccess")),
-            None, stack=ECS),
+            None, "what AmazonECS_FullAccess allows is not in the table of policies of AWS's own", stack=ECS),
     Mistake("all-memory", "training asks for all that its machine's page says it has",
-            edit(TASK, "trainer", body(lambda one: one.update(memory=32768))), None, stack=ECS),
+            edit(TASK, "trainer", body(lambda one: one.update(memory=32768))), "programs-ecs-room", stack=ECS),
     Mistake("front-inside", "a public balancer in private subnets",
             both(refer(BALANCER, "api", "subnets[0]", SUBNET, "private-0"),
-                 refer(BALANCER, "api", "subnets[1]", SUBNET, "private-1")), None, stack=ECS),
+                 refer(BALANCER, "api", "subnets[1]", SUBNET, "private-1")), "paths-front-inside", stack=ECS),
     Mistake("efa-by-address", "members are let in by their addresses, which EFA does not count",
             edit(ARRIVAL, "members-in", put("referencedSecurityGroupId", DROP), put("cidrIpv4", "172.20.0.0/16")),
-            None, stack=SLURM),
+            "paths-fabric-closed", stack=SLURM),
     Mistake("mount-elsewhere", "homes have a mount target in the other zone only",
-            refer(MOUNT, "home", "subnetId", SUBNET, "spare"), None, stack=SLURM),
+            refer(MOUNT, "home", "subnetId", SUBNET, "spare"), "paths-no-mount-target", stack=SLURM),
     Mistake("other-name", "the head is called otherwise than nodes ask for it",
-            edit(RECORD, "head", put("name", "controller.folding.internal")), None, stack=SLURM),
+            edit(RECORD, "head", put("name", "controller.folding.internal")), "paths-name-missing", stack=SLURM),
     Mistake("other-hook", "a rule waits for a hook that has another name",
             edit(EVENTS, "ending", in_json("eventPattern", lambda d: d["detail"].update(
-                LifecycleHookName=["drain-node"]))), None, stack=SLURM),
+                LifecycleHookName=["drain-node"]))), "programs-pattern", stack=SLURM),
     Mistake("other-tag", "snapshots of volumes with a tag that none has",
             edit("aws:ebs/volume:Volume", "state", put("tags.snapshots", "nightly"),
-                 put("tagsAll.snapshots", "nightly")), None, stack=SLURM),
+                 put("tagsAll.snapshots", "nightly")), "reference-backup", stack=SLURM),
     Mistake("secret-by-name", "nodes may read a secret whose ARN ends with its name",
             edit(ROLE_POLICY, "node", statement(
-                0, Resource="arn:aws:secretsmanager:eu-west-1:123456789012:secret:folding/munge")), None, stack=SLURM),
+                0, Resource="arn:aws:secretsmanager:eu-west-1:123456789012:secret:folding/munge")), "rights-statement-nothing", stack=SLURM),
     Mistake("other-metric", "an alarm over a metric in another namespace than the filter's",
-            edit(ALARM, "node-down", put("namespace", "Folding/Slurm")), None, stack=SLURM),
+            edit(ALARM, "node-down", put("namespace", "Folding/Slurm")), "programs-alarm", stack=SLURM),
 ]  # fmt: skip
 HEALTHY = {
     "tasks of the cluster's usual provider": (ECS, edit(SERVICE, "features", put("launchType", DROP))),
@@ -168,3 +165,61 @@ HEALTHY = {
     "homes of one zone": (
         SLURM, edit("aws:efs/fileSystem:FileSystem", "home", put("availabilityZoneName", "eu-west-1a"))),
 }  # fmt: skip
+BESIDE = {
+    "managed scaling off": (
+        ECS, edit("aws:ecs/capacityProvider:CapacityProvider", "gpu", put(
+            "autoScalingGroupProvider.managedScaling.status", "DISABLED")), "ecs-capacity"),
+    "an address of a record of IPv6": (
+        SLURM, edit(RECORD, "accounts", put("type", "AAAA")), "route53-record"),
+    "a group of targets without its balancer": (
+        ECS, edit(ALARM, "errors", put("dimensions.LoadBalancer", DROP)), "programs-alarm"),
+    "a service without its cluster": (
+        ECS, edit(ALARM, "ranker-cpu", put("dimensions.ClusterName", DROP)), "programs-alarm"),
+    "more GPUs than a machine has": (
+        ECS, edit(TASK, "ranker", body(lambda one: one["resourceRequirements"][0].update(value="2"))),
+        "programs-ecs-room"),
+    "machines that say no cluster": (ECS, edit(TEMPLATE, "gpu", put("userData", DROP)), "programs-ecs-cluster"),
+    "a schedule that may not run": (
+        ECS, edit(ROLE_POLICY, "nightly", statement(0, Action="ecs:StopTask")), "rights-role-lacks"),
+    "half of a public balancer inside": (
+        ECS, refer(BALANCER, "api", "subnets[1]", SUBNET, "private-1"), "paths-front-inside"),
+    "no policy for the logs": (
+        ECS, drop("aws:s3/bucketPolicy:BucketPolicy", "access-logs"), "lb-logs"),
+    "a service that is not in the namespace": (
+        ECS, edit(TASK, "ranker", variable("FEATURES", "feature.shop.internal:50051")), "paths-name-missing"),
+}  # fmt: skip
+"""What is wrong beside a mistake of the set, and the rule that has to tell it."""
+RIGHT = {
+    "a hook that waits two hours": (
+        SLURM, edit("aws:autoscaling/lifecycleHook:LifecycleHook", "drain", put("heartbeatTimeout", 7200))),
+    "targets of TCP that do not stick": (SLURM, edit(TARGETS, "login", put("stickiness", DROP))),
+    "machines that need no protection": (
+        ECS, both(edit(AUTOSCALED, "gpu", put("protectFromScaleIn", False)),
+                  edit("aws:ecs/capacityProvider:CapacityProvider", "gpu", put(
+                      "autoScalingGroupProvider.managedTerminationProtection", "DISABLED")))),
+    "logs of every prefix": (
+        ECS, both(edit(BALANCER, "api", put("accessLogs.prefix", "api")),
+                  edit("aws:s3/bucketPolicy:BucketPolicy", "access-logs", statement(
+                      0, Resource="arn:aws:s3:::shop-ranking-access-logs/*")))),
+    "no logs": (ECS, edit(BALANCER, "api", put("accessLogs", {
+        "bucket": "shop-ranking-access-logs", "prefix": "api", "enabled": False}))),
+    "a name of somebody else's zone": (
+        ECS, edit(TASK, "ranker", variable("FEATURES", "features.platform.example:50051"))),
+    "a family of somebody else's": (
+        ECS, edit(EVENTS, "stopped", in_json("eventPattern", lambda d: d["detail"].update(
+            group=["family:search-indexer"])))),
+    "a reservation of less memory": (
+        ECS, edit(TASK, "trainer", body(lambda one: one.update(memory=32768, memoryReservation=28672)))),
+    "a cluster that the script asks for": (
+        ECS, edit(TEMPLATE, "gpu", script("ECS_CLUSTER=shop-ranking", "ECS_CLUSTER=${CLUSTER}"))),
+    "folders as Hive has them not": (
+        ECS, both(edit("aws:glue/catalogTable:CatalogTable", "clicks", put(
+                      "parameters.storage~location~template", "s3://shop-ranking-clicks/clicks/${day}/")),
+                  edit("aws:kinesis/firehoseDeliveryStream:FirehoseDeliveryStream", "clicks", put(
+                      "extendedS3Configuration.prefix", "clicks/!{timestamp:yyyy-MM-dd}/")))),
+    "a balancer within": (
+        ECS, both(refer(BALANCER, "api", "subnets[0]", SUBNET, "private-0"),
+                  refer(BALANCER, "api", "subnets[1]", SUBNET, "private-1"),
+                  edit(BALANCER, "api", put("internal", True)))),
+}  # fmt: skip
+"""What is right beside a rule that came of the set."""

@@ -24,6 +24,7 @@ from trainyard.rehearsal.works.programs.aws import (
     cached_images,
     counted,
     dns_rules,
+    ecs_machines,
     events,
     file_systems,
     groups,
@@ -36,6 +37,7 @@ from trainyard.rehearsal.works.programs.aws import (
     patterns,
     prefixes,
     recorded_buckets,
+    table_folders,
     units_of_metrics,
 )
 from trainyard.rehearsal.works.programs.gcp import (
@@ -115,6 +117,8 @@ def check(stack: Stack) -> None:
     events.check(stack)
     counted.check(stack)
     dns_rules.check(stack)
+    ecs_machines.check(stack)
+    table_folders.check(stack)
     heard.check(stack)
     cached_images.check(stack)
     prefixes.check(stack)

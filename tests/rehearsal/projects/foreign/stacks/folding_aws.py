@@ -35,9 +35,7 @@ igw = aws.ec2.InternetGateway("hpc", vpc_id=vpc.id)
 login_subnet = aws.ec2.Subnet("login", vpc_id=vpc.id, cidr_block="172.20.0.0/24", availability_zone=ZONE)
 compute_subnet = aws.ec2.Subnet("compute", vpc_id=vpc.id, cidr_block="172.20.32.0/19", availability_zone=ZONE)
 spare_subnet = aws.ec2.Subnet("spare", vpc_id=vpc.id, cidr_block="172.20.64.0/24", availability_zone="eu-west-1b")
-to_internet = aws.ec2.RouteTable(
-    "login", vpc_id=vpc.id, routes=[{"cidr_block": "0.0.0.0/0", "gateway_id": igw.id}]
-)
+to_internet = aws.ec2.RouteTable("login", vpc_id=vpc.id, routes=[{"cidr_block": "0.0.0.0/0", "gateway_id": igw.id}])
 aws.ec2.RouteTableAssociation("login", subnet_id=login_subnet.id, route_table_id=to_internet.id)
 address = aws.ec2.Eip("nat", domain="vpc")
 nat = aws.ec2.NatGateway("hpc", subnet_id=login_subnet.id, allocation_id=address.id, opts=Opts(depends_on=[igw]))

@@ -87,15 +87,11 @@ for name, into, source, port in (
         to_port=port,
     )
 for name, group in (("balancer", balancer_sg), ("ranker", ranker_sg), ("features", features_sg)):
-    aws.vpc.SecurityGroupEgressRule(
-        f"{name}-out", security_group_id=group.id, ip_protocol="-1", cidr_ipv4="0.0.0.0/0"
-    )
+    aws.vpc.SecurityGroupEgressRule(f"{name}-out", security_group_id=group.id, ip_protocol="-1", cidr_ipv4="0.0.0.0/0")
 
 # --- storage -------------------------------------------------------------------------------------------------------
 models = aws.s3.Bucket("models", bucket="shop-ranking-models")
-models_versioning = aws.s3.BucketVersioning(
-    "models", bucket=models.id, versioning_configuration={"status": "Enabled"}
-)
+models_versioning = aws.s3.BucketVersioning("models", bucket=models.id, versioning_configuration={"status": "Enabled"})
 aws.s3.BucketLifecycleConfiguration(
     "models",
     bucket=models.id,
@@ -254,9 +250,7 @@ host_sg = aws.ec2.SecurityGroup(
     description="GPU machines",
     egress=[{"protocol": "-1", "from_port": 0, "to_port": 0, "cidr_blocks": ["0.0.0.0/0"]}],
 )
-cluster = aws.ecs.Cluster(
-    "ranking", name="shop-ranking", settings=[{"name": "containerInsights", "value": "enabled"}]
-)
+cluster = aws.ecs.Cluster("ranking", name="shop-ranking", settings=[{"name": "containerInsights", "value": "enabled"}])
 JOIN = """#!/bin/bash
 cat >> /etc/ecs/ecs.config <<EOC
 ECS_CLUSTER=shop-ranking
@@ -312,7 +306,9 @@ providers = aws.ecs.ClusterCapacityProviders(
 )
 
 # --- roles of tasks ------------------------------------------------------------------------------------------------
-execution = aws.iam.Role("execution", name="shop-ranking-execution", assume_role_policy=trust("ecs-tasks.amazonaws.com"))
+execution = aws.iam.Role(
+    "execution", name="shop-ranking-execution", assume_role_policy=trust("ecs-tasks.amazonaws.com")
+)
 aws.iam.RolePolicyAttachment(
     "execution",
     role=execution.name,
@@ -325,9 +321,11 @@ execution_secrets = aws.iam.RolePolicy(
         {
             "Action": "secretsmanager:GetSecretValue",
             "Resource": store.master_user_secrets.apply(
-                lambda secrets: secrets[0].secret_arn
-                if secrets
-                else f"arn:aws:secretsmanager:{REGION}:{ACCOUNT}:secret:rds!cluster-*"
+                lambda secrets: (
+                    secrets[0].secret_arn
+                    if secrets
+                    else f"arn:aws:secretsmanager:{REGION}:{ACCOUNT}:secret:rds!cluster-*"
+                )
             ),
         }
     ),
@@ -384,11 +382,13 @@ features_task = aws.ecs.TaskDefinition(
                         "name": "PGPASSWORD",
                         "valueFrom": store.master_user_secrets.apply(
                             lambda secrets: (
-                                secrets[0].secret_arn
-                                if secrets
-                                else f"arn:aws:secretsmanager:{REGION}:{ACCOUNT}:secret:rds!cluster-0000"
+                                (
+                                    secrets[0].secret_arn
+                                    if secrets
+                                    else f"arn:aws:secretsmanager:{REGION}:{ACCOUNT}:secret:rds!cluster-0000"
+                                )
+                                + ":password::"
                             )
-                            + ":password::"
                         ),
                     }
                 ],
@@ -418,9 +418,7 @@ features = aws.ecs.Service(
 
 # --- the ranker ----------------------------------------------------------------------------------------------------
 zone = aws.route53.Zone("shop", name="ranking.shop.example")
-certificate = aws.acm.Certificate(
-    "api", domain_name="api.ranking.shop.example", validation_method="DNS"
-)
+certificate = aws.acm.Certificate("api", domain_name="api.ranking.shop.example", validation_method="DNS")
 proof = aws.route53.Record(
     "api-proof",
     zone_id=zone.zone_id,
@@ -429,9 +427,7 @@ proof = aws.route53.Record(
     ttl=300,
     records=["_0c9b2e.acm-validations.aws."],
 )
-validated = aws.acm.CertificateValidation(
-    "api", certificate_arn=certificate.arn, validation_record_fqdns=[proof.fqdn]
-)
+validated = aws.acm.CertificateValidation("api", certificate_arn=certificate.arn, validation_record_fqdns=[proof.fqdn])
 balancer = aws.lb.LoadBalancer(
     "api",
     name="shop-ranking",
@@ -468,9 +464,7 @@ aws.lb.Listener(
     load_balancer_arn=balancer.arn,
     protocol="HTTP",
     port=80,
-    default_actions=[
-        {"type": "redirect", "redirect": {"port": "443", "protocol": "HTTPS", "status_code": "HTTP_301"}}
-    ],
+    default_actions=[{"type": "redirect", "redirect": {"port": "443", "protocol": "HTTPS", "status_code": "HTTP_301"}}],
 )
 rule = aws.lb.ListenerRule(
     "rank",
@@ -654,9 +648,7 @@ trainer_task = aws.ecs.TaskDefinition(
     ),
 )
 nightly_dlq = aws.sqs.Queue("nightly", name="shop-nightly-failed", message_retention_seconds=1209600)
-nightly_role = aws.iam.Role(
-    "nightly", name="shop-ranking-nightly", assume_role_policy=trust("scheduler.amazonaws.com")
-)
+nightly_role = aws.iam.Role("nightly", name="shop-ranking-nightly", assume_role_policy=trust("scheduler.amazonaws.com"))
 nightly_rights = aws.iam.RolePolicy(
     "nightly",
     role=nightly_role.id,

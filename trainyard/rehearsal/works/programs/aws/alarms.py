@@ -213,7 +213,10 @@ _BESIDE: Final = {
 }
 """Dimensions that come with another one, save for some metrics (Elastic Load Balancing and Amazon ECS, "CloudWatch
 metrics")."""
-_OF_BALANCERS: Final = {"LoadBalancer": (LOAD_BALANCER, "app/NAME/ID"), "TargetGroup": (TARGET_GROUP, "targetgroup/NAME/ID")}
+_OF_BALANCERS: Final = {
+    "LoadBalancer": (LOAD_BALANCER, "app/NAME/ID"),
+    "TargetGroup": (TARGET_GROUP, "targetgroup/NAME/ID"),
+}
 
 
 def _of_balancers(alarm: View, base: str, namespace: str, metric: str | None) -> None:

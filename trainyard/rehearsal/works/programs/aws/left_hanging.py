@@ -281,7 +281,11 @@ def _snapshots(stack: Stack, policy: View) -> None:
         return
     types = (EBS_VOLUME, EC2_INSTANCE) if "VOLUME" in kinds else (EC2_INSTANCE,)
     made = [view for type_ in types for view in stack.of_type(type_) if not view.resource.read]
-    if not made or _are_tagged_elsewhere(stack, kinds) or any(view.is_unknown("tags") or view.is_unknown("tagsAll") for view in made):
+    if (
+        not made
+        or _are_tagged_elsewhere(stack, kinds)
+        or any(view.is_unknown("tags") or view.is_unknown("tagsAll") for view in made)
+    ):
         return
     held = [{**view.mapping("tags"), **view.mapping("tagsAll"), **view.mapping("volumeTags")} for view in made]
     if not any(tags.get(key) == value for tags in held for key, value in wanted.items()):
