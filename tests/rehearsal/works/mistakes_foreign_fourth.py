@@ -1,4 +1,4 @@
-"""A fourth set of mistakes in programs of others: a shop's ranking on ECS, an institute's Slurm on machines of its own."""
+"""A fourth set of mistakes in programs of others: a shop's ranking on ECS, an institute's Slurm on its own machines."""
 
 from __future__ import annotations
 
@@ -72,7 +72,8 @@ REFUSED = [
     Mistake("target-type", "tasks with addresses of their own are targets by instance",
             edit(TARGETS, "ranker", put("targetType", "instance")), "ecs-service", stack=ECS),
     Mistake("no-capacity", "serverless instances in a cluster without a capacity",
-            edit("aws:rds/cluster:Cluster", "store", put("serverlessv2ScalingConfiguration", DROP)), "rds-serverless", stack=ECS),
+            edit("aws:rds/cluster:Cluster", "store", put("serverlessv2ScalingConfiguration", DROP)),
+            "rds-serverless", stack=ECS),
     Mistake("expires-first", "clicks expire before they go to Glacier",
             edit(LIFECYCLE, "clicks", put("rules[0].expiration.days", 60)), "s3-lifecycle-order", stack=ECS),
     Mistake("one-cache", "failover of a cache of one node",
@@ -83,31 +84,38 @@ REFUSED = [
             edit("aws:fsx/lustreFileSystem:LustreFileSystem", "scratch", put("perUnitStorageThroughput", 200)),
             "fsx-throughput", stack=SLURM),
     Mistake("too-short", "backups go to cold storage for less than ninety days",
-            edit("aws:backup/plan:Plan", "home", put("rules[0].lifecycle.deleteAfter", 90)), "backup-plan", stack=SLURM),
+            edit("aws:backup/plan:Plan", "home", put("rules[0].lifecycle.deleteAfter", 90)),
+            "backup-plan", stack=SLURM),
     Mistake("long-drain", "a hook waits for three hours",
             edit("aws:autoscaling/lifecycleHook:LifecycleHook", "drain", put("heartbeatTimeout", 10800)),
             "autoscaling-hook", stack=SLURM),
     Mistake("cookies", "targets of TCP stick by cookies",
-            edit(TARGETS, "login", put("stickiness", {"type": "lb_cookie", "enabled": True})), "lb-target-group", stack=SLURM),
+            edit(TARGETS, "login", put("stickiness", {"type": "lb_cookie", "enabled": True})),
+            "lb-target-group", stack=SLURM),
     Mistake("one-zone", "a database's subnets are of one zone",
-            edit("aws:rds/subnetGroup:SubnetGroup", "accounts", lambda d: d["subnetIds"].pop()), "rds-zones", stack=SLURM),
+            edit("aws:rds/subnetGroup:SubnetGroup", "accounts", lambda d: d["subnetIds"].pop()),
+            "rds-zones", stack=SLURM),
     Mistake("not-an-address", "the database's name as an A record",
             edit(RECORD, "accounts", put("type", "A")), "route53-record", stack=SLURM),
 ]  # fmt: skip
 SILENT = [
     Mistake("hosts-let-in", "the machines are let into the feature service, not the tasks on them",
-            refer(ARRIVAL, "features-from-ranker", "referencedSecurityGroupId", GROUP, "host"), "paths-call-closed", stack=ECS),
+            refer(ARRIVAL, "features-from-ranker", "referencedSecurityGroupId", GROUP, "host"),
+            "paths-call-closed", stack=ECS),
     Mistake("other-namespace", "the ranker asks for a name that the namespace does not have",
             edit(TASK, "ranker", variable("FEATURES", "features.shop.local:50051")), "paths-name-missing", stack=ECS),
     Mistake("other-cluster", "machines join a cluster by another name",
-            edit(TEMPLATE, "gpu", script("ECS_CLUSTER=shop-ranking", "ECS_CLUSTER=ranking")), "programs-ecs-cluster", stack=ECS),
+            edit(TEMPLATE, "gpu", script("ECS_CLUSTER=shop-ranking", "ECS_CLUSTER=ranking")),
+            "programs-ecs-cluster", stack=ECS),
     Mistake("targets-by-name", "an alarm's target group by its name",
             edit(ALARM, "errors", put("dimensions.TargetGroup", "shop-ranker")), "programs-alarm", stack=ECS),
     Mistake("other-folders", "a table's partitions are folders that the stream does not write",
             edit("aws:glue/catalogTable:CatalogTable", "clicks", put(
-                "parameters.storage~location~template", "s3://shop-ranking-clicks/clicks/${day}/")), "programs-table-folder", stack=ECS),
+                "parameters.storage~location~template", "s3://shop-ranking-clicks/clicks/${day}/")),
+            "programs-table-folder", stack=ECS),
     Mistake("events-read", "training reads below a prefix that it has no right to and nothing writes",
-            edit(TASK, "trainer", variable("CLICKS", "s3://shop-ranking-clicks/events/")), "rights-role-lacks", stack=ECS),
+            edit(TASK, "trainer", variable("CLICKS", "s3://shop-ranking-clicks/events/")),
+            "rights-role-lacks", stack=ECS),
     Mistake("passes-one", "the schedule may not pass the trainer's role",
             edit(ROLE_POLICY, "nightly", in_json("policy", lambda d: d["Statement"][1].update(
                 Resource=d["Statement"][1]["Resource"][:1]))), "rights-role-lacks", stack=ECS),
@@ -137,7 +145,8 @@ SILENT = [
                  put("tagsAll.snapshots", "nightly")), "reference-backup", stack=SLURM),
     Mistake("secret-by-name", "nodes may read a secret whose ARN ends with its name",
             edit(ROLE_POLICY, "node", statement(
-                0, Resource="arn:aws:secretsmanager:eu-west-1:123456789012:secret:folding/munge")), "rights-statement-nothing", stack=SLURM),
+                0, Resource="arn:aws:secretsmanager:eu-west-1:123456789012:secret:folding/munge")),
+            "rights-statement-nothing", stack=SLURM),
     Mistake("other-metric", "an alarm over a metric in another namespace than the filter's",
             edit(ALARM, "node-down", put("namespace", "Folding/Slurm")), "programs-alarm", stack=SLURM),
 ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""A shop's ranking on AWS: ECS on GPU machines behind a balancer, Aurora, Redis, clicks by Firehose, nightly training."""
+"""A shop's ranking on AWS: ECS on GPU machines behind a balancer, Aurora, Redis, clicks by Firehose, training."""
 
 import base64
 import json

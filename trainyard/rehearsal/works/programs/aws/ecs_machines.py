@@ -38,10 +38,10 @@ def check(stack: Stack) -> None:
         groups[name] = group
         _joins(stack, name, group)
     if groups:
-        for view, path, task, names in _run(stack):
+        for view, task, names in _run(stack):
             machines = [_machines(groups[name]) if name in groups else () for name in names]
             if machines and all(machines):
-                _has_room(view, path, task, [one for of in machines for one in of])
+                _has_room(view, task, [one for of in machines for one in of])
 
 
 def _joins(stack: Stack, provider: str, group: View) -> None:
@@ -61,9 +61,8 @@ def _joins(stack: Stack, provider: str, group: View) -> None:
             f"machines of {group.name} join cluster {show(found['name'])}, and capacity provider {provider} is of "
             f"{wanted}: no task is placed on them", allowed=f"ECS_CLUSTER={wanted}",
         )  # fmt: skip
-    elif found is None and template.lacks("userData") and _OF_AMAZON in (template.text("imageId") or ""):
-        if "default" not in clusters:
-            template.error(
+    elif template.lacks("userData") and _OF_AMAZON in (template.text("imageId") or "") and "default" not in clusters:
+        template.error(
                 "programs-ecs-cluster", "userData",
                 f"is missing: machines of {group.name} join the cluster default, and capacity provider {provider} is "
                 f"of {wanted}", allowed=f"ECS_CLUSTER={wanted} in /etc/ecs/ecs.config",
@@ -81,8 +80,8 @@ def _machines(group: View) -> Sequence[Instance]:
     return [known[str(name)] for name in names] if all(name in known for name in names) else ()
 
 
-def _run(stack: Stack) -> Iterator[tuple[View, str, View, list[str]]]:
-    """Who runs tasks of which providers: the view, the path of what it runs, the task, the providers' names."""
+def _run(stack: Stack) -> Iterator[tuple[View, View, list[str]]]:
+    """Who runs tasks of which providers: the view, the task, the providers' names."""
     for type_, at, strategies in (
         (ECS_SERVICE, "taskDefinition", "capacityProviderStrategies"),
         (SCHEDULE, "target.ecsParameters.taskDefinitionArn", "target.ecsParameters.capacityProviderStrategies"),
@@ -96,10 +95,10 @@ def _run(stack: Stack) -> Iterator[tuple[View, str, View, list[str]]]:
             ]
             names = [entry.get("capacityProvider") for _, entry in view.items(strategies)]
             if len(tasks) == 1 and names and all(isinstance(name, str) for name in names):
-                yield view, at, tasks[0], [str(name) for name in names]
+                yield view, tasks[0], [str(name) for name in names]
 
 
-def _has_room(view: View, path: str, task: View, machines: Sequence[Instance]) -> None:
+def _has_room(view: View, task: View, machines: Sequence[Instance]) -> None:
     asked = _asked(task)
     offered = {
         "memory": max(one.memory_gib for one in machines) * _MIB,

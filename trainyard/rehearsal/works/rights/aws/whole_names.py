@@ -1,7 +1,7 @@
 """Statements that name a thing by a part of its ARN: what is compared is the whole of it.
 
-Source: AWS Secrets Manager User Guide, "Secrets Manager secret ARNs in IAM policies": six random characters end the ARN,
-and a policy that leaves them out matches none; a call may leave them out (2026-11).
+Source: AWS Secrets Manager User Guide, "Secrets Manager secret ARNs in IAM policies": six random characters end the
+ARN, and a policy that leaves them out matches none; a call may leave them out (2026-11).
 """
 
 from __future__ import annotations
