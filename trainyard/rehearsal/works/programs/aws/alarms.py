@@ -220,7 +220,7 @@ _OF_BALANCERS: Final = {
 
 
 def _of_balancers(alarm: View, base: str, namespace: str, metric: str | None) -> None:
-    """A balancer and a group of targets are named by the end of their ARNs; a part of something comes with its whole."""
+    """A balancer and a group of targets are named by the end of their ARNs; a part comes with its whole."""
     told = alarm.mapping(f"{base}dimensions")
     for key, value in told.items():
         beside, alone = _BESIDE.get((namespace, str(key)), ("", ()))
