@@ -248,7 +248,7 @@ def test_what_it_may_practise_on_is_told_without_waiting_until_it_listens(two):
 
 
 def test_a_thread_that_tells_and_the_block_that_is_left_end_it_once(two):
-    opened = sorted(Path("/dev/fd").iterdir())
+    opened = set(Path("/dev/fd").iterdir())
     for _ in range(20):
         with suppress(KeyboardInterrupt), Beside() as other:
             other.begin(lambda _: time.sleep(600))
@@ -258,7 +258,7 @@ def test_a_thread_that_tells_and_the_block_that_is_left_end_it_once(two):
             raise KeyboardInterrupt
         telling.join()
         assert other.answer() is None
-    assert sorted(Path("/dev/fd").iterdir()) == opened
+    assert set(Path("/dev/fd").iterdir()) <= opened  # others' may be closed meanwhile
 
 
 def test_it_imports_nothing_to_understand_what_it_is_told(two, monkeypatch, tmp_path):
