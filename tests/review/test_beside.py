@@ -15,9 +15,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.rehearsal.refusals.builders import resource
 from tests.review.test_workers import runs
 from tests.shared import ROOT
-from trainyard.recorded.model import Finding
+from trainyard.recorded.model import UNKNOWN, Finding
 from trainyard.rehearsal import judged
 from trainyard.rehearsal.context import Case, Refused, ValueContext
 from trainyard.review import beside, judging, practice, review
@@ -377,3 +378,30 @@ def test_rules_that_fail_beside_are_left_to_this_process(two, judge, monkeypatch
     monkeypatch.setattr(judged, "judged_by_rules", failing)
     judge(alone=True)
     assert judge.by_rules == [None]
+
+
+@pytest.mark.parametrize("wrong", [False, True])
+def test_values_are_looked_at_before_it_is_known_what_is_of_a_wrong_kind(monkeypatch, wrong):
+    bucket = resource("aws:s3/bucket:Bucket", "data", {"bucket": ["a", "b"], "tags": {"team": "vision"}})
+    looked = []
+    schema = [Finding("error", "wrong-type", "a list", urn=bucket.urn, path="bucket")] if wrong else []
+
+    def check_values(resources, _):
+        looked.append(resources[0].inputs["bucket"])
+        if looked[-1] == ["a", "b"] and wrong:
+            raise TypeError("no text")
+        return []
+
+    monkeypatch.setattr(judged, "check_values", check_values)
+    monkeypatch.setattr(judged, "check_works", lambda *_, **__: [])
+
+    class Nobody:
+        took_it = staticmethod(lambda: False)
+        found = staticmethod(lambda: None)
+
+    case = Case([bucket], ValueContext("1.35", "us-east-1"))
+    assert judged.judged_by_rules(case, lambda: Refused([], schema), Nobody())[0] == []
+    assert looked == ([["a", "b"], UNKNOWN] if wrong else [["a", "b"]])
+    looked.clear()
+    assert judged.judged_by_rules(case, lambda: Refused([], schema))[0] == []
+    assert looked == ([UNKNOWN] if wrong else [["a", "b"]]), "what is known before is not tried"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Protocol
 
 from trainyard.recorded.kinds import without_wrong_kinds
@@ -21,15 +22,24 @@ def judged_by_rules(
 ) -> tuple[list[Finding], Mapping[str, float]]:
     """Everything that the clouds would refuse or that would not work, and the seconds that each of both took.
 
+    Of what is of a wrong kind nothing is known, and what the schema says of a place is not said again. Where that is
+    not known from the beginning, as in another process, the values are looked at meanwhile as if it were nothing, which
+    it nearly always is; else they are looked at once more.
+
     Args:
         case: what was recorded.
-        refused: gives what is refused of it before, once that is known: of what is of a wrong kind nothing is known,
-            and what the schema says of a place is not said again.
+        refused: gives what is refused of it before, once that is known.
         beside: who may play the room `LAST` meanwhile.
     """
-    before = refused()
     started = time.perf_counter()
-    values = check_values(without_wrong_kinds(case.resources, before.schema), case.context)
+    values = None
+    if beside is not None:
+        with suppress(Exception):  # of a value of a wrong kind, which is told; any other comes up again below
+            values = check_values(case.resources, case.context)
+    before = refused()
+    readable = without_wrong_kinds(case.resources, before.schema)
+    if values is None or readable is not case.resources:
+        values = check_values(readable, case.context)
     found = [finding for finding in values if not any(_about_the_same(finding, other) for other in before.schema)]
     between = time.perf_counter()
     found += broken(case, [*before.engine, *before.schema, *found], beside)
