@@ -10,34 +10,28 @@ from typing import Any, Final
 from trainyard.rehearsal.rehearse import Rehearsal
 from trainyard.review.practice import FOLDER, chosen
 
-FIRST: Final = {"aws": "demo", "gcp": "demo-gcp"}
-"""The stack that most of it is of, with its settings, by cloud; the others give what types it has not."""
+OF: Final = {"aws": "demo", "gcp": "demo-gcp"}
+"""By cloud, the stack that it is of. What others have besides would take memory that few stacks need."""
 
 
 def practice_texts(rehearsed: Mapping[str, Rehearsal]) -> dict[Path, str]:
     """The files by their paths; one resource a line, without what does not say anything of any of them."""
-    return {FOLDER / f"{cloud}.json": _text(cloud, rehearsed) for cloud in FIRST}
+    return {FOLDER / f"{cloud}.json": _text(rehearsed[stack]) for cloud, stack in OF.items()}
 
 
-def of_cloud(cloud: str, rehearsed: Mapping[str, Rehearsal]) -> list[Rehearsal]:
-    """The rehearsals of a cloud's examples, that of the first stack first."""
-    first = rehearsed[FIRST[cloud]]
-    return [first, *(run for run in rehearsed.values() if run.settings["cloud"] == cloud and run is not first)]
-
-
-def _text(cloud: str, rehearsed: Mapping[str, Rehearsal]) -> str:
-    runs = of_cloud(cloud, rehearsed)
-    wanted = {resource.urn for resource in chosen(resource for run in runs for resource in run.resources)}
-    told = {each["urn"]: each for run in runs for each in run.as_json()["resources"] if each["urn"] in wanted}
+def _text(run: Rehearsal) -> str:
+    wanted = {resource.urn for resource in chosen(run.resources)}
+    told = run.as_json()
     head = {
-        "settings": runs[0].as_json()["settings"],
+        "settings": told["settings"],
         "context": {
-            "kubernetes_version": runs[0].plan["clusters"][0]["kubernetes_version"],
-            "region": runs[0].plan["ground"]["region"],
+            "kubernetes_version": run.plan["clusters"][0]["kubernetes_version"],
+            "region": run.plan["ground"]["region"],
             "ours": True,
         },
     }
-    lines = ",\n".join(json.dumps(_kept(each, wanted), ensure_ascii=False) for each in told.values())
+    kept = [_kept(each, wanted) for each in told["resources"] if each["urn"] in wanted]
+    lines = ",\n".join(json.dumps(each, ensure_ascii=False) for each in kept)
     return f'{json.dumps(head, ensure_ascii=False)[:-1]}, "resources": [\n{lines}\n]}}\n'
 
 

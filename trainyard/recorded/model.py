@@ -64,31 +64,30 @@ class AboutInputs:
     Half a dozen readers of a stack would write the same inputs down, for a digest or to see that there is no mark.
     """
 
-    __slots__ = ("_bare", "_content", "_has_secret", "inputs", "written")
+    __slots__ = ("_bare", "_has_secret", "content", "inputs")
 
     def __init__(self, inputs: Mapping[str, Any]) -> None:
         self.inputs = inputs
-        self.written = written(inputs)  # None: a mark is in them, or something else that is no plain data
-        self._bare: dict[str, Any] | None = None
-        self._content: bytes | None = None
-        self._has_secret: bool | None = None if self.written is None else False
+        text = written(inputs)  # as long as all that is recorded: kept by nobody
+        self.content = digest(text) if text is not None else None
+        """A digest of the inputs; None where they hold a mark, or something else that is no plain data."""
+        # A byte that stands for a tuple may be of a text as well, and then they are walked through.
+        as_they_are = text is not None and b"(" not in text
+        self._bare: Mapping[str, Any] | None = inputs if as_they_are else None
+        self._has_secret: bool | None = None if text is None else False
+
+    @property
+    def written(self) -> bytes | None:
+        """The inputs as `alike.written` writes them."""
+        return written(self.inputs) if self.content is not None else None
 
     @property
     def bare(self) -> dict[str, Any]:
         """The inputs as `bare` has them: nobody's to change."""
         if self._bare is None:
-            # A byte that stands for a tuple may be of a text as well, and then they are walked through.
-            as_they_are = self.written is not None and b"(" not in self.written
-            self._bare = self.inputs if as_they_are else bare(self.inputs)  # type: ignore[assignment]
+            self._bare = bare(self.inputs)
         found: dict[str, Any] = self._bare  # type: ignore[assignment]
         return found
-
-    @property
-    def content(self) -> bytes | None:
-        """A digest of the inputs; None where they hold a mark."""
-        if self._content is None and self.written is not None:
-            self._content = digest(self.written)
-        return self._content
 
     @property
     def has_secret(self) -> bool:

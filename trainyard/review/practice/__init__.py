@@ -1,4 +1,4 @@
-"""What whoever judges practises on while a stack is recorded: one resource of each type that our stacks have.
+"""What whoever judges practises on while a stack is recorded: one resource of each type that a stack of ours has.
 
 What comes of it is thrown away. What stays are the tables, models, patterns and compiled expressions that the rules
 and policies ask for when they first see such a resource, without a list of them anywhere. So nothing of it has to be
