@@ -20,7 +20,6 @@ from trainyard.components.k8s.runtimes import PoolRuntimeArgs, TrainingRuntimes
 from trainyard.components.k8s.teams import DeviceClaimArgs, TeamArgs, TeamNamespaces, TeamNamespacesArgs
 from trainyard.components.k8s.volumes import TeamVolumes
 from trainyard.conventions import (
-    ARTIFACTS_URI,
     CHECKPOINTS_URI,
     GPU_RESOURCE,
     INGEST_NAMESPACE,
@@ -204,9 +203,9 @@ def _team(team: TeamQueuePlan, ground: Ground, queues: Kueue, runtimes: Training
         "claims_gib": sum(source["capacity_gib"] for source in volumes.values()),
         "service_account_annotations": ground.team_identities[team.name].annotations,
         "subjects": ground.subjects.get(team.name, ()),
+        # Artifacts are not told: MLflow alone reads and writes them, and teams have no right on their bucket.
         "storage": {
-            name: pulumi.Output.concat(root, "/", team_prefix(team.name).rstrip("/"))
-            for name, root in ((CHECKPOINTS_URI, ground.checkpoints_uri), (ARTIFACTS_URI, ground.artifacts_uri))
+            CHECKPOINTS_URI: pulumi.Output.concat(ground.checkpoints_uri, "/", team_prefix(team.name).rstrip("/"))
         },
         "cluster_queue": queue,
     }

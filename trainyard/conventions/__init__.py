@@ -248,8 +248,6 @@ TEAM_STORAGE: Final = "storage"
 """ConfigMap in a team's namespace that tells where its part of the object store is, ready for `envFrom`."""
 CHECKPOINTS_URI: Final = "CHECKPOINTS_URI"
 """Its key, and the variable, of the team's part of the checkpoint tier."""
-ARTIFACTS_URI: Final = "ARTIFACTS_URI"
-"""Its key, and the variable, of the team's part of the artifact tier."""
 TRAINER_SERVICE_ACCOUNT: Final = "trainer"
 """Name of the service account of training pods, in every team's namespace."""
 

@@ -108,7 +108,7 @@ BESIDE: Final = {
     "no-store-is-told": (
         both(
             edit(MAP, "egress-clients-vision", swap("data", DIRECT, "")),
-            edit(MAP, "teams-vision-storage", put("data.ARTIFACTS_URI", DROP), put("data.CHECKPOINTS_URI", DROP)),
+            edit(MAP, "teams-vision-storage", put("data.CHECKPOINTS_URI", DROP)),
         ),
         "programs-proxy",
         False,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from trainyard.recorded.model import UNKNOWN
 from trainyard.recorded.read import follow, known_texts
+from trainyard.recorded.types import HELM_RELEASE, SERVICE_ACCOUNT
 from trainyard.rehearsal.context import Stack, View, listed
 from trainyard.rehearsal.works.workloads.model import Workload
 
@@ -73,3 +74,15 @@ def _read(view: View, workload: Workload) -> RecordedPod:
 def _names(workload: Workload, *path: str) -> tuple[str, ...]:
     volumes = listed(workload.spec.get("volumes"))
     return tuple(name for volume in volumes if isinstance(name := follow(volume, *path), str))
+
+
+def accounts_of(stack: Stack, namespace: str) -> list[str]:
+    """The recorded service accounts of a namespace; none where a chart may make more, or a name is not known."""
+    if any(view.text("namespace") in (namespace, None) for view in stack.of_type(HELM_RELEASE)):
+        return []
+    names = [
+        view.text("metadata.name")
+        for view in stack.of_type(SERVICE_ACCOUNT)
+        if (view.text("metadata.namespace") or "default") == namespace
+    ]
+    return sorted(name for name in names if name) if None not in names else []

@@ -34,6 +34,7 @@ from trainyard.rehearsal.works.rights.aws.needs import (
     programs,
     service_jobs,
     services,
+    told_folders,
     training,
     volumes,
 )
@@ -99,6 +100,7 @@ def _play(stack: Stack, account: Account, made: Sequence[Workload]) -> None:
     bindings = Bindings(places, installed(places))
     bindings.check()
     judge(places.account, needs(places, bindings, made))
+    told_folders.check(places, bindings)
     keys.check(places)
     images.check(places)
     functions.check(places)

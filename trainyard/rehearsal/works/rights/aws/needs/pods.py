@@ -26,7 +26,7 @@ from trainyard.rehearsal.works.rights.recorded_pods import RecordedPod
 
 _BUCKET: Final = re.compile(r"s3://(?P<bucket>[a-z0-9][a-z0-9.-]+)(?P<prefix>/[^\s\"',;?]*)?")
 _SECRET: Final = re.compile(r"arn:aws[a-z-]*:secretsmanager:[a-z0-9-]+:\d{12}:secret:[\w/+=.@!-]+")
-_OWN_CREDENTIALS: Final = re.compile(
+OWN_CREDENTIALS: Final = re.compile(
     r"AWS_(ACCESS_KEY_ID|PROFILE|SHARED_CREDENTIALS_FILE|ROLE_ARN|ENDPOINT_URL\w*)|\w*S3_ENDPOINT\w*"
 )
 _LOG_GROUP: Final = re.compile(r"^\s*log_group_name\s+(?P<group>\S+)\s*$", re.MULTILINE | re.IGNORECASE)
@@ -66,7 +66,7 @@ def _has_own_credentials(pod: RecordedPod) -> bool:
     """Whether its rights may come from elsewhere than its service account: keys, another store, somebody's agent."""
     if (
         pod.has_more_variables
-        or any(_OWN_CREDENTIALS.fullmatch(name) for name in pod.variables)
+        or any(OWN_CREDENTIALS.fullmatch(name) for name in pod.variables)
         or any("endpoint" in text for _, text in pod.words)
     ):
         return True

@@ -11,21 +11,21 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from trainyard.recorded.node_groups import GKE_NODE_POOL
-from trainyard.recorded.types import CLOUD_SQL, HELM_RELEASE, SERVICE_ACCOUNT, VOLUME, VOLUME_CLAIM
+from trainyard.recorded.types import CLOUD_SQL, VOLUME, VOLUME_CLAIM
 from trainyard.rehearsal.context import Stack, View
 from trainyard.rehearsal.works.rights.gcp.members import Caller
 from trainyard.rehearsal.works.rights.gcp.needs.model import Deed, Need
 from trainyard.rehearsal.works.rights.gcp.needs.objects import folder, reading, writing
 from trainyard.rehearsal.works.rights.gcp.project import Project
 from trainyard.rehearsal.works.rights.principals import Pod
-from trainyard.rehearsal.works.rights.recorded_pods import RecordedPod
+from trainyard.rehearsal.works.rights.recorded_pods import RecordedPod, accounts_of
 
 DRIVER: Final = "gcsfuse.csi.storage.gke.io"
 _BUCKET: Final = re.compile(r"gs://(?P<bucket>[a-z0-9][a-z0-9._-]+)(?P<prefix>/[^\s\"',;?]*)?")
 _CONNECTION: Final = re.compile(r"[a-z][a-z0-9.-]+:[a-z]+-[a-z]+[0-9]+:[a-z][a-z0-9-]*")
 """What an instance of Cloud SQL is called where a proxy or a connector is told of it."""
 _SECRET: Final = re.compile(r"projects/[\w-]+/(locations/[\w-]+/)?secrets/[\w-]+")
-_OWN_CREDENTIALS: Final = re.compile(r"GOOGLE_(APPLICATION_)?CREDENTIALS|CLOUDSDK_AUTH_\w+|STORAGE_EMULATOR_HOST")
+OWN_CREDENTIALS: Final = re.compile(r"GOOGLE_(APPLICATION_)?CREDENTIALS|CLOUDSDK_AUTH_\w+|STORAGE_EMULATOR_HOST")
 _ARTIFACTS: Final = "--artifacts-destination"
 _READ_ONLY: Final = frozenset(("ro", "read-only"))
 
@@ -33,7 +33,7 @@ _READ_ONLY: Final = frozenset(("ro", "read-only"))
 def needs(stack: Stack, project: Project, pods: Sequence[RecordedPod]) -> Iterator[Need]:
     """What the words of every pod ask for, then what volumes do."""
     for pod in pods:
-        if not pod.account or pod.has_more_variables or any(map(_OWN_CREDENTIALS.fullmatch, pod.variables)):
+        if not pod.account or pod.has_more_variables or any(map(OWN_CREDENTIALS.fullmatch, pod.variables)):
             continue
         who = _who(stack, project, pod)
         for path, purpose, deeds in _asked(project, pod) if who else ():
@@ -125,15 +125,3 @@ def _volume(
         return
     for user, caller in callers:
         yield Need(view, path, "rights-volume", (caller,), f"pods of {namespace}/{user}", purpose, deeds, hint)
-
-
-def accounts_of(stack: Stack, namespace: str) -> list[str]:
-    """The recorded service accounts of a namespace; none where a chart may make more, or a name is not known."""
-    if any(view.text("namespace") in (namespace, None) for view in stack.of_type(HELM_RELEASE)):
-        return []
-    names = [
-        view.text("metadata.name")
-        for view in stack.of_type(SERVICE_ACCOUNT)
-        if (view.text("metadata.namespace") or "default") == namespace
-    ]
-    return sorted(name for name in names if name) if None not in names else []
