@@ -2,8 +2,8 @@
 
 At first sight, refused: 11 of 13; silent: 6 of 18; ten of ten healthy changes were let be. No test runs the set yet: the
 rules are not named, and the correct programs still have three kinds of false findings (the address of a GlobalAddress
-is made up as a host's name; a volume and its claim bound by a class that nobody makes; a budget over a Deployment whose
-replicas an autoscaler keeps).
+is made up as a host's name; a volume and its claim bound by a class that nobody makes; a budget over a
+Deployment whose replicas an autoscaler keeps).
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ SILENT = [
     one("no-network", "a service without the network that its database is in",
         edit(RUN, "mlflow", put("template.vpcAccess", DROP))),
     one("alert-metric", "an alert on a metric of another name than the log's",
-        edit(ALERT, "failed", swap("conditions.0.conditionThreshold.filter", "user/folding/failed", "user/folding-failed"))),
+        edit(ALERT, "failed", swap("conditions.0.conditionThreshold.filter", "folding/failed", "folding-failed"))),
     one("policy-port", "the network policy lets the balancer to another port than the server's",
         edit(POLICY, "server", put("spec.ingress[0].ports[0].port", 8080)), stack=SLICES),
     one("health-port", "the balancer checks the service's port on pods",
