@@ -1,7 +1,7 @@
 """A fourth set of mistakes in programs of others: folding on machines, a language team's TPUs, both on Google Cloud.
 
-At first sight, refused: 11 of 13; silent: 6 of 18; ten of ten healthy changes were let be. No test runs the set yet: the
-rules are not named, and the correct programs still have three kinds of false findings (the address of a GlobalAddress
+At first sight, refused: 11 of 13; silent: 6 of 18; ten of ten healthy changes were let be. No test runs the set:
+the rules are not named, and the correct programs still have three false findings (the address of a GlobalAddress
 is made up as a host's name; a volume and its claim bound by a class that nobody makes; a budget over a
 Deployment whose replicas an autoscaler keeps).
 """
