@@ -14,6 +14,7 @@ from typing import Any
 from tests.advice import golden_examples, published
 from tests.floor_page import floor_page
 from tests.mistakes_page import mistakes_page
+from tests.practice_files import practice_texts
 from tests.settings_page import settings_page
 from tests.shared import ROOT
 from tests.twins_page import twins_page
@@ -126,10 +127,14 @@ def settings_texts() -> dict[Path, str]:
 
 
 def main() -> None:
-    """Writes every golden file, and the tables of `docs/recommender.md`."""
+    """Writes every golden file, the tables of `docs/recommender.md`, and what judges practise on.
+
+    Of the last a test holds only that no type is missing: nothing of it needs to be true.
+    """
     golden_examples.write()
     published.write()
-    for path, text in golden_texts().items():
+    practice = practice_texts({stack: rehearse(ROOT, stack) for stack in EXAMPLES})
+    for path, text in {**golden_texts(), **practice}.items():
         changed = not path.exists() or path.read_text() != text
         path.write_text(text)
         print(f"{'written' if changed else 'unchanged'} {path.relative_to(ROOT)}")

@@ -3,6 +3,7 @@
 import errno
 import importlib
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -19,7 +20,7 @@ from tests.shared import ROOT
 from trainyard.recorded.model import Finding
 from trainyard.rehearsal import judged
 from trainyard.rehearsal.context import Case, Refused, ValueContext
-from trainyard.review import beside, judging, review
+from trainyard.review import beside, judging, practice, review
 from trainyard.review.beside import SWITCH, Beside, can_do_two
 
 
@@ -289,8 +290,7 @@ def judge(rehearsed, monkeypatch):
     by_rules = []
 
     def rehearse(*_, elsewhere, **__):
-        for sample in judge.samples:
-            elsewhere.sampled(run, sample)
+        elsewhere.configured(judge.configuration)
         elsewhere.recorded(run, Case(run.known.resources, ValueContext("1.35", "")))
         by_rules.append(elsewhere.judged(Refused([], [])))
         return run
@@ -301,7 +301,7 @@ def judge(rehearsed, monkeypatch):
         by_rules.clear()
         return review.review(ROOT, ROOT / "stacks" / "Pulumi.demo-gcp.yaml", **more)
 
-    judge.by_rules, judge.samples = by_rules, []
+    judge.by_rules, judge.configuration = by_rules, {}
     return judge
 
 
@@ -322,24 +322,32 @@ def test_the_verdict_is_the_same(two, judge):
     assert {**told, "seconds": 0} == {**other, "seconds": 0}
 
 
-@pytest.mark.parametrize("sample", ["some of it", "what no rule can read"])
-def test_a_sample_changes_nothing(two, judge, rehearsed, sample):
+@pytest.mark.parametrize("cloud", ["aws", "gcp", "none that there is"])
+def test_practice_changes_nothing(two, judge, cloud):
     whole = judge(alone=True).as_json()
-    some = rehearsed("demo-gcp").known.resources[:20] if sample == "some of it" else [None]
-    judge.samples.append(Case(some, ValueContext("1.35", "")))
+    judge.configuration = {"trainyard:cloud": cloud}
     assert {**judge(alone=True).as_json(), "seconds": 0} == {**whole, "seconds": 0}
     assert judge.by_rules[0] is not None, "it was judged beside"
 
 
-def test_a_sample_of_a_program_that_was_given_up_is_sent_to_nobody(two, rehearsed):
-    run = rehearsed("demo-gcp")
-    told = []
-    judge = judging.Judge(None, alone=True, meanwhile=lambda _: None)
-    judge._beside.tell = told.append
-    case = Case(run.known.resources, ValueContext("1.35", ""))
-    for show in (judge.sampled, judge.recorded, judge.sampled):
-        show(run, case)
-    assert [whole for whole, _, _ in told] == [False, True]
+def test_practice_that_cannot_be_read_leaves_it_to_this_process(two, judge, monkeypatch, tmp_path):
+    whole = judge(alone=True).as_json()
+    (tmp_path / "gcp.json").write_text("{")
+    monkeypatch.setattr(practice, "FOLDER", tmp_path)
+    judge.configuration = {"trainyard:cloud": "gcp"}
+    assert {**judge(alone=True).as_json(), "seconds": 0} == {**whole, "seconds": 0}
+    assert judge.by_rules == [None]
+
+
+def test_the_other_process_sees_that_there_is_more_to_hear(two):
+    with Beside() as other:
+        other.begin(
+            lambda told: (told(), told.comes(), select.select([told._pipe], [], [])[0] != [], told.comes(), told())
+        )
+        other.tell("first")
+        time.sleep(0.2)
+        other.tell("second")
+        assert other.answer() == ("first", False, True, True, "second")
 
 
 def test_while_it_is_judged_beside_the_price_is_worked_out(two, judge, monkeypatch):

@@ -45,8 +45,8 @@ def refused(config: StackConfig, preview: Recording, known: Recording) -> Refuse
 class Elsewhere(Protocol):
     """Another process that may judge a case by the rules."""
 
-    def sampled(self, run: Rehearsal, case: Case) -> None:
-        """Shows some of what there will be to judge, while the rest is recorded."""
+    def configured(self, values: Mapping[str, str]) -> None:
+        """Says of what configuration there will be something to judge."""
 
     def recorded(self, run: Rehearsal, case: Case) -> None:
         """Says what there is to judge, as soon as it is recorded."""

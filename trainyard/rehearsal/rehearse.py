@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -136,6 +136,8 @@ def rehearse(
     started = time.perf_counter()
     config = read_stack(project_dir.resolve(), stack, config_overrides, stand_in)
     seconds = {"settings": time.perf_counter() - started}
+    if elsewhere is not None:
+        elsewhere.configured(config.values)
     deployment = Deployment(
         project=config.project,
         stack=config.stack,
@@ -168,13 +170,9 @@ def rehearse(
         )
         return run, case_of(config, captured.plan, best)
 
-    def sampled(preview: Recording, known: Recording, captured: Captured) -> None:
-        if elsewhere is not None:
-            elsewhere.sampled(*unjudged(preview, known, captured))
-
     nothing: AbstractContextManager[Mapping[str, Sequence[str]]] = nullcontext({})
     with noting_derived() if remembered is not None else nothing as derived:
-        preview_run, known_run, captured = _recorded(config, deployment, timeout_seconds, seconds, sampled)
+        preview_run, known_run, captured = _recorded(config, deployment, timeout_seconds, seconds)
     run, case = unjudged(preview_run, known_run, captured)
     if remembered is not None:
         before = time.perf_counter()
@@ -216,7 +214,6 @@ def _recorded(
     deployment: Deployment,
     timeout_seconds: float,
     seconds: dict[str, float],
-    sampled: Callable[[Recording, Recording, Captured], None],
 ) -> tuple[Recording, Recording, Captured]:
     """What a first preview and a run with everything known record, and what the program published.
 
@@ -224,12 +221,7 @@ def _recorded(
     """
     before = time.perf_counter()
     with rehearsing(config.file), capturing() as captured:
-        known, preview = run_program_once(
-            config,
-            deployment,
-            timeout_seconds=timeout_seconds,
-            sampled=lambda known, preview: sampled(preview, known, captured),
-        )
+        known, preview = run_program_once(config, deployment, timeout_seconds=timeout_seconds)
     seconds["known"] = time.perf_counter() - before
     if known is not None:
         _raise_settings_errors(config, known)

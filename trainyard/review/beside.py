@@ -11,6 +11,7 @@ from __future__ import annotations
 import gc
 import os
 import pickle
+import select
 import signal
 import sys
 import threading
@@ -35,8 +36,22 @@ _TOKEN: Final = b"t"
 _WIDE: Final = 1 << 20
 """What Linux lets anybody's pipe hold; it begins with a sixteenth."""
 
-Told = Callable[[], Any]
-"""Gives the other process the next thing that it is told, once it is; `EOFError` where nobody tells any more."""
+
+class Told:
+    """Gives the other process the next thing that it is told, once it is; `EOFError` where nobody tells any more."""
+
+    def __init__(self, pipe: int) -> None:
+        self._pipe = pipe
+        self._hearing = open(pipe, "rb", closefd=False)  # noqa: SIM115 - as long as the process
+
+    def __call__(self) -> Any:
+        """Waits until the whole of it is there."""
+        return _Hearing(self._hearing).load()
+
+    def comes(self) -> bool:
+        """Whether there is something to hear, or nobody who tells any more. What follows what was just heard is not
+        seen where both were told in one breath."""
+        return bool(select.select([self._pipe], [], [], 0)[0])
 
 
 def _nothing() -> None:
@@ -210,8 +225,7 @@ def _work(
         sys.stdout = open(1, "w", buffering=1, errors="backslashreplace", closefd=False)  # noqa: SIM115 - as long as
         sys.stderr = open(2, "w", buffering=1, errors="backslashreplace", closefd=False)  # noqa: SIM115 - the process
         gc.disable()  # it ends soon, and pages that nobody writes to are shared
-        heard = os.fdopen(hearing, "rb")
-        answer = work(lambda: _Hearing(heard).load())
+        answer = work(Told(hearing))
         rest = left() if os.read(token, 1) == _TOKEN else None
         sent = pickle.dumps((answer, rest), pickle.HIGHEST_PROTOCOL)
         with open(sending, "wb", closefd=False) as pipe:

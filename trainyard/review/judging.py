@@ -22,6 +22,7 @@ from trainyard.rehearsal.shape.once import judged_once
 from trainyard.rehearsal.shape.words import says_nothing_of
 from trainyard.review.beside import Beside, Told
 from trainyard.review.policy_check.model import PolicyReport
+from trainyard.review.practice import cloud_of, practise
 
 
 class Judge:
@@ -54,15 +55,14 @@ class Judge:
         """Ends what nobody waits for any more."""
         self._beside.__exit__(kind, error, at)
 
-    def sampled(self, run: Rehearsal, case: Case) -> None:
-        """Sends what the other process may practise on."""
-        if self._recorded is None:  # else it is of a program that was given up and still runs
-            self._beside.tell((False, _bare(run), case))
+    def configured(self, values: Mapping[str, str]) -> None:
+        """Says what the other process may practise on."""
+        self._beside.tell(cloud_of(values))
 
     def recorded(self, run: Rehearsal, case: Case) -> None:
         """Sends what there is to judge, without what says nothing to those who judge."""
         self._recorded = run
-        self._beside.tell((True, _bare(run), case))
+        self._beside.tell((_bare(run), case))
 
     def judged(self, refused: Refused) -> tuple[list[Finding], Mapping[str, float]] | None:
         """What the rules find; None where it did not come to an end. The policies have been asked as well then."""
@@ -92,12 +92,10 @@ def _judged(
     import trainyard.review.policy_check.check  # noqa: F401 - both processes that judge have it
     from trainyard.rehearsal.judged import judged_by_rules, last_broken
 
-    whole, run, case = told()
-    if not whole:
-        with suppress(Exception):  # whatever it is, it will be found in the whole
-            judged_by_rules(case, lambda: Refused((), ()))
-            by_policies(run, configuration)
-        _, run, case = told()
+    cloud = told()
+    if cloud:
+        practise(cloud, lambda run: by_policies(run, configuration), told.comes)
+    run, case = told()
     with Beside() as beside:
         beside.begin(lambda _: by_policies(run, configuration), lambda: last_broken(case))
         found, seconds = judged_by_rules(case, told, beside)

@@ -19,6 +19,7 @@ STACKS = (
     "web", "gpu", "data", "keeping", "pipeline", "serving", "workshop", "on_google",
     "training_aws", "training_google", "training_plain",
     "speech_aws", "vision_google",
+    "ranking_aws", "folding_aws",
 )  # fmt: skip
 UNCHECKED = {"helm-unchecked", "k8s-unchecked"}
 """That a chart or a kind is not in the tables is no finding about the program."""

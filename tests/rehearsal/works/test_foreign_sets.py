@@ -5,6 +5,7 @@
 | first | 20 of 22 | 20 of 32 | 53 of 54 | `probe-elsewhere`: a container may listen on two ports |
 | second | 11 of 11 | 9 of 16 | 25 of 27 | `not-in-network` and `invokes-nothing`: each says why |
 | third | 23 of 24 | 17 of 24 | 48 of 48 | nothing |
+| fourth | 8 of 14 | 2 of 18 | 31 of 32 | `no-pull`: says why |
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Any
 import pytest
 
 from tests.rehearsal.works import mistakes_foreign_first as first
+from tests.rehearsal.works import mistakes_foreign_fourth as fourth
 from tests.rehearsal.works import mistakes_foreign_second as second
 from tests.rehearsal.works import mistakes_foreign_third as third
 from tests.rehearsal.works.mistakes import DROP, both, drop, edit, in_json, one_by_one, put
@@ -28,12 +30,15 @@ REGIONS = {
     AWS: "eu-west-1",
     GOOGLE: "us-central1",
     PLAIN: "",
+    fourth.ECS: "eu-west-1",
+    fourth.SLURM: "eu-west-1",
     third.AWS: "eu-west-1",
     third.GOOGLE: "europe-west4",
 }
 CONTEXTS = {stack: ValueContext(kubernetes_version="1.34", region=region) for stack, region in REGIONS.items()}
 MISTAKES = [
     *first.REFUSED, *first.SILENT, *second.REFUSED, *second.SILENT, *third.REFUSED, *third.SILENT,
+    *fourth.REFUSED, *fourth.SILENT,
 ]  # fmt: skip
 
 
@@ -51,7 +56,7 @@ def test_a_mistake_is_told(mistake):
 
 def test_what_is_left_is_few_and_says_why():
     left = [one for one in MISTAKES if one.rule is None]
-    assert len(left) <= 3
+    assert len(left) <= 4
     assert all(one.why for one in left)
 
 
@@ -81,6 +86,8 @@ SOUND = {
     **second.HEALTHY,
     **third.HEALTHY,
     **third.BESIDE_AND_RIGHT,
+    **fourth.HEALTHY,
+    **fourth.RIGHT,
     "a handler that a layer may bring": (
         AWS, edit(FUNCTION, "starter", put("handler", "main.handler"),
                   put("layers", ["arn:aws:lambda:eu-west-1:210987654321:layer:own:1"]))),
@@ -174,6 +181,7 @@ def test_what_is_unusual_and_right_is_not_told(what):
 
 BESIDE = {
     **third.BESIDE,
+    **fourth.BESIDE,
     "a job that has more nodes than there are vCPUs": (
         AWS, edit(DEFINITION, "train", in_json("nodeProperties", lambda d: (
             d.update(numNodes=4), d["nodeRangeProperties"][0].update(targetNodes="0:3")))), "programs-batch-room"),

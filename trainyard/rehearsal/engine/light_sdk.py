@@ -30,7 +30,7 @@ from pulumi.runtime import rpc, settings
 from pulumi.runtime import stack as sdk_stack
 from pulumi.runtime.proto import source_pb2
 
-from trainyard.rehearsal.engine import light_invokes, light_outputs, light_registration
+from trainyard.rehearsal.engine import light_invokes, light_outputs, light_registration, sdk_annotations
 from trainyard.rehearsal.engine.light_registration import WAITED_FOR
 from trainyard.rehearsal.engine.two_views import PLAIN
 
@@ -179,6 +179,8 @@ _LIGHTER: tuple[tuple[Any, str, Any], ...] = (
     (rpc, "deserialize_property", _deserialize),
     (rpc, "translate_output_properties", _translate),
     # What a class or an annotation says of itself, read once instead of for every value and resource of it.
+    (sdk_types, "_raw_return_hints", sdk_annotations.return_hints),
+    (sdk_types, "_types_from_py_properties", sdk_annotations.property_types),
     (sdk_types, "unwrap_type", functools.cache(sdk_types.unwrap_type)),
     (sdk_types, "unwrap_optional_type", functools.cache(sdk_types.unwrap_optional_type)),
     (sdk_types, "resource_types", functools.cache(sdk_types.resource_types)),

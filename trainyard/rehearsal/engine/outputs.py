@@ -367,6 +367,8 @@ def plausible_text(key: str, subject: synthesised.Subject) -> str:
     """A text for a field of this name: an ARN for `…Arn` and `arnPrefix`, an address for `…Endpoint`."""
     lower = key.lower()
     h = synthesised.digest(subject.type, subject.name, key)
+    if lower == "secretarn" and subject.type.startswith("aws:") and subject.module != "secretsmanager":
+        return subject.arn("secretsmanager", f"secret:{subject.module}!{subject.name}-{h[:6]}")  # that a service made
     if lower.endswith(("arn", "arnprefix")):
         return synthesised.arn(subject, h[:17])
     if subject.type.startswith("gcp:"):

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from trainyard.rehearsal.engine.project import StackConfig
-from trainyard.rehearsal.engine.recorder import Deployment, Recording, Sampled, record, record_both
+from trainyard.rehearsal.engine.recorder import Deployment, Recording, record, record_both
 from trainyard.rehearsal.engine.sdk_imports import piecewise_imports
 
 _one_at_a_time = threading.Lock()
@@ -25,7 +25,7 @@ def run_program(config: StackConfig, deployment: Deployment, *, preview: bool, t
 
 
 def run_program_once(
-    config: StackConfig, deployment: Deployment, *, timeout_seconds: float, sampled: Sampled | None = None
+    config: StackConfig, deployment: Deployment, *, timeout_seconds: float
 ) -> tuple[Recording | None, Recording | None]:
     """What is recorded with everything known, and what a first preview would: `record_both`, as `run_program` runs.
 
@@ -33,7 +33,7 @@ def run_program_once(
     """
     before = set(sys.modules)
     with _program_of(config) as program:
-        known, preview = record_both(program, deployment=deployment, timeout_seconds=timeout_seconds, sampled=sampled)
+        known, preview = record_both(program, deployment=deployment, timeout_seconds=timeout_seconds)
         return known, None if known is not None and _has_chance(config, before) else preview
 
 

@@ -17,7 +17,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any
 
 import pulumi
 from google.protobuf import empty_pb2  # type: ignore[import-untyped]
@@ -44,8 +44,6 @@ _FEATURES = (
 
 _CALLED_BY = ("client", "environment")
 """Settings whose words are in the names of a client's resources."""
-_SAMPLED: Final = 3
-"""One resource of each type is shown when this part of all resources is recorded: a third has most types."""
 _NAMESPACE = "trainyard"
 """Where they are whatever the project is called; a program of somebody else's has them under its project's name."""
 _TIMEOUTS = ("create", "update", "delete")
@@ -100,10 +98,6 @@ class Recording:
         return next((made.component for made in self.constructed if (made.type, made.name) == (type_, name)), "")
 
 
-Sampled = Callable[[Recording, Recording], None]
-"""Is shown, while a program is recorded, what is known and what a preview knows of the first resource of each type."""
-
-
 class ProgramExitError(Exception):
     """The program called `sys.exit`."""
 
@@ -153,7 +147,6 @@ class _Monitor:
         recording: Recording,
         deployment: Deployment,
         preview: _Monitor | None = None,
-        sampled: Sampled | None = None,
     ) -> None:
         self.views = Views() if preview is not None else None
         self._preview = preview  # what records the view of a preview, where one run is for both
@@ -167,7 +160,6 @@ class _Monitor:
         self._components: dict[str, str] = {}  # URN -> "environment/network"
         self._registered_outputs: set[str] = set()
         self._last: _Beside | None = None
-        self._sampled = sampled
 
     def urn(self, parent: str, type_: str, name: str) -> str:
         """The URN as the engine builds it: the chain of the parents' types, without the stack, then the name."""
@@ -181,9 +173,6 @@ class _Monitor:
         if self._preview is None:
             return found
         at_preview_found = self._preview._registered(at_preview, self._last)
-        if self._sampled is not None and len(self.recording.resources) * _SAMPLED > len(self.recording.constructed):
-            sampled, self._sampled = self._sampled, None
-            sampled(_of_each_type(self.recording), _of_each_type(self._preview.recording))
         return Registered(found.urn, found.id, found.outputs, at_preview_found)
 
     def _registered(self, asked: Registration, beside: _Beside | None = None) -> Registered:
@@ -390,11 +379,6 @@ class _Monitor:
     SignalAndWaitForShutdown = _nothing
 
 
-def _of_each_type(recording: Recording) -> Recording:
-    first = {resource.type: resource for resource in reversed(recording.resources)}
-    return Recording(recording.preview, list(first.values()))
-
-
 def _alias(proto: Any) -> Alias:
     if proto.WhichOneof("alias") == "urn":
         return Alias(urn=proto.urn)
@@ -454,7 +438,6 @@ def record_both(
     *,
     deployment: Deployment | None = None,
     timeout_seconds: float = 120.0,
-    sampled: Sampled | None = None,
 ) -> tuple[Recording | None, Recording | None]:
     """Runs `program` once with everything known: what that run records, and what a first preview would.
 
@@ -464,7 +447,7 @@ def record_both(
     deployment = deployment or Deployment()
     known, preview = Recording(preview=False), Recording(preview=True)
     preview.classes = known.classes  # by type: what the one has found serves the other
-    monitor = _Monitor(known, deployment, _Monitor(preview, deployment), sampled)
+    monitor = _Monitor(known, deployment, _Monitor(preview, deployment))
     views = monitor.views
     assert views is not None
     stuck = _run(program, monitor, deployment, DryRun(views), timeout_seconds)

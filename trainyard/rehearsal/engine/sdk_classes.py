@@ -24,6 +24,8 @@ from typing import Any
 import pulumi
 from pulumi import _types as sdk
 
+from trainyard.rehearsal.engine.sdk_annotations import Name, Typing, of_pulumi, real
+
 _MARKS: Mapping[str, Callable[[type], type]] = {
     sdk._PULUMI_INPUT_TYPE: pulumi.input_type,
     sdk._PULUMI_OUTPUT_TYPE: pulumi.output_type,
@@ -148,8 +150,11 @@ def _make(cls: type) -> None:
 
 
 def _fill(cls: type, code: CodeType, names: dict[str, Any]) -> None:
-    namespace: dict[str, Any] = {}
+    stands: dict[str, Any] = _standing.get(names["__name__"], {})  # found before the module's own names
+    namespace = dict(stands)
     exec(code, names, namespace)  # noqa: S102 the provider SDK's own code, as its import would run it
+    for name in stands:
+        del namespace[name]
     cell = namespace.pop("__classcell__", None)
     if cell is not None:
         cell.cell_contents = cls  # for `super()`
@@ -180,6 +185,9 @@ def _fill_dict(cls: type, code: CodeType, names: dict[str, Any]) -> None:
 class _Marking:
     """Stands for `pulumi` while a module is run: classes that wait are decorated when they are made."""
 
+    def __init__(self) -> None:
+        vars(self).update(of_pulumi())
+
     def __getattr__(self, name: str) -> Any:
         found = getattr(pulumi, name)
         vars(self)[name] = found
@@ -203,23 +211,37 @@ def _marked(cls: type, mark: str) -> type:
     return cls
 
 
+_STANDS = (_Marking, Name, Typing)
+_standing: dict[str, dict[str, Any]] = {}
+"""By the name of a module, what stood for others while it was run."""
+
+
 class ClassesLoader(SourceFileLoader):
     """Loads a generated module with classes that wait."""
 
     def exec_module(self, module: ModuleType) -> None:
         """Runs the module with an `import` and a `class` statement of its own."""
         names = vars(module)
-        names["__builtins__"] = {**vars(builtins), "__build_class__": _build(names), "__import__": _import}
+        names["__builtins__"] = {**vars(builtins), "__build_class__": _build(names), "__import__": _import()}
         try:
             super().exec_module(module)
         finally:
             names["__builtins__"] = vars(builtins)
+            stands = {name: value for name, value in names.items() if type(value) in _STANDS}
+            names |= {name: real(value) for name, value in stands.items()}
             names["pulumi"] = pulumi
+            _standing[module.__name__] = stands
 
 
-def _import(name: str, *arguments: Any) -> Any:
-    found = builtins.__import__(name, *arguments)
-    return _Marking() if found is pulumi else found
+def _import() -> Callable[..., Any]:
+    """`__import__` for one module."""
+    stands = {pulumi: _Marking(), typing: Typing()}
+
+    def found(name: str, *arguments: Any) -> Any:
+        module = builtins.__import__(name, *arguments)
+        return stands.get(module, module)
+
+    return found
 
 
 def _build(names: dict[str, Any]) -> Callable[..., Any]:

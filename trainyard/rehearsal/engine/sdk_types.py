@@ -22,6 +22,8 @@ import pulumi
 from pulumi import _types as sdk
 from pulumi.runtime import rpc
 
+from trainyard.rehearsal.engine.sdk_annotations import Read, return_hints
+
 Kind = Literal["text", "integer", "number", "boolean", "list", "map", "object", "any"]
 
 
@@ -121,11 +123,11 @@ def input_class(cls: type) -> type | None:
 @functools.cache
 def input_fields(args_class: type) -> Fields:
     """The fields that an `@input_type` class takes."""
-    hints = sdk._raw_return_hints(args_class)
+    hints = return_hints(args_class)
     python_names = dict(sdk._pulumi_to_py_names_from_py_properties(args_class))
     required = _required_keywords(args_class)
     return Fields(
-        types={name: field_type(hint) for name, hint in hints.items()},
+        types=Read({name: name for name in hints}, lambda name: field_type(hints[name])),
         required=frozenset(name for name, python in python_names.items() if python in required),
         python_names=python_names,
     )
@@ -148,7 +150,7 @@ def output_fields(cls: type) -> Mapping[str, OutputField]:
         return {}
     found: dict[str, OutputField] = {}
     computed = _computed(source)
-    for name, hint in sdk._raw_return_hints(source).items():
+    for name, hint in return_hints(source).items():
         if name in ("id", "urn"):
             continue
         inner = hint

@@ -47,7 +47,7 @@ GRAVITON = both(
 )
 UNUSUAL = {
     "Graviton with its image": GRAVITON,
-    "nodes three versions behind": nodes("version", "1.32"),
+    "nodes three versions behind": both(nodes("version", "1.32"), nodes("releaseVersion", DROP)),
     "a version that the cluster has": edit(CLUSTER, "cluster-cluster", put("version", "1.36")),
     "the image that EKS takes": nodes("amiType", DROP),
     "a second volume": edit(TEMPLATE, SPOT_TEMPLATE, put("blockDeviceMappings[1]", {"deviceName": "/dev/xvdb"})),

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import pytest
 
+from tests.rehearsal.works.mistakes import added, context_of, edit, put
 from tests.rehearsal.works.queues.builders import (
     BACK,
     BOTH,
@@ -23,6 +24,7 @@ from tests.rehearsal.works.queues.builders import (
     job,
     queue,
 )
+from trainyard.rehearsal.refusals.check import check_values
 from trainyard.rehearsal.works.queues.kubernetes.admit import Cluster
 from trainyard.rehearsal.works.queues.kubernetes.manager import manager, seconds
 from trainyard.rehearsal.works.queues.kubernetes.model import (
@@ -49,6 +51,7 @@ from trainyard.rehearsal.works.queues.kubernetes.model import (
 from trainyard.rehearsal.works.queues.kubernetes.play import change, play
 
 HOST = "kubernetes.io/hostname"
+KUEUE = "kubernetes:kueue.x-k8s.io/v1beta2:"
 CURE_A = Preemption("LowerPriority", "Any", "LowerPriority", -1)
 
 
@@ -595,6 +598,25 @@ def test_2b_a_held_local_queue_gives_it_back(strategies):
     assert reason(one.admit(job("theirs", "b", 1))) == "LocalQueue default is stopped"
 
 
+def refused(*changes, stack):
+    """The rules of what is refused of an example stack, or of it with changes of Kueue's objects."""
+    resources = list(stack.known.resources)
+    for one in changes:
+        resources = one(resources)
+    return {finding.rule for finding in check_values(resources, context_of(stack)) if finding.rule.startswith("kueue-")}
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [("ClusterQueue", "kueue-cluster-queue-vision"), ("LocalQueue", "kueue-local-queue-vision-default")],
+)
+@pytest.mark.parametrize("policy", ["None", "Hold", "HoldAndDrain"])
+def test_2b_no_stop_policy_in_the_manifest_or_a_persons_hold_is_refused_or_lifted(rehearsed, kind, name, policy):
+    demo = rehearsed("demo")
+    assert refused(stack=demo) == set()
+    assert refused(edit(KUEUE + kind, name, put("spec.stopPolicy", policy)), stack=demo) == {"kueue-stop-policy"}
+
+
 # 2c. ProvisioningRequest
 
 
@@ -685,6 +707,25 @@ def test_ops_2_limits_of_borrowing_and_lending_at_any_level():
     assert "maximum capacity (12)" in reason(lent.admit(job("j", "a", 13)))
     assert isinstance(lent.admit(job("k", "a", 12)), Admitted)
     assert isinstance(lent.admit(job("l", "b", 8)), Admitted), "what is kept back is there for its owner"
+
+
+@pytest.mark.parametrize("limit", ["borrowingLimit", "lendingLimit"])
+def test_ops_2_limits_of_a_cohort_need_a_parent(rehearsed, limit):
+    own = {"name": GPU, "nominalQuota": "2", limit: "1"}
+    quota = [{"coveredResources": [GPU], "flavors": [{"name": "tune-spot", "resources": [own]}]}]
+    limited = edit(f"{KUEUE}Cohort", "kueue-cohort", put("spec.resourceGroups", quota))
+    above = added("kueue.x-k8s.io/v1beta2:Cohort", "company", {"spec": {}})
+    below = edit(f"{KUEUE}Cohort", "kueue-cohort", put("spec.parentName", "company"))
+    assert "kueue-cohort" in refused(limited, stack=rehearsed("demo"))
+    assert "kueue-cohort" not in refused(limited, below, above, stack=rehearsed("demo"))
+
+
+@pytest.mark.parametrize("wrong", [{"nominalQuota": "-1"}, {"nominalQuota": "2", "lendingLimit": "3"}, {"name": "cpu"}])
+def test_a_cohorts_quotas_are_held_to_what_a_queues_are(rehearsed, wrong):
+    own = {"name": GPU, "nominalQuota": "2", **wrong}
+    quota = [{"coveredResources": [GPU], "flavors": [{"name": "tune-spot", "resources": [own]}]}]
+    below = edit(f"{KUEUE}Cohort", "kueue-cohort", put("spec.resourceGroups", quota), put("spec.parentName", "company"))
+    assert refused(below, stack=rehearsed("demo")) & {"kueue-quota", "kueue-covered"}
 
 
 def test_ops_2_a_circle_of_cohorts_stops_admission():

@@ -68,6 +68,7 @@ def group(view: View) -> None:
             view.error("lb-target-group", name, f"is missing for targets by {kind}", allowed=name)
         if kind == "lambda" and view.has(name):
             view.warning("lb-target-group", name, "is given for a function: nobody reads it", allowed="none")
+    _sticky(view, protocol)
     timeout = view.number("healthCheck.timeout")
     interval = _INTERVALS.get(kind, 30) if view.lacks("healthCheck.interval") else view.number("healthCheck.interval")
     may_equal = protocol in _OF_NETWORK or view.is_unknown("protocol")
@@ -95,6 +96,21 @@ def group(view: View) -> None:
         number = view.number(f"healthCheck.{name}")
         if number is not None and not least <= number <= most:
             view.error("lb-health-check", f"healthCheck.{name}", f"got {number:g}", allowed=f"{least} to {most}")
+
+
+_STICKY: Final = {
+    **dict.fromkeys(("HTTP", "HTTPS"), ("lb_cookie", "app_cookie")),
+    **dict.fromkeys(("TCP", "UDP", "TLS", "TCP_UDP", "QUIC", "TCP_QUIC"), ("source_ip",)),
+    "GENEVE": ("source_ip_dest_ip", "source_ip_dest_ip_proto"),
+}
+"""By what a group's requests may stick to a target, by its protocol."""
+
+
+def _sticky(view: View, protocol: str | None) -> None:
+    """Cookies are an application's; what goes by as packets sticks by its addresses."""
+    kind, known = view.text("stickiness.type"), _STICKY.get((protocol or "").upper())
+    if kind is not None and known is not None and kind not in known:
+        view.error("lb-target-group", "stickiness.type", f"got {kind} for {protocol}", allowed=" or ".join(known))
 
 
 def listener(view: View) -> None:
@@ -216,6 +232,7 @@ def record(view: View) -> None:
     zone, name, kind = view.referred("zoneId", DNS_ZONE), view.text("name"), view.text("type")
     if view.lacks("aliases") and view.lacks("ttl") and view.has("records"):
         view.error("route53-record", "ttl", "is missing beside records", allowed="seconds")
+    _addresses(view, kind)
     if zone is None or name is None or (whole := zone.text("name")) is None:
         return
     plain, whole = name.rstrip(".").lower(), whole.rstrip(".").lower()
@@ -235,6 +252,22 @@ def record(view: View) -> None:
             f"{name} is not of zone {whole}: the provider puts the zone's name behind it",
             allowed=f"a name that ends in .{whole}, or what stands before that",
         )
+
+
+_ADDRESSES: Final = {"A": "IPv4", "AAAA": "IPv6"}
+"""What the records of a type are addresses of."""
+_HOST: Final = re.compile(r"(?:[\w-]+\.)+[a-z]{2,}\.?")
+
+
+def _addresses(view: View, kind: str | None) -> None:
+    """A record of addresses holds addresses: a host goes into a CNAME, or an alias."""
+    version = _ADDRESSES.get(kind or "")
+    for index, value in enumerate(view.texts("records") if version is not None else ()):
+        if _HOST.fullmatch(value):
+            view.error(
+                "route53-record", f"records[{index}]", f"got {show(value)} in a record of type {kind}",
+                allowed=f"an address of {version}", hint="type CNAME",
+            )  # fmt: skip
 
 
 RULES: Final[Rules] = {

@@ -9,7 +9,13 @@ import re
 from typing import Final
 
 from trainyard.problems import nearest
-from trainyard.recorded.types import DATABASE, DATABASE_PARAMETERS, DATABASE_SUBNETS
+from trainyard.recorded.types import (
+    DATABASE,
+    DATABASE_CLUSTER,
+    DATABASE_CLUSTER_INSTANCE,
+    DATABASE_PARAMETERS,
+    DATABASE_SUBNETS,
+)
 from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.refusals.aws.eks import zones_of
 from trainyard.rehearsal.refusals.rules import Rules
@@ -265,7 +271,25 @@ def preloaded(view: View) -> None:
             )  # fmt: skip
 
 
+def serverless(view: View) -> None:
+    """Instances of Aurora Serverless are made in a cluster that says how much capacity they may have.
+
+    Amazon Aurora User Guide, "Creating a DB cluster that uses Aurora Serverless v2" (2026-11). A range of provisioned
+    instances has no effect.
+    """
+    cluster = view.referred("clusterIdentifier", DATABASE_CLUSTER)
+    path = "serverlessv2ScalingConfiguration"
+    if view.text("instanceClass") == "db.serverless" and cluster is not None and not cluster.resource.read:
+        if cluster.lacks(path) and cluster.text("engineMode") in (None, "provisioned"):
+            told = f"is missing, and instance {view.name} is of db.serverless"
+            cluster.error("rds-serverless", path, told, allowed="minCapacity and maxCapacity")
+        elif cluster.text("engineMode") == "serverless":
+            told = f"is serverless (v1), which has no instances, and {view.name} is one"
+            cluster.error("rds-serverless", "engineMode", told, allowed="provisioned")
+
+
 RULES: Final[Rules] = {
+    serverless: (DATABASE_CLUSTER_INSTANCE,),
     preloaded: (DATABASE_PARAMETERS, "aws:rds/clusterParameterGroup:ClusterParameterGroup"),
     together: (DATABASE,),
     engine: (DATABASE,),

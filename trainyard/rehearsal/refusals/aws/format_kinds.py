@@ -118,10 +118,14 @@ def sized_network(least: int, most: int) -> Callable[[Any], bool]:
 
 
 def arn(service: str = "") -> Format:
-    """An Amazon Resource Name, of one service where one is named."""
+    """An Amazon Resource Name, of one service where one is named.
+
+    What an alarm does with an instance has `ec2` for its account (`arn:aws:automate:eu-west-1:ec2:recover`, CloudWatch
+    API reference, `PutMetricAlarm`).
+    """
     allowed = f"must be an ARN{f' of {service}' if service else ''} (arn:aws:{service or 'service'}:…)"
     middle = service or "[a-z0-9-]+"
-    return matching("aws-arn", rf"arn:aws[a-z-]*:{middle}:[a-z0-9-]*:(\d{{12}}|aws|aws-managed)?:\S+", allowed)
+    return matching("aws-arn", rf"arn:aws[a-z-]*:{middle}:[a-z0-9-]*:(\d{{12}}|aws|aws-managed|ec2)?:\S+", allowed)
 
 
 NETWORK: Final = Format(

@@ -1,24 +1,30 @@
-"""Writes `data/gcp_roles.json`, the names of Google Cloud's predefined roles by service, and `gcp_permissions.json`,
-the permissions of the services that environments use.
+"""Writes `data/gcp_roles.json`, the names of Google Cloud's predefined roles by service, `gcp_permissions.json`, the
+permissions of the services that environments use, and `gcp_holders.json`, the roles that hold what the rooms ask for.
 
     python -m trainyard.rehearsal.refusals.gcp.generate_roles iam-dataset
 
 The work tree of iann0036/iam-dataset holds a file a role, as the IAM API lists them. Only names are taken: those of the
-files, and those of all permissions that some role holds.
+files, and those of all permissions that some role holds. What the rooms ask for are the texts of permissions in their
+sources: who asks for another one runs this again.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import re
 import subprocess
 import sys
 from collections import defaultdict
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
 DATA: Final = Path(__file__).parents[1] / "data" / "gcp_roles.json"
 PERMISSIONS: Final = DATA.with_name("gcp_permissions.json")
+HOLDERS: Final = DATA.with_name("gcp_holders.json")
+_ROOMS: Final = Path(__file__).parents[2] / "works"
+_ASKED: Final = re.compile(r'"([a-z]+(?:\.[a-zA-Z]+){2,})"')
 _FOLDER: Final = "gcp/roles/"
 _SERVICES: Final = (
     "aiplatform", "artifactregistry", "autoscaling", "cloudkms", "cloudsql", "compute", "container", "dataform", "dns",
@@ -39,18 +45,40 @@ def main(checkout: Path) -> None:
     content = {"source": source, "roles": {service: sorted(names) for service, names in sorted(by_service.items())}}
     DATA.write_text(json.dumps(content, separators=(",", ":")) + "\n", encoding="utf-8")
     sys.stdout.write(f"{len(listed)} roles of {len(by_service)} services\n")
-    held = _held(checkout, listed)
+    roles = {
+        path.removeprefix(_FOLDER).removesuffix(".json"): json.loads(_git(checkout, "show", f"HEAD:{path}")).get(
+            "includedPermissions", []
+        )
+        for path in listed
+    }
+    _write_holders(source, roles)
+    held = _held(roles)
     permissions = {service: {what: " ".join(sorted(do)) for what, do in sorted(of.items())} for service, of in held}
     PERMISSIONS.write_text(
         json.dumps({"source": source, "permissions": permissions}, separators=(",", ":")) + "\n", encoding="utf-8"
     )
 
 
-def _held(checkout: Path, listed: list[str]) -> list[tuple[str, dict[str, set[str]]]]:
+def asked() -> set[str]:
+    """Texts of the rooms' sources that are written as a permission is."""
+    return {text for path in _ROOMS.rglob("*.py") for text in _ASKED.findall(path.read_text(encoding="utf-8"))}
+
+
+def _write_holders(source: str, roles: Mapping[str, list[str]]) -> None:
+    wanted, holders = asked(), defaultdict(list)
+    for role, permissions in roles.items():
+        for permission in wanted.intersection(permissions):
+            holders[permission].append(role)
+    found = {permission: " ".join(sorted(names)) for permission, names in sorted(holders.items())}
+    content = json.dumps({"source": source, "holders": found}, separators=(",", ":"))
+    HOLDERS.write_text(content + "\n", encoding="utf-8")
+
+
+def _held(roles: Mapping[str, list[str]]) -> list[tuple[str, dict[str, set[str]]]]:
     """Every permission that some role holds: what may be done, by service and by what it is done to."""
     found: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
-    for path in listed:
-        for permission in json.loads(_git(checkout, "show", f"HEAD:{path}")).get("includedPermissions", ()):
+    for permissions in roles.values():
+        for permission in permissions:
             service, _, rest = permission.partition(".")
             what, _, do = rest.rpartition(".")
             if service in _SERVICES:

@@ -1,6 +1,7 @@
 """Kueue's objects together: what its webhooks refuse, and what they accept and no job ever survives.
 
-Source: seen on a live Kueue 0.19.2 with Kubernetes 1.35.4 (2026-11-21).
+Source: seen on a live Kueue 0.19.2 with Kubernetes 1.35.4 (2026-11-21); its webhooks for limits of a Cohort without a
+parent ("must be nil when parent is empty", 2026-11).
 """
 
 from __future__ import annotations
@@ -50,6 +51,8 @@ def check(stack: Stack, objects: Objects) -> None:
     names_known = ("ResourceFlavor", "") not in objects.blurred and bool(flavors or released)
     for queue in stack.of_type(CLUSTER_QUEUE):
         _queue(queue, flavors if names_known else None)
+    for cohort in stack.of_type(COHORT):
+        _cohort(cohort)
     queues_known = bool(stack.of_type(CLUSTER_QUEUE) or released)
     for local in stack.of_type(LOCAL_QUEUE):
         target = local.text("spec.clusterQueue")
@@ -99,6 +102,17 @@ def _queue(queue: View, flavors: Mapping[str, View] | None) -> None:
             f"{borrow} with reclaimWithinCohort Never",
             allowed="Never, or another reclaimWithinCohort",
         )
+    _resource_groups(queue, flavors, "" if cohort else "spec.cohortName")
+
+
+def _cohort(cohort: View) -> None:
+    """A Cohort's own quotas are held to what a queue's are; its parent is what it borrows from and lends to."""
+    parent = cohort.has("spec.parentName") or cohort.has("spec.parent")  # as v1alpha1 calls it
+    _resource_groups(cohort, None, "" if parent else "spec.parentName")
+
+
+def _resource_groups(queue: View, flavors: Mapping[str, View] | None, orphan: str) -> None:
+    """Quotas of a queue or a Cohort; `orphan`: where it would name what is above it, if it names none."""
     seen_resources: set[str] = set()
     seen_flavors: set[str] = set()
     for path, group in queue.items("spec.resourceGroups"):
@@ -127,10 +141,10 @@ def _queue(queue: View, flavors: Mapping[str, View] | None) -> None:
                         f"no ResourceFlavor {show(name)}: the whole queue stays inactive",
                         hint=nearest(name, flavors),
                     )
-            _resources(queue, here, flavor, covered, cohort)
+            _resources(queue, here, flavor, covered, orphan)
 
 
-def _resources(queue: View, path: str, flavor: Mapping[str, Any], covered: list[str], cohort: bool) -> None:
+def _resources(queue: View, path: str, flavor: Mapping[str, Any], covered: list[str], orphan: str) -> None:
     given = [follow(item, "name") for item in listed(flavor.get("resources"))]
     clear = not queue.blurred(f"{path}.resources") and not queue.blurred(f"{path.rpartition('.')[0]}.coveredResources")
     if clear and UNKNOWN not in given and given != covered:
@@ -146,8 +160,9 @@ def _resources(queue: View, path: str, flavor: Mapping[str, Any], covered: list[
         if amount is not None and amount < 0:
             queue.error("kueue-quota", f"{here}.nominalQuota", f"got {nominal}", allowed="at least 0")
         for key in ("borrowingLimit", "lendingLimit"):
-            if resource.get(key) is not None and not cohort:
-                queue.error("kueue-cohort", f"{here}.{key}", "given without a cohort", allowed="spec.cohortName")
+            if resource.get(key) is not None and orphan and not queue.is_unknown(orphan):
+                above = "parent" if orphan == "spec.parentName" else "cohort"
+                queue.error("kueue-cohort", f"{here}.{key}", f"given without a {above}", allowed=orphan)
         lending = quantity(resource.get("lendingLimit"))
         if lending is not None and amount is not None and lending > amount:
             queue.error(

@@ -18,11 +18,13 @@ from trainyard.rehearsal.works.programs import (
 )
 from trainyard.rehearsal.works.programs.aws import (
     alarms,
+    awaited,
     batches,
     budget_filters,
     cached_images,
     counted,
     dns_rules,
+    ecs_machines,
     events,
     file_systems,
     groups,
@@ -35,6 +37,7 @@ from trainyard.rehearsal.works.programs.aws import (
     patterns,
     prefixes,
     recorded_buckets,
+    table_folders,
     units_of_metrics,
 )
 from trainyard.rehearsal.works.programs.gcp import (
@@ -110,9 +113,12 @@ def check(stack: Stack) -> None:
     left_hanging.check(stack)
     keys.check(stack)
     patterns.check(stack)
+    awaited.check(stack)
     events.check(stack)
     counted.check(stack)
     dns_rules.check(stack)
+    ecs_machines.check(stack)
+    table_folders.check(stack)
     heard.check(stack)
     cached_images.check(stack)
     prefixes.check(stack)

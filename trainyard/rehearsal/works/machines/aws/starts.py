@@ -34,14 +34,28 @@ def check(stack: Stack) -> None:
 
 
 def _release(group: View) -> None:
-    """A release of Amazon Linux is told whole: EKS has none that is called by its version alone."""
+    """A release of Amazon Linux is told whole, and is one of the group's own version of Kubernetes.
+
+    EKS has none that is called by its version alone, and says of one of another version that it "is not valid".
+    """
     release = group.text("releaseVersion")
-    if release and (group.text("amiType") or "").startswith("AL2") and not _RELEASE.fullmatch(release):
+    if not release or not (group.text("amiType") or "").startswith("AL2"):
+        return
+    if not _RELEASE.fullmatch(release):
         group.error(
             "machines-release",
             "releaseVersion",
             f"got {show(release)}, which is no release of an Amazon Linux image",
             allowed="such as 1.35.2-20260714, or left out",
+        )
+        return
+    version = group.text("version") or ""
+    if re.fullmatch(r"\d+\.\d+", version) and not release.startswith(f"{version}."):
+        group.error(
+            "machines-release",
+            "releaseVersion",
+            f"{release} is an image of another version than the group's, {version}: EKS refuses the two together",
+            allowed=f"a release of {version}, or left out",
         )
 
 

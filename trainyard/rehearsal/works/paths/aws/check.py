@@ -9,6 +9,7 @@ from trainyard.rehearsal.works.paths.aws import (
     calls,
     doors,
     endpoints,
+    fronts,
     images,
     names,
     nodes,
@@ -16,6 +17,7 @@ from trainyard.rehearsal.works.paths.aws import (
     places,
     room,
     routes,
+    told_names,
     workers,
 )
 from trainyard.rehearsal.works.paths.aws.endpoints import Endpoints
@@ -44,6 +46,8 @@ def check(stack: Stack) -> None:
     workers.check(network)
     calls.check(network)
     doors.check(network, groups)
+    fronts.check(network)
+    told_names.check(network, groups)
     registries = images.public_registries(stack)
     images.check(network, all_nodes, registries)
     names.check(network, all_nodes, [service["name"] for service in nodes.asked_services(stack)], list(registries))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from trainyard.recorded.node_groups import EFA_INTERFACES, LAUNCH_TEMPLATE
@@ -99,11 +100,17 @@ class Groups:
         names = " and ".join(sorted(self.names.get(group, "of the cluster") for group in groups))
         return f"no rule of security group {names} lets {port} {'in from' if way == 'ingress' else 'out to'} {peer}"
 
-    def lets_nothing_out(self, groups: frozenset[str] | None, port: Port) -> bool:
-        """Whether some groups, all of the stack's own making, let nothing out on a port, wherever to."""
+    def lets_nothing_out(self, groups: frozenset[str] | None, port: Port, but_to: Sequence[str] = ()) -> bool:
+        """Whether some groups, all of the stack's own making, let nothing out on a port, wherever to (or nowhere but to
+        some blocks and to those who have some group).
+        """
         if self.walls is None or not groups or not groups <= self.own:
             return False
-        return not any(rule.opens(port) for group in groups for rule in self.walls.rules.get((group, "egress"), ()))
+        opening = [rule for group in groups for rule in self.walls.rules.get((group, "egress"), ()) if rule.opens(port)]
+        if not but_to:
+            return not opening
+        inside = Addresses.of(*but_to)
+        return not any(rule.prefix_lists or rule.addresses & inside != rule.addresses for rule in opening)
 
     def lets_in_elsewhere(self, groups: frozenset[str] | None, port: Port) -> bool:
         """Whether some groups, all of the stack's own making, let somebody in, and nobody on a port."""

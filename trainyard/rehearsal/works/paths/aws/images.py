@@ -8,7 +8,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from trainyard.recorded.model import bare
+from trainyard.catalog.versions import pins
+from trainyard.recorded.model import UNKNOWN, RecordedResource, bare
 from trainyard.recorded.read import follow
 from trainyard.recorded.types import HELM_RELEASE
 from trainyard.rehearsal.context import Stack
@@ -41,10 +42,37 @@ def public_registries(stack: Stack) -> dict[str, str]:
                 if isinstance(image, str) and _PUBLIC.fullmatch(registry_of(image)):
                     found.setdefault(registry_of(image), image)
     for release in stack.resources.of(HELM_RELEASE):
-        for image in _named(follow(bare(dict(release.inputs)), "values")):
+        for image in (*_named(follow(bare(dict(release.inputs)), "values")), *_of_chart(release)):
             if _PUBLIC.fullmatch(registry_of(image)):
                 found.setdefault(registry_of(image), image)
     return found
+
+
+def _of_chart(release: RecordedResource) -> Iterator[str]:
+    """Images that a chart runs of itself, where its values say nothing of where they come from."""
+    inputs = bare(dict(release.inputs))
+    name = str(inputs.get("chart") or "").rstrip("/").rpartition("/")[2]
+    pin, values = dict(pins().charts).get(name), {} if inputs.get("values") is None else inputs["values"]
+    if pin is None or pin.version != inputs.get("version") or not isinstance(values, Mapping):
+        return  # of another version, or values that are not known
+    if any(key in _EVERYWHERE for holder in (values, values.get("global")) for key in holder or ()):
+        return
+    for path, image in pin.images:
+        *above, _ = path.split(".")
+        parts = [follow(values, *above[: depth + 1]) for depth in range(len(above))]
+        switch = follow(values, _SWITCHES.get(above[0], above[0]), "enabled")
+        off = switch is not None and switch is not True
+        off |= any(isinstance(part, Mapping) and part.get("enabled", True) is not True for part in parts)
+        said = parts[-1] is UNKNOWN or (isinstance(parts[-1], Mapping) and any(key in _PLACES for key in parts[-1]))
+        if not off and not said and UNKNOWN not in parts:
+            yield image
+
+
+_EVERYWHERE: Final = ("imageRegistry", "image_registry")
+"""Values by which every image of a chart comes from another registry."""
+_PLACES: Final = ("registry", "repository", "name")
+_SWITCHES: Final = {"kube-state-metrics": "kubeStateMetrics", "prometheus-node-exporter": "nodeExporter"}
+"""Charts below kube-prometheus-stack that a value of another name switches off (its values.yaml)."""
 
 
 def _named(values: object) -> Iterator[str]:

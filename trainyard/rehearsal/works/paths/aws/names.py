@@ -22,9 +22,12 @@ from trainyard.rehearsal.works.paths.aws.images import DOCKER_HUB
 from trainyard.rehearsal.works.paths.aws.network import Network
 from trainyard.rehearsal.works.paths.aws.node_groups import NodeGroup
 
-_HOSTS_OF: Final = {DOCKER_HUB: ("registry-1.docker.io", "auth.docker.io")}
-"""Hosts that a registry's images are pulled from, where it is not the registry's own name (docs.docker.com, "Allowlist
-for Docker", 2026-11)."""
+_HOSTS_OF: Final = {
+    DOCKER_HUB: ("registry-1.docker.io", "auth.docker.io"),
+    "ghcr.io": ("ghcr.io", "pkg-containers.githubusercontent.com"),
+}
+"""Hosts that a registry's images are pulled from, where it is not the registry's own name alone (docs.docker.com,
+"Allowlist for Docker"; docs.github.com, "About self-hosted runners": packages come from the second, 2026-11)."""
 
 _ADDRESSES: Final = ("A",)
 """Types of questions that nodes ask for a host: networks of IPv4 alone ask nothing else (Route 53 API,

@@ -24,8 +24,10 @@ from trainyard.recorded.types import (
     ROLE_POLICY,
     ROLE_POLICY_ATTACHMENT,
     SERVICE_ACCOUNT,
+    VPC_CIDR,
 )
 from trainyard.rehearsal.context import Stack, View
+from trainyard.rehearsal.works.flows.addresses import Addresses
 from trainyard.rehearsal.works.flows.model import Port
 from trainyard.rehearsal.works.paths.aws.endpoints import Endpoints
 from trainyard.rehearsal.works.paths.aws.groups import Groups
@@ -75,14 +77,33 @@ def _bastions(network: Network, endpoints: Endpoints, walls: Groups) -> None:
                 allowed="a route to a NAT gateway, or VPC endpoints of these services",
             )
             continue
-        if walls.lets_nothing_out(walls.of(view, "vpcSecurityGroupIds"), _HTTPS):
+        own = walls.of(view, "vpcSecurityGroupIds")
+        # A program that is told to it at its start may send the agent through a proxy in the network.
+        told = any(view.has(key) for key in ("userData", "userDataBase64"))
+        anything = told or not missing or network.leads_elsewhere(subnet) or walls.lets_nothing_out(own, _HTTPS)
+        inside = () if anything else _blocks(network, subnet)
+        if walls.lets_nothing_out(own, _HTTPS, but_to=inside):
+            only = f" but to {' and '.join(inside)}, where no endpoint of {missing[0]} is" if inside else ""
             view.error(
                 "paths-sessions-cut-off",
                 "vpcSecurityGroupIds",
                 "Session Manager does not reach it: its agent asks for sessions over HTTPS, and no security group of "
-                "it lets TCP 443 out",
-                allowed="an egress rule for TCP 443",
+                f"it lets TCP 443 out{only}",
+                allowed="an egress rule for TCP 443" + (" to everywhere, or endpoints in the VPC" if inside else ""),
             )
+
+
+def _blocks(network: Network, subnet: str) -> tuple[str, ...]:
+    """The addresses of a subnet's VPC, where it has no others; none where that is not known."""
+    vpc = network.vpc_of(network.subnets[subnet])
+    if vpc is None or vpc.resource.read or network.stack.of_type(VPC_CIDR):
+        return ()
+    block = vpc.text("cidrBlock") or ""
+    try:
+        Addresses.of(block)
+    except ValueError:
+        return ()
+    return (block,)
 
 
 def _unreached(view: View, walls: Groups) -> None:

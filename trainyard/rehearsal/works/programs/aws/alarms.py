@@ -17,11 +17,13 @@ from trainyard.recorded.types import (
     DATABASE,
     EKS_CLUSTER,
     FUNCTION,
+    LOAD_BALANCER,
     METRIC_ALARM,
     SNS_TOPIC,
     SNS_TOPIC_SUBSCRIPTION,
 )
 from trainyard.rehearsal.context import Stack, View, show
+from trainyard.rehearsal.refusals.aws.containers import TARGET_GROUP
 from trainyard.rehearsal.works.programs.aws.metrics import KEYS_ELSEWHERE, NAMED_ELSEWHERE, OFTEN_ELSEWHERE
 from trainyard.rehearsal.works.programs.aws.own_metrics import OwnMetrics, check_watched, own_metrics
 
@@ -181,6 +183,7 @@ def _alarm(alarm: View, base: str, stack: Stack, own: OwnMetrics) -> None:
         names = {view.text(name) if name else view.resource.id for view in made}
         if made and isinstance(value, str) and None not in names and "" not in names and value not in names:
             _is_not_made(alarm, f"{base}dimensions.{key}", str(key), value, sorted(str(one) for one in names))
+    _of_balancers(alarm, base, namespace, metric)
     _heard_by_nobody(alarm, f"{base}metricName", namespace, metric, stack)
     sent = _SENT.get(namespace)
     if sent is not None and metric is not None and metric not in sent:
@@ -201,6 +204,38 @@ def _alarm(alarm: View, base: str, stack: Stack, own: OwnMetrics) -> None:
     is_known = namespace in _NAMESPACES or not namespace.startswith("AWS/")
     if not is_known and (hint := nearest(namespace, _NAMESPACES, cutoff=_NEAR)):
         alarm.error("programs-alarm", f"{base}namespace", f"nothing sends metrics to {show(namespace)}", hint=hint)
+
+
+_BESIDE: Final = {
+    ("AWS/ApplicationELB", "TargetGroup"): ("LoadBalancer", ("RequestCountPerTarget",)),
+    ("AWS/NetworkELB", "TargetGroup"): ("LoadBalancer", ()),
+    ("AWS/ECS", "ServiceName"): ("ClusterName", ()),
+}
+"""Dimensions that come with another one, save for some metrics (Elastic Load Balancing and Amazon ECS, "CloudWatch
+metrics")."""
+_OF_BALANCERS: Final = {
+    "LoadBalancer": (LOAD_BALANCER, "app/NAME/ID"),
+    "TargetGroup": (TARGET_GROUP, "targetgroup/NAME/ID"),
+}
+
+
+def _of_balancers(alarm: View, base: str, namespace: str, metric: str | None) -> None:
+    """A balancer and a group of targets are named by the end of their ARNs; a part comes with its whole."""
+    told = alarm.mapping(f"{base}dimensions")
+    for key, value in told.items():
+        beside, alone = _BESIDE.get((namespace, str(key)), ("", ()))
+        if beside and beside not in told and metric is not None and metric not in alone:
+            words = f"is given without {beside}, and {metric} has both: the alarm sees nothing"
+            alarm.error("programs-alarm", f"{base}dimensions.{key}", words, allowed=f"{beside} beside it")
+        type_, form = _OF_BALANCERS.get(str(key), ("", ""))
+        if namespace not in ("AWS/ApplicationELB", "AWS/NetworkELB") or not type_ or not isinstance(value, str):
+            continue
+        wrong = [one.text(name) for one in alarm.stack.of_type(type_) for name in ("name", "namePrefix")]
+        wrong += [str(one.resource.outputs.get("dnsName")) for one in alarm.stack.of_type(type_)]
+        if value.startswith("arn:") or (value in wrong and "/" not in value):
+            words = f"got {show(value)}: the alarm sees nothing"
+            alarm.error("programs-alarm", f"{base}dimensions.{key}", words, allowed=f"its ARN's end, {form}",
+                        hint="arnSuffix")  # fmt: skip
 
 
 def _heard_by_nobody(alarm: View, path: str, namespace: str, metric: str | None, stack: Stack) -> None:

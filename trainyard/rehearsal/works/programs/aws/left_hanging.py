@@ -281,8 +281,11 @@ def _snapshots(stack: Stack, policy: View) -> None:
         return
     types = (EBS_VOLUME, EC2_INSTANCE) if "VOLUME" in kinds else (EC2_INSTANCE,)
     made = [view for type_ in types for view in stack.of_type(type_) if not view.resource.read]
-    elsewhere = any(stack.of_type(type_) for type_ in (LAUNCH_TEMPLATE, AUTOSCALING_GROUP, EKS_NODE_GROUP))
-    if not made or elsewhere or any(view.is_unknown("tags") or view.is_unknown("tagsAll") for view in made):
+    if (
+        not made
+        or _are_tagged_elsewhere(stack, kinds)
+        or any(view.is_unknown("tags") or view.is_unknown("tagsAll") for view in made)
+    ):
         return
     held = [{**view.mapping("tags"), **view.mapping("tagsAll"), **view.mapping("volumeTags")} for view in made]
     if not any(tags.get(key) == value for tags in held for key, value in wanted.items()):
@@ -294,6 +297,25 @@ def _snapshots(stack: Stack, policy: View) -> None:
             f"{', '.join(view.name for view in made[:4])} has: no snapshot of the stack's is taken",
             allowed="tags of what is to be kept",
         )
+
+
+_NO_VOLUMES: Final = ("instance", "network-interface", "spot-instances-request", "elastic-gpu")
+"""What a template tags beside volumes."""
+
+
+def _are_tagged_elsewhere(stack: Stack, kinds: list[str]) -> bool:
+    """Whether machines that the stack only describes may have tags that nobody sees here, and their volumes.
+
+    A group's tags go to its machines; volumes get those of a template's `tagSpecifications` (EC2 Auto Scaling User
+    Guide, "Tag Auto Scaling groups and instances"). A cluster's volumes are made as its pods ask.
+    """
+    templates, specs = stack.of_type(LAUNCH_TEMPLATE), "tagSpecifications"
+    if "VOLUME" not in kinds or stack.of_type(EKS_NODE_GROUP):
+        return bool(templates or stack.of_type(AUTOSCALING_GROUP) or stack.of_type(EKS_NODE_GROUP))
+    return any(
+        view.blurred(specs) or any(entry.get("resourceType") not in _NO_VOLUMES for _, entry in view.items(specs))
+        for view in templates
+    )
 
 
 def _certificate(stack: Stack, certificate: View) -> None:

@@ -24,6 +24,7 @@ from trainyard.recorded.types import (
     BUCKET_NOTIFICATION,
     BUILD_PROJECT,
     DNS_RECORD,
+    ECS_CLUSTER,
     ECS_SERVICE,
     EVENT_RULE,
     EVENT_SOURCE_MAPPING,
@@ -34,6 +35,7 @@ from trainyard.recorded.types import (
     GLUE_JOB,
     INSTANCE_PROFILE,
     KINESIS_STREAM,
+    LIFECYCLE_HOOK,
     LISTENER_RULE,
     LOG_GROUP,
     QUEUE,
@@ -55,14 +57,13 @@ RULE: Final = "reference-name"
 _DATABASE: Final = "aws:glue/catalogDatabase:CatalogDatabase"
 _MODEL: Final = "aws:sagemaker/model:Model"
 _ENDPOINT: Final = "aws:sagemaker/endpoint:Endpoint"
-_CLUSTER: Final = "aws:ecs/cluster:Cluster"
 _WORKGROUP: Final = "aws:athena/workgroup:Workgroup"
 _POOL: Final = "aws:emrserverless/application:Application"
 
 _NAMED: Final = (
     ("aws:athena/database:Database", "workgroup", _WORKGROUP),
     ("aws:athena/namedQuery:NamedQuery", "workgroup", _WORKGROUP),
-    ("aws:autoscaling/lifecycleHook:LifecycleHook", "autoscalingGroupName", AUTOSCALING_GROUP),
+    (LIFECYCLE_HOOK, "autoscalingGroupName", AUTOSCALING_GROUP),
     ("aws:autoscaling/policy:Policy", "autoscalingGroupName", AUTOSCALING_GROUP),
     ("aws:autoscaling/schedule:Schedule", "autoscalingGroupName", AUTOSCALING_GROUP),
     ("aws:backup/plan:Plan", "rules[].targetVaultName", "aws:backup/vault:Vault"),
@@ -77,7 +78,7 @@ _NAMED: Final = (
     ("aws:cloudwatch/logSubscriptionFilter:LogSubscriptionFilter", "logGroupName", LOG_GROUP),
     ("aws:dynamodb/tableItem:TableItem", "tableName", TABLE),
     ("aws:ec2/launchTemplate:LaunchTemplate", "iamInstanceProfile.name", INSTANCE_PROFILE),
-    ("aws:ecs/service:Service", "cluster", _CLUSTER),
+    ("aws:ecs/service:Service", "cluster", ECS_CLUSTER),
     ("aws:ecs/service:Service", "taskDefinition", TASK),
     ("aws:glue/catalogTable:CatalogTable", "databaseName", _DATABASE),
     (GLUE_CRAWLER, "databaseName", _DATABASE),
@@ -116,7 +117,7 @@ _NAMED: Final = (
 """Which input of which type names what."""
 
 _CALLED: Final = {
-    "Cluster": _CLUSTER,
+    "Cluster": ECS_CLUSTER,
     "DatabaseName": _DATABASE,
     "FunctionName": FUNCTION,
     "JobDefinition": BATCH_DEFINITION,
@@ -141,7 +142,7 @@ _CALLED: Final = {
 _OF_SCALED: Final = (
     (re.compile(r"endpoint/([^/]+)/variant/[^/]+"), _ENDPOINT),
     (re.compile(r"service/[^/]+/([^/]+)"), ECS_SERVICE),
-    (re.compile(r"service/([^/]+)/[^/]+"), _CLUSTER),
+    (re.compile(r"service/([^/]+)/[^/]+"), ECS_CLUSTER),
     (re.compile(r"table/([^/]+)(?:/index/.+)?"), TABLE),
 )
 

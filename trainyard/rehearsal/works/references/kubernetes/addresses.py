@@ -13,6 +13,7 @@ from typing import Final
 from trainyard.recorded.read import as_number, known_texts
 from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.near import nearest_of
+from trainyard.rehearsal.works.references.kubernetes import chart_services
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
 
 _WORD: Final = r"[a-z0-9](?:[a-z0-9-]*[a-z0-9])?"
@@ -99,6 +100,10 @@ def _name(view: View, path: str, name: str, namespace: str, port: str, cluster: 
             hint=f"did you mean {meant}?" if meant else "",
         )
     service = cluster.find("Service", namespace, name)
+    of_chart = chart_services.meant(cluster, namespace, name) if service is None and meant is None else ""
+    if of_chart:
+        words = f"names service {name}.{namespace}, which the chart there calls {of_chart}"
+        view.error("reference-address", path, words, hint=f"did you mean {of_chart}?")
     if service is None or not port or service.has("spec.externalName") or service.lacks("spec.selector"):
         return
     ports = [as_number(entry.get("port")) for _, entry in service.items("spec.ports")]

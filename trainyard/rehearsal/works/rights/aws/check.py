@@ -16,10 +16,12 @@ from trainyard.rehearsal.works.rights.aws import (
     statements,
     trusts,
     unreached,
+    whole_names,
 )
 from trainyard.rehearsal.works.rights.aws.account import Account
 from trainyard.rehearsal.works.rights.aws.needs import (
     brakes,
+    containers_run,
     figures,
     flows_of_data,
     functions,
@@ -56,6 +58,7 @@ def check(stack: Stack, made: Sequence[Workload]) -> None:
     statements.check(stack)
     unreached.check(stack)
     never_met.check(stack)
+    whole_names.check(stack)
     condition_keys.check(stack)
     condition_values.check(stack)
     if not stack.of_type(ROLE):
@@ -108,6 +111,7 @@ def needs(places: Places, bindings: Bindings, made: Sequence[Workload]) -> Itera
     yield from service_jobs.needs(places)
     yield from flows_of_data.needs(places)
     yield from hand_offs.needs(places)
+    yield from containers_run.needs(places)
     yield from brakes.needs(places)
     yield from training.needs(places)
     yield from programs.needs(places, bindings)

@@ -52,10 +52,10 @@ def _written(project: Project, bucket: View) -> set[str]:
     for grant in project.grants:
         if grant.on not in (bucket.resource.urn, EVERYWHERE, ANYWHERE):
             continue
-        permissions = project.roles.permissions(grant.role)
-        if permissions is not None and _WRITES not in permissions:
+        held = project.roles.holds(grant.role, _WRITES)
+        if held is False:
             continue
-        if permissions is None and grant.on == EVERYWHERE and not grant.role.startswith(_OF_STORAGE):
+        if held is None and grant.on == EVERYWHERE and not grant.role.startswith(_OF_STORAGE):
             continue  # a role of another service; basic ones are of people
         if not grant.folder:
             return set()

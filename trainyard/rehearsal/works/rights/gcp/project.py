@@ -183,10 +183,10 @@ class Project:
         answer = "yes" if "yes" in named else "maybe" if "maybe" in named or grant.some_unknown else "no"
         if answer == "no":
             return "no"
-        permissions = self.roles.permissions(grant.role)
-        if permissions is None:
+        held = self.roles.holds(grant.role, permission)
+        if held is None:
             answer = "maybe"
-        elif permission not in permissions:
+        elif not held:
             return "no"
         if grant.condition is None:
             return "maybe"

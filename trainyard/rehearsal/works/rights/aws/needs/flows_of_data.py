@@ -20,6 +20,7 @@ from trainyard.recorded.types import (
     EVENT_SOURCE_MAPPING,
     EVENT_TARGET,
     FUNCTION,
+    LIFECYCLE_HOOK,
     QUEUE,
     SNS_TOPIC,
 )
@@ -34,7 +35,6 @@ from trainyard.rehearsal.works.rights.aws.needs.services import words
 
 RULE: Final = "rights-role-lacks"
 _ASYNC: Final = "aws:lambda/functionEventInvokeConfig:FunctionEventInvokeConfig"
-_HOOK: Final = "aws:autoscaling/lifecycleHook:LifecycleHook"
 _FOLLOWED: Final = {
     ("sagemaker", "createTrainingJob"): "StepFunctionsGetEventsForSageMakerTrainingJobsRule",
     ("sagemaker", "createTransformJob"): "StepFunctionsGetEventsForSageMakerTransformJobsRule",
@@ -78,7 +78,7 @@ def needs(places: Places) -> Iterator[Need]:
         yield from _started(places, task)
     for stream in places.stack.of_type(FIREHOSE):
         yield from _delivered(places, stream)
-    for hook in places.stack.of_type(_HOOK):
+    for hook in places.stack.of_type(LIFECYCLE_HOOK):
         yield from _told(places, hook)
     for target in places.stack.of_type(EVENT_TARGET):
         arn = target.text("arn") or ""

@@ -178,8 +178,8 @@ def _editors_open(stack: Stack, project: Project) -> None:
     of_all = [grant for grant in project.grants if grant.on in (EVERYWHERE, ANYWHERE) and _is_of_people(grant)]
     for template in stack.of_type(EDITOR_TEMPLATE):
         given = [grant for grant in project.grants if grant.on == template.resource.urn]
-        held = [project.roles.permissions(grant.role) for grant in (*given, *of_all)]
-        if given and all(found is not None and _APPLY not in found for found in held):
+        held = [project.roles.holds(grant.role, _APPLY) for grant in (*given, *of_all)]
+        if given and all(found is False for found in held):
             by = stack.view_of(given[0].by)
             words = f"no role that is given on {template.name} holds {_APPLY}: nobody opens an editor of it"
             by.error("rights-editor", "role", words, allowed=f"a role with {_APPLY}")

@@ -113,7 +113,7 @@ def _checkpoints(stack: Stack, email: str, project: Project) -> Iterator[Need]:
 
 
 def _writes(project: Project, role: str) -> bool:
-    return "storage.objects.create" in (project.roles.permissions(role) or ())
+    return project.roles.holds(role, "storage.objects.create") is True
 
 
 _PEOPLE: Final = ("user:", "group:", "domain:")
@@ -123,14 +123,13 @@ def _people(stack: Stack, email: str, account: RecordedResource, project: Projec
     """Who may send jobs, and who may act as the account that they run as: each needs both."""
     told: set[tuple[str, str]] = set()
     for grant in project.grants:
-        permissions = project.roles.permissions(grant.role) or frozenset()
         for has, lacks, on, purpose, hint in (
             (_ACTS, Deed(_SENDS, "projects/own"), account.urn, f"send jobs, as which it may act as {email}",
              f"an IAMMember of the project with a role that has {_SENDS}"),
             (_SENDS, Deed(_ACTS, str(account.id)), EVERYWHERE, f"send jobs as {email}, which the stack's own run as",
              "a serviceaccount.IAMMember of that account with roles/iam.serviceAccountUser"),
         ):  # fmt: skip
-            if has not in permissions or grant.on != on:
+            if grant.on != on or project.roles.holds(grant.role, has) is not True:
                 continue
             for member in grant.members:
                 if member.startswith(_PEOPLE) and (member, has) not in told:

@@ -1,0 +1,151 @@
+"""A fourth set of mistakes in programs of others: folding on machines, a language team's TPUs, both on Google Cloud.
+
+At first sight, refused: 11 of 13; silent: 6 of 18; ten of ten healthy changes were let be. No test runs the set:
+the rules are not named, and the correct programs still have three false findings (the address of a GlobalAddress
+is made up as a host's name; a volume and its claim bound by a class that nobody makes; a budget over a
+Deployment whose replicas an autoscaler keeps).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.rehearsal.works.mistakes import DROP, Mistake, edit, put
+
+MACHINES, SLICES = "folding_google", "language_google"
+CUSTOM = "kubernetes:apiextensions.k8s.io/v1:CustomResource"
+RUN, SUBSCRIPTION = "gcp:cloudrunv2/service:Service", "gcp:pubsub/subscription:Subscription"
+TEMPLATE, FIREWALL = "gcp:compute/instanceTemplate:InstanceTemplate", "gcp:compute/firewall:Firewall"
+FILES, SCHEDULE = "gcp:filestore/instance:Instance", "gcp:cloudscheduler/job:Job"
+BACKEND, ALERT = "gcp:compute/backendService:BackendService", "gcp:monitoring/alertPolicy:AlertPolicy"
+NAT, ARMOR = "gcp:compute/routerNat:RouterNat", "gcp:compute/securityPolicy:SecurityPolicy"
+NOTIFICATION = "gcp:storage/notification:Notification"
+DEPLOYMENT, POLICY = "kubernetes:apps/v1:Deployment", "kubernetes:networking.k8s.io/v1:NetworkPolicy"
+ROUTE, GATEWAY = "kubernetes:gateway.networking.k8s.io/v1:HTTPRoute", "kubernetes:gateway.networking.k8s.io/v1:Gateway"
+JOB_SET = "kubernetes:jobset.x-k8s.io/v1alpha2:JobSet"
+HEALTH = "kubernetes:networking.gke.io/v1:HealthCheckPolicy"
+MEMBER = "gcp:storage/bucketIAMMember:BucketIAMMember"
+BODY = "spec.template.spec.containers[0]"
+TRAINER = "spec.replicatedJobs[0].template.spec.template.spec.containers[0]"
+
+
+def swap(path: str, old: str, new: str) -> Any:
+    """Puts one text for another into a text of the inputs."""
+
+    def into(inputs: dict[str, Any]) -> None:
+        held: Any = inputs
+        *way, last = [int(part) if part.isdigit() else part for part in path.split(".")]
+        for part in way:
+            held = held[part]
+        assert old in held[last], held[last]
+        held[last] = held[last].replace(old, new)
+
+    return into
+
+
+def one(name: str, what: str, change: Any, rule: str | None = "", stack: str = MACHINES, why: str = "") -> Mistake:
+    """A mistake of this set."""
+    return Mistake(name, what, change, rule, why, stack)
+
+
+REFUSED = [
+    one("nat-addresses", "a NAT that takes its addresses itself and is given one",
+        edit(NAT, "folding", put("natIpAllocateOption", "AUTO_ONLY"))),
+    one("armor-default", "the last rule of a security policy is for some addresses",
+        edit(ARMOR, "mlflow", put("rules[1].match.config.srcIpRanges", ["0.0.0.0/1"]))),
+    one("run-timeout", "a service on Cloud Run that may answer for two hours",
+        edit(RUN, "intake", put("template.timeout", "7200s"))),
+    one("schedule-deadline", "a job of the scheduler that waits an hour for its answer",
+        edit(SCHEDULE, "report", put("attemptDeadline", "3600s"))),
+    one("dead-letter-attempts", "a message is given up after three times",
+        edit(SUBSCRIPTION, "work", put("deadLetterPolicy.maxDeliveryAttempts", 3))),
+    one("filestore-step", "a share of 9000 GiB",
+        edit(FILES, "databases", put("fileShares.capacityGb", 9000))),
+    one("spot-migrates", "Spot machines with GPUs that move when their host is serviced",
+        edit(TEMPLATE, "worker", put("scheduling.onHostMaintenance", "MIGRATE"))),
+    one("serverless-health", "a health check for a backend on Cloud Run",
+        edit(BACKEND, "mlflow", put("healthChecks", "projects/orrin-folding/global/healthChecks/folding-worker"))),
+    one("edition", "Enterprise Plus on a custom machine",
+        edit("gcp:sql/databaseInstance:DatabaseInstance", "tracking", put("settings.edition", "ENTERPRISE_PLUS"))),
+    one("topology", "a topology of three dimensions for TPUs of two",
+        edit("gcp:container/nodePool:NodePool", "slice-0", put("placementPolicy.tpuTopology", "4x4x4")), stack=SLICES),
+    one("ranges-overlap", "the range of services lies within that of nodes",
+        edit("gcp:compute/subnetwork:Subnetwork", "nodes", put("secondaryIpRanges[1].ipCidrRange", "10.0.8.0/21")),
+        stack=SLICES),
+    one("maintenance-rare", "maintenance on one Saturday a month",
+        edit("gcp:container/cluster:Cluster", "language",
+             put("maintenancePolicy.recurringWindow.recurrence", "FREQ=MONTHLY;BYDAY=1SA")), stack=SLICES),
+    one("gpus-asked", "one GPU asked for, two as the limit",
+        edit(DEPLOYMENT, "server", put(f"{BODY}.resources.requests.nvidia~com/gpu", "1")), stack=SLICES),
+]  # fmt: skip
+
+SILENT = [
+    one("health-ranges", "health checks let in from the ranges of another kind of balancer",
+        edit(FIREWALL, "health", put("sourceRanges", ["209.85.152.0/22", "209.85.204.0/22"]))),
+    one("nfs-ranges", "files are exported to the subnet of services, not to that of machines",
+        edit(FILES, "databases", put("fileShares.nfsExportOptions[0].ipRanges", ["10.40.8.0/24"]))),
+    one("share-name", "machines mount the instance's name as its share",
+        edit(TEMPLATE, "worker", swap("metadataStartupScript", ":/genomes /mnt", ":/folding-databases /mnt"))),
+    one("prefix-slash", "objects are told below a prefix that begins with a slash",
+        edit(NOTIFICATION, "sequences", put("objectNamePrefix", "/incoming/"))),
+    one("lifecycle-live", "old versions are to go, of those that are live",
+        edit("gcp:storage/bucket:Bucket", "structures", put("lifecycleRules[2].condition.withState", "LIVE"))),
+    one("scheduler-oidc", "a Google API is called with an identity token",
+        edit(SCHEDULE, "report", put("httpTarget.oauthToken", DROP),
+             put("httpTarget.oidcToken", {
+                 "serviceAccountEmail": "folding-clock@orrin-folding.iam.gserviceaccount.com"}))),
+    one("audience", "tokens of pushed messages are for a name that the service does not have",
+        edit(SUBSCRIPTION, "arrivals", put("pushConfig.oidcToken.audience", "https://intake.folding.orrin.example"))),
+    one("ingress", "a service behind an external balancer that takes calls of the network alone",
+        edit(RUN, "mlflow", put("ingress", "INGRESS_TRAFFIC_INTERNAL_ONLY"))),
+    one("no-network", "a service without the network that its database is in",
+        edit(RUN, "mlflow", put("template.vpcAccess", DROP))),
+    one("alert-metric", "an alert on a metric of another name than the log's",
+        edit(ALERT, "failed", swap("conditions.0.conditionThreshold.filter", "folding/failed", "folding-failed"))),
+    one("policy-port", "the network policy lets the balancer to another port than the server's",
+        edit(POLICY, "server", put("spec.ingress[0].ports[0].port", 8080)), stack=SLICES),
+    one("health-port", "the balancer checks the service's port on pods",
+        edit(HEALTH, "server-health", put("spec.default.config.httpHealthCheck.port", 80)), stack=SLICES),
+    one("routes-from", "the gateway takes routes of namespaces with another label",
+        edit(GATEWAY, "door", put("spec.listeners[0].allowedRoutes.namespaces.selector.matchLabels",
+                                 {"maro.example/part": "server"})), stack=SLICES),
+    one("principal", "the bucket is opened to a service account that nobody is",
+        edit(MEMBER, "trainer-corpus", swap("member", "/sa/trainer", "/sa/train")), stack=SLICES),
+    one("certificate-host", "the certificate is for another host than the route",
+        edit("gcp:certificatemanager/certificateMapEntry:CertificateMapEntry", "door",
+             put("hostname", "model.language.maro.example")), stack=SLICES),
+    one("fuse-annotation", "a pod mounts a bucket without the annotation that brings the sidecar",
+        edit(DEPLOYMENT, "server", put("spec.template.metadata.annotations", DROP)), stack=SLICES),
+    one("slice-label", "the number of a slice is read from a label that no pod of it has",
+        edit(JOB_SET, "pretraining", put(f"{TRAINER}.env[1].valueFrom.fieldRef.fieldPath",
+                                        "metadata.labels['jobset.sigs.k8s.io/slice-index']")), stack=SLICES),
+    one("attribute", "a subscription waits for an attribute that notifications have otherwise",
+        edit(SUBSCRIPTION, "judge", swap("filter", '"pretraining"', '"pre-training"')), stack=SLICES),
+]  # fmt: skip
+
+HEALTHY = {
+    "health checks let in by the account of machines": (
+        MACHINES, edit(FIREWALL, "health", put("targetTags", DROP), put("targetServiceAccounts", [
+            "folding-worker@orrin-folding.iam.gserviceaccount.com"]))),
+    "a NAT for every subnet": (
+        MACHINES, edit(NAT, "folding", put("subnetworks", DROP),
+                       put("sourceSubnetworkIpRangesToNat", "ALL_SUBNETWORKS_ALL_PRIMARY_IP_RANGES"))),
+    "every object is told": (MACHINES, edit(NOTIFICATION, "sequences", put("objectNamePrefix", DROP))),
+    "a job started by the older API": (
+        MACHINES, edit(SCHEDULE, "report", put("httpTarget.uri", "https://us-central1-run.googleapis.com/apis/"
+                       "run.googleapis.com/v1/namespaces/orrin-folding/jobs/folding-report:run"))),
+    "all traffic by the network": (MACHINES, edit(RUN, "mlflow", put("template.vpcAccess.egress", "ALL_TRAFFIC"))),
+    "the balancer let in by the name of the port": (
+        SLICES, edit(POLICY, "server", put("spec.ingress[0].ports[0].port", "http"))),
+    "a route for each listener": (SLICES, edit(ROUTE, "server-route", put("spec.parentRefs[0].sectionName", DROP))),
+    "a health check on the serving port": (
+        SLICES, edit(HEALTH, "server-health", put("spec.default.config.httpHealthCheck", {
+            "requestPath": "/health", "portSpecification": "USE_SERVING_PORT"}))),
+    "a budget of what may be away": (
+        SLICES, edit("kubernetes:policy/v1:PodDisruptionBudget", "server", put("spec.minAvailable", DROP),
+                     put("spec.maxUnavailable", "34%"))),
+    "a bucket opened to a namespace": (
+        SLICES, edit(MEMBER, "trainer-corpus", put("member",
+            "principalSet://iam.googleapis.com/projects/141421356237/locations/global/workloadIdentityPools/"
+            "maro-language.svc.id.goog/namespace/training"))),
+}  # fmt: skip

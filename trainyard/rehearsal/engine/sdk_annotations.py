@@ -1,0 +1,194 @@
+"""Annotations of the provider SDKs that are made when somebody asks for them.
+
+The module of a resource writes the type of each of its inputs a dozen times: in both forms of `__init__`, in `get`,
+in the properties of three classes. `typing` makes an object of each of them at once, which took an eighth of a cold
+rehearsal of `demo` (2026-11-27); asked for are those that the properties of resources in use return. So `Optional`,
+`Union`, `Input` and their like are stood for while a generated module is run, and what they make is a forward reference
+that knows its type without a text: `typing.get_type_hints`, by which Pulumi reads annotations, has the same as ever.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+import typing
+from collections.abc import Callable, Iterator, Mapping
+from types import ModuleType, SimpleNamespace
+from typing import Any, Final
+
+import pulumi
+from pulumi import _types as sdk
+
+_OF_TYPING: Final = ("Mapping", "Optional", "Sequence", "Union")
+_OF_PULUMI: Final = ("Input", "InputType", "Output")
+_UNMADE: Final = object()
+
+_evaluated: Any = typing._eval_type  # type: ignore[attr-defined]
+
+
+class Later(typing.ForwardRef, _root=True):  # type: ignore[call-arg, misc]
+    """An annotation that is not made yet: `Optional[str]`."""
+
+    __slots__ = ("_found", "_item", "_made", "_origin")
+
+    def __init__(self, origin: Any, item: Any) -> None:
+        self._origin = origin
+        self._item = item
+        self._made: Any = _UNMADE
+        self._found: Any = _UNMADE
+
+    @property  # else it would be this one, by which `inspect` tells how to write it
+    def __module__(self) -> str:  # type: ignore[override]
+        return str(self.made().__module__)
+
+    def made(self) -> Any:
+        """The annotation as `typing` has it; texts in it are still to be evaluated."""
+        if self._made is _UNMADE:
+            item = self._item
+            self._made = self._origin[tuple(map(_made, item)) if type(item) is tuple else _made(item)]
+        return self._made
+
+    def within(self, module: str) -> Any:
+        """The annotation with its texts evaluated in the module that it is of: once, whichever property has it."""
+        if self._found is _UNMADE:
+            self._found = _hint(self.made(), vars(sys.modules[module]))
+        return self._found
+
+    def _evaluate(self, *arguments: Any, **options: Any) -> Any:
+        """What `typing` asks of a forward reference, in whatever way this Python's `typing` does."""
+        return _evaluated(self.made(), *arguments, **options)
+
+    def __getattr__(self, name: str) -> Any:
+        """What is asked of the annotation itself."""
+        return getattr(self.made(), name)
+
+    def __eq__(self, other: object) -> bool:
+        return bool(self.made() == _made(other))
+
+    def __hash__(self) -> int:
+        return hash(self.made())
+
+    def __repr__(self) -> str:
+        return repr(self.made())
+
+
+class Name(Later, _root=True):  # type: ignore[call-arg, misc]
+    """Stands for `Optional` and its like within one module."""
+
+    __slots__ = ("_known",)
+
+    def __init__(self, real: Any) -> None:
+        super().__init__(None, None)
+        self._made = real
+        self._known: dict[Any, Later] = {}
+
+    def __getitem__(self, item: Any) -> Later:
+        # By identity, which those made here are found by: an annotation is made of the same parts again and again.
+        key = tuple(map(_key, item)) if type(item) is tuple else _key(item)
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = Later(self._made, item)
+        return found
+
+
+def _key(item: Any) -> Any:
+    return item if type(item) is str else id(item)
+
+
+def _made(item: Any) -> Any:
+    return item.made() if isinstance(item, Later) else item
+
+
+class Typing(ModuleType):
+    """Stands for `typing` while one module is run."""
+
+    def __init__(self) -> None:
+        super().__init__("typing")
+        vars(self).update({name: Name(getattr(typing, name)) for name in _OF_TYPING})
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(typing, name)
+
+
+def of_pulumi() -> Mapping[str, Any]:
+    """What stands for names of `pulumi` while one module is run."""
+    return {name: Name(getattr(pulumi, name)) for name in _OF_PULUMI}
+
+
+def real(value: Any) -> Any:
+    """What a name of a module means once the module has been run."""
+    if type(value) is Typing:
+        return typing
+    return value.made() if type(value) is Name else value
+
+
+class Read(Mapping[str, Any]):
+    """What is said of each name, read when it is asked for.
+
+    Args:
+        names: what to read, by the name that it is asked for by.
+        read: makes what is said of it.
+    """
+
+    def __init__(self, names: Mapping[str, Any], read: Callable[[Any], Any]) -> None:
+        self._names = names
+        self._read = read
+        self._found: dict[str, Any] = {}
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._found:
+            self._found[name] = self._read(self._names[name])
+        return self._found[name]
+
+    def get(self, name: str, default: Any = None) -> Any:  # without an exception, which most names would take
+        """What is said of a name; the default for none."""
+        return self[name] if name in self._names else default
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+
+@functools.cache
+def return_hints(cls: type) -> Mapping[str, Any]:
+    """`pulumi._types._raw_return_hints`: what each property of a class returns, by wire name."""
+    getters: dict[str, Any] = {name: found.fget for _, name, found in sdk._py_properties(cls)}
+    given = {name: getter.__annotations__ for name, getter in getters.items()}
+    # Of one module, as those of generated classes are: what a text means there does not depend on the class.
+    in_module = all(getter.__module__ == cls.__module__ for getter in getters.values())
+    everywhere: list[dict[str, Any]] = []
+
+    def read(annotation: Any) -> Any:
+        if in_module and isinstance(annotation, Later):
+            return annotation.within(cls.__module__)
+        if isinstance(annotation, type):
+            return annotation
+        if not everywhere:
+            everywhere.append(sdk._globals_for_cls(cls) or {})
+        return _hint(annotation, everywhere[0])
+
+    return Read({name: types["return"] for name, types in given.items() if "return" in types}, read)
+
+
+def _hint(annotation: Any, names: dict[str, Any]) -> Any:
+    """What `get_type_hints` makes of an annotation where these names are known, and those that Pulumi adds."""
+    within = {"Output": pulumi.Output, "T": type(None)}
+    asked: Any = SimpleNamespace(__annotations__={"return": annotation})
+    return typing.get_type_hints(asked, names, within)["return"]
+
+
+@functools.cache
+def property_types(cls: type) -> Mapping[str, Any]:
+    """`pulumi._types._types_from_py_properties`: those types without `Output` and `Optional` around them."""
+    hints = return_hints(cls)
+
+    def read(name: str) -> Any:
+        found = sdk.unwrap_type(hints[name])
+        return None if found is pulumi.Output else found  # one that does not say of what is no type of a value
+
+    return Read({name: name for name in hints}, read)
