@@ -30,7 +30,8 @@ def check(cluster: Cluster) -> None:
         _claim(view, cluster)
     for view in cluster.of("PersistentVolume"):
         _volume(view, cluster)
-        _class(view, "spec.storageClassName", cluster)
+        if not view.mapping("spec.claimRef"):  # else both only have to say the same name
+            _class(view, "spec.storageClassName", cluster)
     for view in cluster.of("StatefulSet"):
         for path, _ in view.items("spec.volumeClaimTemplates"):
             _class(view, f"{path}.spec.storageClassName", cluster)
@@ -41,7 +42,8 @@ def check(cluster: Cluster) -> None:
 
 
 def _claim(view: View, cluster: Cluster) -> None:
-    _class(view, "spec.storageClassName", cluster)
+    if view.lacks("spec.volumeName"):  # else nothing is made by the class, and its volume only has to say the same name
+        _class(view, "spec.storageClassName", cluster)
     name, namespace = view.text("spec.volumeName"), place(view)
     if name is None or namespace is None or cluster.is_blurred("PersistentVolume", ""):
         if view.lacks("spec.volumeName"):
