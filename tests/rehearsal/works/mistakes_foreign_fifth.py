@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.rehearsal.works.mistakes import DROP, Mistake, edit, put
+from tests.rehearsal.works.mistakes import DROP, Mistake, both, edit, put
 
 MACHINES, SLICES = "folding_google", "language_google"
 CUSTOM = "kubernetes:apiextensions.k8s.io/v1:CustomResource"
@@ -16,6 +16,7 @@ TEMPLATE, FIREWALL = "gcp:compute/instanceTemplate:InstanceTemplate", "gcp:compu
 FILES, SCHEDULE = "gcp:filestore/instance:Instance", "gcp:cloudscheduler/job:Job"
 BACKEND, ALERT = "gcp:compute/backendService:BackendService", "gcp:monitoring/alertPolicy:AlertPolicy"
 NAT, ARMOR = "gcp:compute/routerNat:RouterNat", "gcp:compute/securityPolicy:SecurityPolicy"
+ENDPOINTS = "gcp:compute/regionNetworkEndpointGroup:RegionNetworkEndpointGroup"
 NOTIFICATION = "gcp:storage/notification:Notification"
 DEPLOYMENT, POLICY = "kubernetes:apps/v1:Deployment", "kubernetes:networking.k8s.io/v1:NetworkPolicy"
 ROUTE, GATEWAY = "kubernetes:gateway.networking.k8s.io/v1:HTTPRoute", "kubernetes:gateway.networking.k8s.io/v1:Gateway"
@@ -58,6 +59,14 @@ RULES = {
     "alert-metric": "programs-alert",
     "principal": "rights-binding-no-account",
     "fuse-annotation": "programs-bucket-mount",
+    "armor-default": "gcp-armor",
+    "serverless-health": "gcp-backend",
+    "nfs-ranges": "programs-export",
+    "share-name": "programs-share",
+    "lifecycle-live": "gcs-lifecycle",
+    "audience": "programs-audience",
+    "ingress": "programs-ingress",
+    "no-network": "programs-database",
 }
 """What tells each."""
 NOT_YET = "the room does not follow this yet"
@@ -169,4 +178,48 @@ HEALTHY = {
         SLICES, edit(MEMBER, "trainer-corpus", put("member",
             "principalSet://iam.googleapis.com/projects/141421356237/locations/global/workloadIdentityPools/"
             "maro-language.svc.id.goog/namespace/training"))),
+}  # fmt: skip
+
+
+def _uptime(resources: Any) -> Any:
+    """The uptime check asks the intake by the address that Google gives it."""
+    (intake,) = (one for one in resources if (one.type, one.name) == (RUN, "intake"))
+    host = str(intake.outputs["uri"]).removeprefix("https://")
+    return edit(UPTIME, "tracking", put("monitoredResource.labels.host", host))(resources)
+
+
+UPTIME, BUCKET = "gcp:monitoring/uptimeCheckConfig:UptimeCheckConfig", "gcp:storage/bucket:Bucket"
+OFFICE = {"action": "allow", "match": {
+    "versionedExpr": "SRC_IPS_V1", "config": {"srcIpRanges": ["192.0.2.0/24"]}}}  # fmt: skip
+DATABASE = "gcp:sql/databaseInstance:DatabaseInstance"
+RIGHT = {
+    "a third office": (MACHINES, edit(ARMOR, "mlflow", lambda i: i["rules"].insert(0, {**OFFICE, "priority": 900}))),
+    "files for all of the network": (MACHINES, edit(FILES, "databases", put("fileShares.nfsExportOptions", DROP))),
+    "files for more than the machines": (
+        MACHINES, edit(FILES, "databases", put("fileShares.nfsExportOptions[0].ipRanges", ["10.40.0.0/16"]))),
+    "a folder of the share": (
+        MACHINES, edit(TEMPLATE, "worker", swap("metadataStartupScript", ":/genomes /mnt", ":/genomes/uniref /mnt"))),
+    "three newer versions, whatever the state": (
+        MACHINES, edit(BUCKET, "structures", put("lifecycleRules[2].condition.withState", DROP))),
+    "a token for a name that the service is given besides": (
+        MACHINES, both(edit(SUBSCRIPTION, "arrivals", put("pushConfig.oidcToken.audience", "folding-intake")),
+                       edit(RUN, "intake", put("customAudiences", ["folding-intake"])))),
+    "a token for the address that is called": (
+        MACHINES, edit(SUBSCRIPTION, "arrivals", put("pushConfig.oidcToken.audience", DROP))),
+    "a service that takes calls from everywhere": (
+        MACHINES, edit(RUN, "mlflow", put("ingress", "INGRESS_TRAFFIC_ALL"))),
+    "an uptime check of a service that takes calls from everywhere": (
+        MACHINES, both(_uptime, edit(RUN, "intake", put("ingress", "INGRESS_TRAFFIC_ALL")))),
+    "a health check of what is no service of Google's": (
+        MACHINES, both(
+            edit(BACKEND, "mlflow", put("healthChecks", "projects/orrin-folding/global/healthChecks/folding-worker")),
+            edit(ENDPOINTS, "mlflow", put("networkEndpointType", "INTERNET_FQDN_PORT"), put("cloudRun", DROP)))),
+}  # fmt: skip
+BESIDE = {
+    "two rules of one priority": (
+        MACHINES, edit(ARMOR, "mlflow", lambda i: i["rules"].insert(0, {**OFFICE, "priority": 1000})), "gcp-armor"),
+    "days of old versions, of those that are live": (
+        MACHINES, edit(BUCKET, "structures", put("lifecycleRules[2].condition", {
+            "daysSinceNoncurrentTime": 30, "withState": "LIVE"})), "gcs-lifecycle"),
+    "an uptime check of a service of the network": (MACHINES, _uptime, "programs-ingress"),
 }  # fmt: skip

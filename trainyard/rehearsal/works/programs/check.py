@@ -44,8 +44,10 @@ from trainyard.rehearsal.works.programs.gcp import (
     alerts,
     boards,
     bucket_mounts,
+    called,
     collected,
     entry_points,
+    exports,
     figures,
     handed_on,
     in_vain,
@@ -138,6 +140,8 @@ def check(stack: Stack) -> None:
     figures.check(stack)
     monitored.check(stack)
     handed_on.check(stack)
+    called.check(stack)
+    exports.check(stack)
     buckets.check(stack, cluster)
     databases.check(stack, cluster)
     if not cluster.views:
