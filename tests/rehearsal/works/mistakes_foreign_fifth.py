@@ -67,15 +67,19 @@ RULES = {
     "audience": "programs-audience",
     "ingress": "programs-ingress",
     "no-network": "programs-database",
+    "policy-port": "reference-policy-port",
+    "health-port": "reference-health-port",
+    "routes-from": "reference-route",
+    "certificate-host": "reference-certificate",
+    "slice-label": "reference-field-path",
+    "attribute": "programs-attribute",
 }
 """What tells each."""
-NOT_YET = "the room does not follow this yet"
 
 
 def one(name: str, what: str, change: Any, stack: str = MACHINES) -> Mistake:
     """A mistake of this set."""
-    rule = RULES.get(name)
-    return Mistake(name, what, change, rule, "" if rule else NOT_YET, stack)
+    return Mistake(name, what, change, RULES[name], "", stack)
 
 
 REFUSED = [
@@ -192,7 +196,32 @@ UPTIME, BUCKET = "gcp:monitoring/uptimeCheckConfig:UptimeCheckConfig", "gcp:stor
 OFFICE = {"action": "allow", "match": {
     "versionedExpr": "SRC_IPS_V1", "config": {"srcIpRanges": ["192.0.2.0/24"]}}}  # fmt: skip
 DATABASE = "gcp:sql/databaseInstance:DatabaseInstance"
+LISTENER = "spec.listeners[0]"
+SPACES = f"{LISTENER}.allowedRoutes.namespaces"
+ENTRY = "gcp:certificatemanager/certificateMapEntry:CertificateMapEntry"
+WAITS = 'attributes.eventType = "OBJECT_FINALIZE" AND '
+FIELD = f"{TRAINER}.env[1].valueFrom.fieldRef.fieldPath"
 RIGHT = {
+    "routes of some namespaces": (SLICES, edit(GATEWAY, "door", put(f"{SPACES}.selector", {
+        "matchExpressions": [{"key": "maro.example/part", "operator": "In", "values": ["serving", "evaluation"]}]}))),
+    "routes of all namespaces": (SLICES, edit(GATEWAY, "door", put(SPACES, {"from": "All"}))),
+    "a listener of every host below": (
+        SLICES, edit(GATEWAY, "door", put(f"{LISTENER}.hostname", "*.language.maro.example"))),
+    "a certificate of every host below": (SLICES, edit(ENTRY, "door", put("hostname", "*.language.maro.example"))),
+    "a certificate of every host": (
+        SLICES, edit(ENTRY, "door", put("hostname", DROP), put("matcher", "PRIMARY"))),
+    "everybody let in to some ports": (SLICES, edit(POLICY, "server", put("spec.ingress[0]", {
+        "from": [{"ipBlock": {"cidr": "0.0.0.0/0"}}], "ports": [{"port": 8000, "endPort": 8100}]}))),
+    "the balancer let in to all ports": (SLICES, edit(POLICY, "server", put("spec.ingress[0].ports", DROP))),
+    "a slice by its number among all": (
+        SLICES, edit(JOB_SET, "pretraining", put(FIELD, "metadata.labels['jobset.sigs.k8s.io/job-global-index']"))),
+    "what begins as the attribute does": (
+        SLICES, edit(SUBSCRIPTION, "judge", put("filter", WAITS + 'hasPrefix(attributes.stage, "pre-")'))),
+    "one of two": (
+        SLICES, edit(SUBSCRIPTION, "judge", put(
+            "filter", 'attributes.stage = "pretrain" OR attributes.stage = "pretraining"'))),
+    "an attribute of whoever else tells the topic": (
+        SLICES, edit(SUBSCRIPTION, "judge", put("filter", WAITS + 'attributes.team = "alignment"'))),
     "a third office": (MACHINES, edit(ARMOR, "mlflow", lambda i: i["rules"].insert(0, {**OFFICE, "priority": 900}))),
     "files for all of the network": (MACHINES, edit(FILES, "databases", put("fileShares.nfsExportOptions", DROP))),
     "files for more than the machines": (
@@ -216,6 +245,20 @@ RIGHT = {
             edit(ENDPOINTS, "mlflow", put("networkEndpointType", "INTERNET_FQDN_PORT"), put("cloudRun", DROP)))),
 }  # fmt: skip
 BESIDE = {
+    "routes of the Gateway's namespace": (
+        SLICES, edit(GATEWAY, "door", put(f"{LISTENER}.allowedRoutes", DROP)), "reference-route"),
+    "a listener of another host": (
+        SLICES, edit(GATEWAY, "door", put(f"{LISTENER}.hostname", "model.language.maro.example")), "reference-route"),
+    "a listener that there is not": (
+        SLICES, edit(ROUTE, "server-route", put("spec.parentRefs[0].sectionName", "http")), "reference-route"),
+    "half of those who probe": (
+        SLICES, edit(POLICY, "server", put("spec.ingress[0].from", [{"ipBlock": {"cidr": "35.191.0.0/16"}}])),
+        "reference-policy-port"),
+    "another event": (
+        SLICES, edit(SUBSCRIPTION, "judge", swap("filter", "OBJECT_FINALIZE", "OBJECT_DELETE")), "programs-attribute"),
+    "another attribute": (
+        SLICES, edit(SUBSCRIPTION, "judge", swap("filter", "attributes.stage", "attributes.stages")),
+        "programs-attribute"),
     "two rules of one priority": (
         MACHINES, edit(ARMOR, "mlflow", lambda i: i["rules"].insert(0, {**OFFICE, "priority": 1000})), "gcp-armor"),
     "days of old versions, of those that are live": (

@@ -48,9 +48,7 @@ def serverless(view: View) -> None:
     kind = "networkEndpointType"  # SERVERLESS where none is said
     for path, _ in view.items("backends"):
         group = view.referred(f"{path}.group", GCP_REGIONAL_ENDPOINTS)
-        if group is not None and (
-            group.lacks(kind) or group.text(kind) == "SERVERLESS"
-        ):
+        if group is not None and (group.lacks(kind) or group.text(kind) == "SERVERLESS"):
             words = f"{group.name} is a serverless group of endpoints, whose backends take no health check"
             view.error("gcp-backend", "healthChecks", words, allowed="nothing")
             return

@@ -46,6 +46,7 @@ def bucket(view: View) -> None:
         view.error("gcs-retention", "versioning.enabled", words, allowed="one of both")
     for path, rule in view.items("lifecycleRules"):
         condition = rule.get("condition")
+        of_live = isinstance(condition, Mapping) and condition.get("withState") == "LIVE"
         _patterns(view, path, condition if isinstance(condition, Mapping) else {})
         for key, value in condition.items() if isinstance(condition, Mapping) else ():
             number = as_number(value)
@@ -56,7 +57,7 @@ def bucket(view: View) -> None:
                     if isinstance(each, str) and each not in (*_COLDER, "DURABLE_REDUCED_AVAILABILITY"):
                         where = f"{path}.condition.{key}[{index}]"
                         view.error("gcs-lifecycle", where, show(each), allowed=", ".join(_COLDER))
-            if key in _OF_OLD_VERSIONS and (number or isinstance(value, str)) and condition.get("withState") == "LIVE":
+            if key in _OF_OLD_VERSIONS and (number or isinstance(value, str)) and of_live:
                 where = f"{path}.condition.withState"
                 words = f"LIVE, beside {key}, which only an object that is not live any more has: it is never met"
                 view.warning("gcs-lifecycle", where, words, allowed="ARCHIVED, or nothing")

@@ -42,6 +42,7 @@ from trainyard.rehearsal.works.programs.aws import (
 )
 from trainyard.rehearsal.works.programs.gcp import (
     alerts,
+    attributes,
     boards,
     bucket_mounts,
     called,
@@ -142,6 +143,7 @@ def check(stack: Stack) -> None:
     handed_on.check(stack)
     called.check(stack)
     exports.check(stack)
+    attributes.check(stack)
     buckets.check(stack, cluster)
     databases.check(stack, cluster)
     if not cluster.views:
