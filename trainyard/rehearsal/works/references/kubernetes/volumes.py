@@ -42,7 +42,7 @@ def check(cluster: Cluster) -> None:
 
 
 def _claim(view: View, cluster: Cluster) -> None:
-    if view.lacks("spec.volumeName"):  # else nothing is made by the class, and its volume only has to say the same name
+    if not _says_its_volumes(view, cluster):
         _class(view, "spec.storageClassName", cluster)
     name, namespace = view.text("spec.volumeName"), place(view)
     if name is None or namespace is None or cluster.is_blurred("PersistentVolume", ""):
@@ -61,6 +61,18 @@ def _claim(view: View, cluster: Cluster) -> None:
             )
         return
     _fits(view, volume, namespace, has_default=_has_default_class(cluster))
+
+
+def _says_its_volumes(claim: View, cluster: Cluster) -> bool:
+    """Whether a claim names its volume and the class that this says: none makes one, so nobody has to make the class.
+
+    Of a volume that is not recorded the class is taken to be the same.
+    """
+    name, path = claim.text("spec.volumeName"), "spec.storageClassName"
+    volume = cluster.find("PersistentVolume", "", name) if name is not None else None
+    if volume is None:
+        return not claim.lacks("spec.volumeName")
+    return volume.is_unknown(path) or volume.text(path) == claim.text(path)
 
 
 def _fits(claim: View, volume: View, namespace: str, *, has_default: bool) -> None:
