@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextvars
+import ipaddress
 
 import pytest
 from pulumi_aws.eks import Cluster
@@ -12,7 +13,15 @@ from pulumi_kubernetes.core.v1 import ConfigMap
 from trainyard.recorded.model import UNKNOWN
 from trainyard.rehearsal.engine.outputs import answer, plausible_text
 from trainyard.rehearsal.engine.recorder import Deployment, record
-from trainyard.rehearsal.engine.synthesised import Place, Subject, addresses_are_without, arn, identity, written
+from trainyard.rehearsal.engine.synthesised import (
+    Place,
+    Subject,
+    addresses_are_without,
+    arn,
+    identity,
+    special,
+    written,
+)
 
 
 @pytest.mark.parametrize(
@@ -106,3 +115,17 @@ def test_a_client_is_called_by_its_settings_whatever_the_project_is_called(prefi
         return made.outputs["privateIpAddress"]
 
     assert address("vexora") == address("lumbix")
+
+
+@pytest.mark.parametrize("type_", ["gcp:compute/globalAddress:GlobalAddress", "gcp:compute/address:Address"])
+def test_an_address_that_is_reserved_is_an_address(type_: str) -> None:
+    """A record of type A takes it, and rules tell by it what is public."""
+
+    def address(**inputs: str) -> ipaddress.IPv4Address:
+        made = special(Subject(type_, "door", inputs, Place()), "")["address"]
+        return ipaddress.IPv4Address(made)
+
+    assert address() in ipaddress.IPv4Network("203.0.113.0/24")
+    assert address(network="n", purpose="VPC_PEERING") in ipaddress.IPv4Network("10.0.0.0/8")
+    if type_.endswith(":Address"):
+        assert address(subnetwork="inside") in ipaddress.IPv4Network("10.0.0.0/8")

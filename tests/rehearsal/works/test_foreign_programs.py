@@ -20,6 +20,7 @@ STACKS = (
     "training_aws", "training_google", "training_plain",
     "speech_aws", "vision_google",
     "ranking_aws", "folding_aws",
+    "folding_google", "language_google",
 )  # fmt: skip
 UNCHECKED = {"helm-unchecked", "k8s-unchecked"}
 """That a chart or a kind is not in the tables is no finding about the program."""

@@ -6,6 +6,7 @@
 | second | 11 of 11 | 9 of 16 | 25 of 27 | `not-in-network` and `invokes-nothing`: each says why |
 | third | 23 of 24 | 17 of 24 | 48 of 48 | nothing |
 | fourth | 8 of 14 | 2 of 18 | 31 of 32 | `no-pull`: says why |
+| fifth | 11 of 13 | 6 of 18 | 31 of 31 | nothing |
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Any
 
 import pytest
 
+from tests.rehearsal.works import mistakes_foreign_fifth as fifth
 from tests.rehearsal.works import mistakes_foreign_first as first
 from tests.rehearsal.works import mistakes_foreign_fourth as fourth
 from tests.rehearsal.works import mistakes_foreign_second as second
@@ -34,11 +36,13 @@ REGIONS = {
     fourth.SLURM: "eu-west-1",
     third.AWS: "eu-west-1",
     third.GOOGLE: "europe-west4",
+    fifth.MACHINES: "us-central1",
+    fifth.SLICES: "europe-west4",
 }
 CONTEXTS = {stack: ValueContext(kubernetes_version="1.34", region=region) for stack, region in REGIONS.items()}
 MISTAKES = [
     *first.REFUSED, *first.SILENT, *second.REFUSED, *second.SILENT, *third.REFUSED, *third.SILENT,
-    *fourth.REFUSED, *fourth.SILENT,
+    *fourth.REFUSED, *fourth.SILENT, *fifth.REFUSED, *fifth.SILENT,
 ]  # fmt: skip
 
 
@@ -88,6 +92,8 @@ SOUND = {
     **third.BESIDE_AND_RIGHT,
     **fourth.HEALTHY,
     **fourth.RIGHT,
+    **fifth.HEALTHY,
+    **fifth.RIGHT,
     "a handler that a layer may bring": (
         AWS, edit(FUNCTION, "starter", put("handler", "main.handler"),
                   put("layers", ["arn:aws:lambda:eu-west-1:210987654321:layer:own:1"]))),
@@ -182,6 +188,7 @@ def test_what_is_unusual_and_right_is_not_told(what):
 BESIDE = {
     **third.BESIDE,
     **fourth.BESIDE,
+    **fifth.BESIDE,
     "a job that has more nodes than there are vCPUs": (
         AWS, edit(DEFINITION, "train", in_json("nodeProperties", lambda d: (
             d.update(numNodes=4), d["nodeRangeProperties"][0].update(targetNodes="0:3")))), "programs-batch-room"),

@@ -54,6 +54,7 @@ from trainyard.rehearsal.refusals.gcp import elsewhere as gcp_elsewhere
 from trainyard.rehearsal.refusals.gcp import expressions as gcp_expressions
 from trainyard.rehearsal.refusals.gcp import files as gcp_files
 from trainyard.rehearsal.refusals.gcp import forms as gcp_forms
+from trainyard.rehearsal.refusals.gcp import fronts as gcp_fronts
 from trainyard.rehearsal.refusals.gcp import machines as gcp_machines
 from trainyard.rehearsal.refusals.gcp import names as gcp_names
 from trainyard.rehearsal.refusals.gcp import networks as gcp_networks
@@ -120,6 +121,7 @@ RULES: Final = by_type(
         gcp_together,
         gcp_storage,
         gcp_files,
+        gcp_fronts,
         gcp_served,
         gcp_services,
         gcp_clusters,

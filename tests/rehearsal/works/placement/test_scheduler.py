@@ -317,3 +317,29 @@ def test_a_scheduler_that_nothing_runs():
     assert told(CLUSTER, group(), pods(schedulerName="default-scheduler")) == []
     assert told(CLUSTER, group(), lost, resource(HELM_RELEASE, "v", {"chart": "volcano", "name": "v"})) == []
     assert told(CLUSTER, group(), lost, pods(name="volcano-scheduler")) == []
+
+
+def scaler(*, kind="HorizontalPodAutoscaler", version="autoscaling/v2", **spec):
+    target = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}
+    return obj(version, kind, "web", "web", spec={"scaleTargetRef": target, "maxReplicas": 6, **spec})
+
+
+@pytest.mark.parametrize(
+    ("scale", "can_be_drained"),
+    [
+        ([], False),
+        ([scaler()], False),  # which keeps one pod where it does not say
+        ([scaler(minReplicas=1)], False),
+        ([scaler(minReplicas=2)], True),
+        ([scaler(minReplicas=UNKNOWN)], True),  # nobody knows
+        ([scaler(kind="ScaledObject", version="keda.sh/v1alpha1", minReplicaCount=2)], True),
+    ],
+)
+def test_pods_are_as_many_as_their_autoscaler_keeps(scale, can_be_drained):
+    selector = {"matchLabels": {"app": "web"}}
+    budget = obj("policy/v1", "PodDisruptionBudget", "b", "web", spec={"minAvailable": 1, "selector": selector})
+    web = pods()
+    spec = {key: value for key, value in web.inputs["spec"].items() if key != "replicas"}
+    left_out = replace(web, inputs={**web.inputs, "spec": spec})
+    found = told(CLUSTER, group(), left_out, budget, *scale)
+    assert found == ([] if can_be_drained else [("warning", "placement-drain")])

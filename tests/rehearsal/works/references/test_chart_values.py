@@ -146,3 +146,25 @@ def test_a_class_on_a_cluster_of_others_may_be_theirs():
     cluster = resource("aws:eks/cluster:Cluster", "cluster", {"name": "c", "version": "1.35"})
     assert rules([*FOREIGN, claim, cluster]) == {"reference-storage-class"}
     assert rules([*FOREIGN, claim, cluster, release("ceph", "rook-ceph", "rook")]) == set()
+
+
+def test_a_volume_and_its_claim_only_have_to_say_the_same_class():
+    cluster = resource("aws:eks/cluster:Cluster", "cluster", {"name": "c", "version": "1.35"})
+    kept = {"namespace": "monitoring", "name": "data"}
+    size, modes = {"storage": "1Ti"}, ["ReadOnlyMany"]
+    volume = {
+        "storageClassName": "static", "claimRef": kept, "capacity": size, "accessModes": modes,
+        "csi": {"driver": "s3.csi.aws.com", "volumeHandle": "data"},
+    }  # fmt: skip
+    claim = {
+        "storageClassName": "static", "volumeName": "data", "accessModes": modes, "resources": {"requests": size},
+    }  # fmt: skip
+
+    def said(volume, claim):
+        made = (obj("v1", "PersistentVolume", "data", spec=volume),
+                obj("v1", "PersistentVolumeClaim", "data", "monitoring", spec=claim))  # fmt: skip
+        return rules([*FOREIGN, cluster, *made])
+
+    assert said(volume, claim) == set()
+    by_class = {key: value for key, value in claim.items() if key != "volumeName"}
+    assert said({**volume, "storageClassName": "other"}, by_class) == {"reference-storage-class"}

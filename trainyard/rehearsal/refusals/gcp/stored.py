@@ -26,6 +26,7 @@ _COLDER: Final = {"STANDARD": 0, "MULTI_REGIONAL": 0, "REGIONAL": 0, "NEARLINE":
 _PAID_DAYS: Final = {0: 0, 1: 30, 2: 90, 3: 365}
 """Days of storage that a class is paid for at least (Cloud Storage, "Minimum storage duration", as generally known in
 2026-11)."""
+_OF_OLD_VERSIONS: Final = ("numNewerVersions", "daysSinceNoncurrentTime", "noncurrentTimeBefore")
 _METHODS: Final = ("GET", "HEAD", "PUT", "POST", "DELETE", "OPTIONS", "PATCH", "*")
 _LONGEST_RETENTION: Final = 3_155_760_000
 """Seconds: a hundred years."""
@@ -45,6 +46,7 @@ def bucket(view: View) -> None:
         view.error("gcs-retention", "versioning.enabled", words, allowed="one of both")
     for path, rule in view.items("lifecycleRules"):
         condition = rule.get("condition")
+        of_live = isinstance(condition, Mapping) and condition.get("withState") == "LIVE"
         _patterns(view, path, condition if isinstance(condition, Mapping) else {})
         for key, value in condition.items() if isinstance(condition, Mapping) else ():
             number = as_number(value)
@@ -55,6 +57,10 @@ def bucket(view: View) -> None:
                     if isinstance(each, str) and each not in (*_COLDER, "DURABLE_REDUCED_AVAILABILITY"):
                         where = f"{path}.condition.{key}[{index}]"
                         view.error("gcs-lifecycle", where, show(each), allowed=", ".join(_COLDER))
+            if key in _OF_OLD_VERSIONS and (number or isinstance(value, str)) and of_live:
+                where = f"{path}.condition.withState"
+                words = f"LIVE, beside {key}, which only an object that is not live any more has: it is never met"
+                view.warning("gcs-lifecycle", where, words, allowed="ARCHIVED, or nothing")
             if key in ("numNewerVersions", "daysSinceNoncurrentTime") and number and versions is False:
                 where = f"{path}.condition.{key}"
                 view.warning("gcs-lifecycle", where, "without versions it is never met", allowed="versioning.enabled")

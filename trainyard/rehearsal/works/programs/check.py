@@ -42,10 +42,13 @@ from trainyard.rehearsal.works.programs.aws import (
 )
 from trainyard.rehearsal.works.programs.gcp import (
     alerts,
+    attributes,
     boards,
     bucket_mounts,
+    called,
     collected,
     entry_points,
+    exports,
     figures,
     handed_on,
     in_vain,
@@ -138,6 +141,9 @@ def check(stack: Stack) -> None:
     figures.check(stack)
     monitored.check(stack)
     handed_on.check(stack)
+    called.check(stack)
+    exports.check(stack)
+    attributes.check(stack)
     buckets.check(stack, cluster)
     databases.check(stack, cluster)
     if not cluster.views:

@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from trainyard.problems import nearest, nearest_word
+from trainyard.recorded.model import bare
 from trainyard.recorded.types import (
     CLOUD_SQL,
     GCP_BUCKET_NOTIFICATION,
@@ -29,6 +30,8 @@ from trainyard.recorded.types import (
     GCP_RUN_JOB,
     GCP_RUN_SERVICE,
     GCP_SCHEDULE,
+    GCP_SECRET,
+    GCP_SECRET_VERSION,
     GCP_SUBSCRIPTION,
     GCP_TOPIC,
     GCP_TRANSFER_JOB,
@@ -244,6 +247,24 @@ def _private_addresses(stack: Stack) -> None:
                     words = f"names the private address of {found.name}, and there is no way into its network"
                     view.error("programs-database", path, words, allowed=f"{at}{way}")
                     break
+            else:
+                _by_secret(view, f"{at}{way}", private)
+
+
+def _by_secret(view: View, way: str, private: Mapping[str, View]) -> None:
+    """The same, of an address that stands in a secret which the containers are given."""
+    for path, text in view.known_texts:
+        name = text.rpartition("/")[2] if path.endswith("secretKeyRef.secret") else ""
+        for version in view.stack.of_type(GCP_SECRET_VERSION) if name else ():
+            secret = version.referred("secret", GCP_SECRET)
+            data = bare(version.inputs.get("secretData"))
+            if secret is None or secret.text("secretId") != name or not isinstance(data, str):
+                continue
+            found = next((one for address, one in private.items() if _is_told(address, data)), None)
+            if found is not None:
+                words = f"{name} holds the private address of {found.name}, and there is no way into its network"
+                view.error("programs-database", path, words, allowed=way)
+                return
 
 
 def _is_told(address: str, text: str) -> bool:

@@ -381,6 +381,7 @@ _OF_SETS: Final = tuple(
     for word in (
         "jobset-name", "jobset-uid", "replicatedjob-name", "replicatedjob-replicas", "job-index", "job-key",
         "job-global-index", "job-group-index", "global-replicas", "restart-attempt", "group-name", "group-replicas",
+        "coordinator",
     )
 )  # fmt: skip
 

@@ -31,6 +31,8 @@ _ONLY_ENV: Final = frozenset(
     {"spec.nodeName", "spec.serviceAccountName", "status.hostIP", "status.hostIPs", "status.podIP", "status.podIPs"}
 )
 _ONLY_FILES: Final = frozenset({"metadata.labels", "metadata.annotations"})
+_OF_SETS: Final = "jobset.sigs.k8s.io/"
+"""How labels begin that the controller of JobSets alone puts on pods, each of which is known."""
 _KEYED: Final = re.compile(r"metadata\.(labels|annotations)\['([^']+)'\]")
 _RESOURCES: Final = re.compile(r"(limits|requests)\.(cpu|memory|ephemeral-storage|hugepages-.+)")
 
@@ -176,8 +178,16 @@ def _field(view: View, path: str, found: Any, pod: Pod, *, in_file: bool = False
         )
     elif keyed is not None and keyed[1] == "labels" and pod.labels is not None and keyed[2] not in pod.labels:
         near = nearest_of(keyed[2], pod.labels)
-        if near:
-            view.error("reference-field-path", path, f"the pods have no label {keyed[2]}", hint=f"did you mean {near}?")
+        is_of_set = bool(pod.job) and keyed[2].startswith(_OF_SETS)
+        if near or is_of_set:
+            known = ", ".join(sorted(key for key in pod.labels if key.startswith(_OF_SETS)))
+            view.error(
+                "reference-field-path",
+                path,
+                f"the pods have no label {keyed[2]}",
+                allowed=known if is_of_set else "",
+                hint=f"did you mean {near}?" if near else "",
+            )
 
 
 def _resource(view: View, path: str, entry: Mapping[str, Any], names: set[str], pod: Pod, *, in_file: bool) -> None:

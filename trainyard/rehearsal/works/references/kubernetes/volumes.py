@@ -30,7 +30,8 @@ def check(cluster: Cluster) -> None:
         _claim(view, cluster)
     for view in cluster.of("PersistentVolume"):
         _volume(view, cluster)
-        _class(view, "spec.storageClassName", cluster)
+        if not view.mapping("spec.claimRef"):  # else both only have to say the same name
+            _class(view, "spec.storageClassName", cluster)
     for view in cluster.of("StatefulSet"):
         for path, _ in view.items("spec.volumeClaimTemplates"):
             _class(view, f"{path}.spec.storageClassName", cluster)
@@ -41,7 +42,8 @@ def check(cluster: Cluster) -> None:
 
 
 def _claim(view: View, cluster: Cluster) -> None:
-    _class(view, "spec.storageClassName", cluster)
+    if not _says_its_volumes(view, cluster):
+        _class(view, "spec.storageClassName", cluster)
     name, namespace = view.text("spec.volumeName"), place(view)
     if name is None or namespace is None or cluster.is_blurred("PersistentVolume", ""):
         if view.lacks("spec.volumeName"):
@@ -59,6 +61,18 @@ def _claim(view: View, cluster: Cluster) -> None:
             )
         return
     _fits(view, volume, namespace, has_default=_has_default_class(cluster))
+
+
+def _says_its_volumes(claim: View, cluster: Cluster) -> bool:
+    """Whether a claim names its volume and the class that this says: none makes one, so nobody has to make the class.
+
+    Of a volume that is not recorded the class is taken to be the same.
+    """
+    name, path = claim.text("spec.volumeName"), "spec.storageClassName"
+    volume = cluster.find("PersistentVolume", "", name) if name is not None else None
+    if volume is None:
+        return not claim.lacks("spec.volumeName")
+    return volume.is_unknown(path) or volume.text(path) == claim.text(path)
 
 
 def _fits(claim: View, volume: View, namespace: str, *, has_default: bool) -> None:

@@ -1,0 +1,266 @@
+"""Routes that no listener of their Gateway takes, and what GKE's balancers ask of pods behind one.
+
+Sources: Gateway API, "HTTPRoute" and "Gateway" (a route is attached where its namespace is allowed, `Same` where
+nothing is said, and one of its hostnames is the listener's); GKE, "Deploying Gateways" and "Secure a Gateway" (the
+annotation `networking.gke.io/certmap`; probes come from 35.191.0.0/16 and 130.211.0.0/22 to pods), "Configure Gateway
+resources using Policies" (the port of a `HealthCheckPolicy` is one of pods); Certificate Manager, "Certificate map
+entries"; as generally known in 2026-11.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from ipaddress import ip_address, ip_network
+from typing import Any, Final
+
+from trainyard.problems import nearest
+from trainyard.recorded.model import UNKNOWN, has_unknown
+from trainyard.recorded.read import UnreadableInput, as_number
+from trainyard.recorded.selectors import selects
+from trainyard.recorded.types import GCP_CERTIFICATE_MAP, GCP_CERTIFICATE_MAP_ENTRY
+from trainyard.rehearsal.context import View, show
+from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster, Pod, place
+
+_ROUTES: Final = ("HTTPRoute", "GRPCRoute", "TLSRoute")
+_OF_GKE: Final = "gke-l7-"
+_CERTIFICATES: Final = "networking.gke.io/certmap"
+_PROBES: Final = ("35.191.0.1", "130.211.0.1")
+"""An address of each range that Google's probes come from."""
+_KINDS: Final = ("httpHealthCheck", "httpsHealthCheck", "http2HealthCheck", "grpcHealthCheck", "tcpHealthCheck")
+_CONFIG: Final = "spec.default.config"
+
+
+def check(cluster: Cluster) -> None:
+    """Every route whose Gateway is recorded, and every policy of health checks."""
+    for route in cluster.of(*_ROUTES):
+        for path, gateway, listeners in _attached(route, cluster):
+            _takes(route, path, gateway, listeners, cluster)
+            _certified(route, gateway)
+            if (gateway.text("spec.gatewayClassName") or "").startswith(_OF_GKE):
+                _probed(route, cluster)
+    for policy in cluster.of("HealthCheckPolicy.networking.gke.io"):
+        _port(policy, cluster)
+
+
+def _attached(route: View, cluster: Cluster) -> Iterator[tuple[str, View, list[Mapping[str, Any]]]]:
+    """The recorded Gateways of a route, with the listeners that it names; nothing where one of them is not known."""
+    for path, parent in route.items("spec.parentRefs"):
+        name, namespace = parent.get("name"), parent.get("namespace") or place(route)
+        if not isinstance(name, str) or not isinstance(namespace, str) or parent.get("kind") not in (None, "Gateway"):
+            continue
+        gateway = cluster.find("Gateway", "" if namespace == "default" else namespace, name)
+        if gateway is None or gateway.blurred("spec.listeners") or has_unknown(gateway.value("spec.listeners")):
+            continue
+        section, port = parent.get("sectionName"), as_number(parent.get("port"))
+        meant = [
+            one
+            for _, one in gateway.items("spec.listeners")
+            if section in (None, one.get("name")) and port in (None, as_number(one.get("port")))
+        ]
+        if UNKNOWN not in (section, parent.get("port")):
+            yield path, gateway, meant
+
+
+def _takes(route: View, path: str, gateway: View, listeners: list[Mapping[str, Any]], cluster: Cluster) -> None:
+    """Some listener that a route names takes it: of its namespace, and of its hosts."""
+    names = [str(one.get("name")) for _, one in gateway.items("spec.listeners")]
+    title = f"Gateway {gateway.text('metadata.name')}"
+    if not listeners:
+        words = f"{title} has no such listener: it takes no call for the route"
+        key = "sectionName" if route.has(f"{path}.sectionName") else "port"
+        said = route.text(f"{path}.{key}") or ""
+        route.error("reference-route", f"{path}.{key}", words, allowed=", ".join(names), hint=nearest(said, names))
+        return
+    if not any(_allows(one, route, gateway, cluster) for one in listeners):
+        words = f"its listener {listeners[0].get('name')} takes no routes of namespace {place(route) or 'default'}: "
+        route.error(
+            "reference-route", path, f"{words}{title} has none of this one's calls",
+            allowed="allowedRoutes.namespaces that mean the route's namespace",
+        )  # fmt: skip
+        return
+    hosts = _hosts(route)
+    given = [one.get("hostname") for one in listeners]
+    are_named = bool(hosts) and all(isinstance(one, str) and one for one in given)
+    if are_named and not any(_meet(str(one), host) for one in given for host in hosts):
+        words = f"{hosts[0]} is none of the hosts of {title}, which takes {given[0]}: no call comes"
+        route.error("reference-route", "spec.hostnames", words, allowed=", ".join(map(str, given)))
+
+
+def _allows(listener: Mapping[str, Any], route: View, gateway: View, cluster: Cluster) -> bool:
+    """Whether a listener takes routes of a route's namespace; also where that is not known."""
+    allowed = listener.get("allowedRoutes")
+    spaces = allowed.get("namespaces") if isinstance(allowed, Mapping) else None
+    said = spaces if isinstance(spaces, Mapping) else {}
+    own = place(route)
+    whence = said.get("from", "Same")
+    if own is None or whence == "All":
+        return True
+    if whence == "Same":
+        return own == place(gateway)
+    labels = cluster.labels_of_namespaces.get(own or "default")
+    selector = said.get("selector")
+    if whence != "Selector" or labels is None or not isinstance(selector, Mapping):
+        return True
+    try:
+        return selects(selector, labels)
+    except UnreadableInput:
+        return True
+
+
+def _hosts(route: View) -> list[str]:
+    return (
+        [] if route.blurred("spec.hostnames") or route.is_unknown("spec.hostnames") else route.texts("spec.hostnames")
+    )
+
+
+def _meet(one: str, other: str) -> bool:
+    """Whether two hosts have a name in common; one that begins with a star is of every name below."""
+    one, other = one.lower(), other.lower()
+    if one.startswith("*.") and other.startswith("*."):
+        return one[1:].endswith(other[1:]) or other[1:].endswith(one[1:])
+    if one.startswith("*."):
+        return other.endswith(one[1:])
+    return one.endswith(other[1:]) if other.startswith("*.") else one == other
+
+
+def _certified(route: View, gateway: View) -> None:
+    """The map of certificates has one for each host."""
+    named = gateway.mapping("metadata.annotations").get(_CERTIFICATES)
+    stack = route.stack
+    maps = [one for one in stack.of_type(GCP_CERTIFICATE_MAP) if one.text("name") == named and not one.resource.read]
+    if len(maps) != 1:
+        return
+    entries = [
+        one for one in stack.of_type(GCP_CERTIFICATE_MAP_ENTRY) if one.referred("map", GCP_CERTIFICATE_MAP) is maps[0]
+    ]
+    if not entries or any(one.text("hostname") is None for one in entries):  # a primary one is for every host
+        return
+    hosts = [str(one.text("hostname")) for one in entries]
+    for index, host in enumerate(_hosts(route)):
+        if not any(_covers(one, host) for one in hosts):
+            words = (
+                f"the certificates of {named} are for {', '.join(hosts[:3])}: a client of {show(host)} is given none"
+            )
+            allowed = "a CertificateMapEntry of that host"
+            route.error("reference-certificate", f"spec.hostnames[{index}]", words, allowed=allowed)
+
+
+def _covers(entry: str, host: str) -> bool:
+    """Whether an entry is for a host; a star stands for one label."""
+    if host.startswith("*."):
+        return True  # it may have others for single names
+    return entry.lower() == host.lower() or (
+        entry.startswith("*.") and host.lower().partition(".")[2] == entry[2:].lower()
+    )
+
+
+def _targets(service: View, cluster: Cluster) -> Iterator[tuple[int, list[Pod], set[int]]]:
+    """Ports of a service, the pods that it means, and the ports of theirs that it leads to; of known pods alone."""
+    selector, namespace = service.value("spec.selector"), place(service)
+    if namespace is None or not isinstance(selector, Mapping) or not selector or has_unknown(selector):
+        return
+    try:
+        pods = cluster.selected({"matchLabels": selector}, namespace)
+        if not pods or cluster.selected_of_charts({"matchLabels": selector}, namespace):
+            return
+    except UnreadableInput:
+        return
+    if any(pod.labels is None or not pod.ports_are_known for pod in pods) or service.blurred("spec.ports"):
+        return
+    for _, entry in service.items("spec.ports"):
+        number = as_number(entry.get("port"))
+        target = entry.get("targetPort", number)
+        if number is None or target is UNKNOWN:
+            continue
+        led = {pod.port_names().get(target) if isinstance(target, str) else int(as_number(target) or 0) for pod in pods}
+        yield int(number), pods, {one for one in led if one}
+
+
+def _port(policy: View, cluster: Cluster) -> None:
+    """The port that pods are asked at is one of theirs: the service's own is not."""
+    namespace, name = place(policy), policy.text("spec.targetRef.name")
+    service = cluster.find("Service", namespace, name) if namespace is not None and name is not None else None
+    kind = next((one for one in _KINDS if policy.has(f"{_CONFIG}.{one}.port")), None)
+    asked = policy.number(f"{_CONFIG}.{kind}.port") if kind is not None else None
+    if service is None or asked is None or policy.text("spec.targetRef.kind") not in (None, "Service"):
+        return
+    for number, pods, led in _targets(service, cluster):
+        declared = {port for pod in pods for port in pod.port_numbers()}
+        if asked == number and led and asked not in led | declared:
+            said = ", ".join(map(str, sorted(led)))
+            words = f"is {asked:.0f}, the port of Service {name}: pods are asked, which listen on {said}, and none is "
+            allowed = f"{said}, or portSpecification USE_SERVING_PORT"
+            policy.error("reference-health-port", f"{_CONFIG}.{kind}.port", f"{words}well", allowed=allowed)
+
+
+def _probed(route: View, cluster: Cluster) -> None:
+    """Network policies of the pods behind a route let the balancer and its probes in."""
+    for rule, _ in route.items("spec.rules"):
+        for _, entry in route.items(f"{rule}.backendRefs"):
+            name, namespace = entry.get("name"), entry.get("namespace") or place(route)
+            if not isinstance(name, str) or not isinstance(namespace, str):
+                continue
+            service = cluster.find("Service", "" if namespace == "default" else namespace, name)
+            for number, pods, led in _targets(service, cluster) if service is not None else ():
+                if number == as_number(entry.get("port")) and len(led) == 1:
+                    _let_in(service, pods, led.copy().pop(), cluster)
+
+
+def _let_in(service: View | None, pods: list[Pod], port: int, cluster: Cluster) -> None:
+    for pod in pods:
+        policies = []
+        for policy in cluster.of("NetworkPolicy"):
+            if place(policy) not in (pod.namespace, None):
+                continue
+            if place(policy) is None or has_unknown(policy.value("spec")) or policy.is_unknown("spec"):
+                return
+            types = policy.texts("spec.policyTypes")
+            try:
+                meant = selects(policy.mapping("spec.podSelector"), pod.labels or {})
+            except UnreadableInput:
+                return
+            if meant and (not types or "Ingress" in types):
+                policies.append(policy)
+        for address in _PROBES if policies else ():
+            if not any(_lets(policy, pod, address, port) for policy in policies):
+                last = policies[-1]
+                title = f"{pod.title} behind Service {service.text('metadata.name') if service is not None else ''}"
+                last.error(
+                    "reference-policy-port", "spec.ingress",
+                    f"no rule lets {address.rpartition('.')[0]}.0 in to port {port} of {title}: the balancer's probes "
+                    "fail, and it sends no call", allowed=f"35.191.0.0/16 and 130.211.0.0/22 to port {port}",
+                )  # fmt: skip
+                return
+
+
+def _lets(policy: View, pod: Pod, address: str, port: int) -> bool:
+    for rule, body in policy.items("spec.ingress"):
+        peers = [one for _, one in policy.items(f"{rule}.from")]
+        if (body.get("from") and not any(_from(one, address) for one in peers)) or (
+            body.get("ports") and not any(_is(one, pod, port) for _, one in policy.items(f"{rule}.ports"))
+        ):
+            continue
+        return True
+    return False
+
+
+def _from(peer: Mapping[str, Any], address: str) -> bool:
+    block = peer.get("ipBlock")
+    if not isinstance(block, Mapping):
+        return False
+    try:
+        left_out = any(ip_address(address) in ip_network(str(one), strict=False) for one in block.get("except") or ())
+        return ip_address(address) in ip_network(str(block.get("cidr")), strict=False) and not left_out
+    except ValueError:
+        return True  # told where values are
+
+
+def _is(entry: Mapping[str, Any], pod: Pod, port: int) -> bool:
+    said = entry.get("port")
+    first = as_number(said)
+    last = as_number(entry.get("endPort")) or first
+    if entry.get("protocol") not in (None, "TCP"):
+        return False
+    if first is None:
+        return said is None or (isinstance(said, str) and pod.port_names().get(said) == port)
+    return first <= port <= (last or first)
