@@ -33,6 +33,22 @@ _SERVICES: Final = (
 )  # fmt: skip
 """Services whose permissions custom roles of an environment hold."""
 
+_WHOLE: Final = (
+    "aiplatform.customCodeServiceAgent", "artifactregistry.reader", "artifactregistry.writer",
+    "bigquery.dataEditor", "bigquery.dataViewer", "bigquery.jobUser", "bigquery.metadataViewer",
+    "bigquery.readSessionUser", "cloudkms.cryptoKeyDecrypter", "cloudkms.cryptoKeyEncrypter",
+    "cloudkms.cryptoKeyEncrypterDecrypter", "cloudsql.client", "cloudsql.instanceUser", "cloudsql.viewer",
+    "cloudtrace.agent", "container.defaultNodeServiceAccount", "eventarc.eventReceiver",
+    "iam.serviceAccountTokenCreator", "iam.serviceAccountUser", "iam.workloadIdentityUser",
+    "iap.httpsResourceAccessor", "logging.logWriter", "logging.viewer", "monitoring.metricWriter",
+    "pubsub.publisher", "pubsub.subscriber", "pubsub.viewer", "run.invoker", "run.jobsExecutor",
+    "run.servicesInvoker", "run.viewer", "secretmanager.secretAccessor", "storage.admin",
+    "storage.bucketViewer", "storage.legacyBucketReader", "storage.legacyBucketWriter", "storage.objectAdmin",
+    "storage.objectCreator", "storage.objectUser", "storage.objectViewer",
+)  # fmt: skip
+"""Roles that environments give, whose permissions the table has all: whoever asks whether an account may do something
+that no room asks for is told (attacks, `explain rights`). Of any other role it has what the rooms ask for."""
+
 
 def main(checkout: Path) -> None:
     """Writes the table anew from the names of the files."""
@@ -70,7 +86,8 @@ def _write_holders(source: str, roles: Mapping[str, list[str]]) -> None:
         for permission in wanted.intersection(permissions):
             holders[permission].append(role)
     found = {permission: " ".join(sorted(names)) for permission, names in sorted(holders.items())}
-    content = json.dumps({"source": source, "holders": found}, separators=(",", ":"))
+    whole = {role: " ".join(sorted(roles[role])) for role in _WHOLE}
+    content = json.dumps({"source": source, "holders": found, "whole": whole}, separators=(",", ":"))
     HOLDERS.write_text(content + "\n", encoding="utf-8")
 
 

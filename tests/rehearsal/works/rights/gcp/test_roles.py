@@ -20,6 +20,8 @@ ROLES = Roles(Resources(()))
         ("roles/monitoring.viewer", "monitoring.timeSeries.create", False),
         ("roles/owner", "storage.buckets.delete", True),
         ("roles/storage.legacyBucketWriter", "storage.objects.create", True),
+        ("roles/storage.objectViewer", "storage.buckets.setIamPolicy", False),  # which no room asks for
+        ("roles/artifactregistry.writer", "artifactregistry.repositories.uploadArtifacts", True),
         ("roles/monitoring.ofTomorrow", "monitoring.timeSeries.create", None),
         ("roles/monitoring.viewer", "monitoring.timeSeries.dream", None),
         ("projects/p/roles/own", "monitoring.timeSeries.create", None),

@@ -32,8 +32,11 @@ class Roles:
     def holds(self, role: str, permission: str) -> bool | None:
         """Whether a role holds a permission; None where no table knows the two, and nobody has recorded the role."""
         if role.startswith(_PREDEFINED):
-            holders = _holders().get(permission)
             name = role.removeprefix(_PREDEFINED)
+            whole = _whole().get(name)
+            if whole is not None:
+                return permission in whole
+            holders = _holders().get(permission)
             return None if holders is None or name not in _names() else name in holders
         custom = self._custom.get(role.rpartition("/roles/")[2]) if "/roles/" in role else None
         if custom is None:
@@ -49,6 +52,12 @@ def _holders() -> Mapping[str, frozenset[str]]:
     """Names of predefined roles by a permission that they hold."""
     found = _table("gcp_holders.json")["holders"]
     return {permission: frozenset(names.split()) for permission, names in found.items()}
+
+
+@cache
+def _whole() -> Mapping[str, frozenset[str]]:
+    """All permissions of the predefined roles that environments give, by name."""
+    return {name: frozenset(found.split()) for name, found in _table("gcp_holders.json")["whole"].items()}
 
 
 @cache
