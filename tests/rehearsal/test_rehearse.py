@@ -36,6 +36,7 @@ DOES_NOT_WORK = {
     "paths-api-unreachable",  # an endpoint inside, and nobody inside
     "paths-dns-of-vpc",  # a VPC as AWS makes it
     "paths-nodes-cut-off",  # no way out of it, and no endpoint
+    "paths-image-out-of-reach",  # nor to where a chart has its images
     "rights-role-untrusted",  # one role for control plane and nodes, which only the nodes may take
     "rights-role-lacks",  # and which has no policy
     "placement-no-node",  # all nodes have the taint of GPUs
