@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import dataclasses
 import random
 import re
@@ -290,7 +291,9 @@ def test_whoever_waits_for_several_goes_on_when_the_last_is_there_whatever_comes
         await waiting
         return [*said, *(str(each.urn._data.exception()) for each in made)]
 
-    said = asyncio.run(waits())
+    # `asyncio.run` would leave the thread without a loop, and the SDK asks for one in other tests.
+    with contextlib.closing(asyncio.new_event_loop()) as loop:
+        said = loop.run_until_complete(waits())
     assert said == ["2 False", "0 False", "1 False", "None", "it failed", "it failed"]
 
 
