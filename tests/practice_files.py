@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from trainyard.recorded.model import RecordedResource
+from trainyard.recorded.types import ADMISSION_POLICY
 from trainyard.rehearsal.rehearse import Rehearsal
-from trainyard.review.practice import FOLDER, chosen
+from trainyard.review.practice import FOLDER
 
 OF: Final = {"aws": "demo", "gcp": "demo-gcp"}
 """By cloud, the stack that it is of. What others have besides would take memory that few stacks need."""
+
+
+_EACH: Final = (ADMISSION_POLICY,)
+"""Types of which each is another expression to compile."""
 
 
 def practice_texts(rehearsed: Mapping[str, Rehearsal]) -> dict[Path, str]:
@@ -33,6 +39,14 @@ def _text(run: Rehearsal) -> str:
     kept = [_kept(each, wanted) for each in told["resources"] if each["urn"] in wanted]
     lines = ",\n".join(json.dumps(each, ensure_ascii=False) for each in kept)
     return f'{json.dumps(head, ensure_ascii=False)[:-1]}, "resources": [\n{lines}\n]}}\n'
+
+
+def chosen(resources: Iterable[RecordedResource]) -> list[RecordedResource]:
+    """The first of each type, and each of the types that are all worth it."""
+    first: dict[tuple[str, str], RecordedResource] = {}
+    for resource in resources:
+        first.setdefault((resource.type, resource.name if resource.type in _EACH else ""), resource)
+    return list(first.values())
 
 
 def _kept(each: Mapping[str, Any], wanted: set[str]) -> dict[str, Any]:

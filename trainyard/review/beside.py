@@ -82,7 +82,7 @@ def can_do_two() -> bool:
 
 
 def _widen(pipe: int) -> None:
-    """Lets a pipe hold what there is to practise on: nobody who records waits then for who is still importing."""
+    """Lets a pipe hold some of what it is told: nobody waits then for who is still importing, or practising."""
     with suppress(ImportError, AttributeError, OSError):  # not Linux, or others of this user have taken their share
         import fcntl
 

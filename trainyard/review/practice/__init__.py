@@ -8,22 +8,18 @@ true of any stack; a type that is missing costs a little time. `python -m tests.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
 from trainyard.recorded.model import RecordedResource
-from trainyard.recorded.types import ADMISSION_POLICY
-from trainyard.rehearsal.change.earlier import from_json
 from trainyard.rehearsal.context import Case, ValueContext
 from trainyard.rehearsal.engine.recorder import Recording
 from trainyard.rehearsal.rehearse import Rehearsal
 
 FOLDER: Final = Path(__file__).parent
-_EACH: Final = (ADMISSION_POLICY,)
-"""Types of which each is another expression to compile."""
 
 
 def cloud_of(values: Mapping[str, str]) -> str:
@@ -34,16 +30,9 @@ def cloud_of(values: Mapping[str, str]) -> str:
     return next(chain(named, by_provider), "")
 
 
-def chosen(resources: Iterable[RecordedResource]) -> list[RecordedResource]:
-    """The first of each type, and each of the types that are all worth it."""
-    first: dict[tuple[str, str], RecordedResource] = {}
-    for resource in resources:
-        first.setdefault((resource.type, resource.name if resource.type in _EACH else ""), resource)
-    return list(first.values())
-
-
 def practise(cloud: str, by_policies: Callable[[Rehearsal], object], wanted: Callable[[], bool]) -> None:
     """Judges what is kept of a cloud, and stops between two parts where there is something to judge in earnest."""
+    from trainyard.rehearsal.change.earlier import from_json
     from trainyard.rehearsal.refusals.check import check_values
     from trainyard.rehearsal.works.check import check_works
 

@@ -1,5 +1,5 @@
-"""What roles of Google Cloud hold: the predefined ones, by a table of who holds what is asked for, and recorded custom
-ones.
+"""What roles of Google Cloud hold: the predefined ones, by tables of all that the usual ones hold and of who holds what
+is asked for, and recorded custom ones.
 
 Source: the roles as the IAM API lists them (`refusals/gcp/generate_roles.py`, 2026-08).
 """
@@ -69,6 +69,7 @@ def _names() -> frozenset[str]:
     )
 
 
+@cache
 def _table(name: str) -> dict[str, dict[str, str]]:
     text = files("trainyard.rehearsal.refusals").joinpath("data", name).read_text(encoding="utf-8")
     found: dict[str, dict[str, str]] = json.loads(text)
