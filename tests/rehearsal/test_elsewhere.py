@@ -1,4 +1,4 @@
-"""A room that another process may play: each is played once, whoever plays it, and nothing of it is lost."""
+"""Rooms that two processes share: each is played once, whoever plays it, and nothing of it is lost."""
 
 from dataclasses import dataclass
 
@@ -11,20 +11,21 @@ from trainyard.rehearsal.context import Case, ValueContext
 from trainyard.rehearsal.works import check
 
 THEIRS = Finding("error", "found-elsewhere", "wrong")
+ROOMS = ("references", "programs", "placement", "queues")
+"""In their turn."""
 
 
 @dataclass
 class Other:
-    """A process that took the room or did not, and found something in it or came to no end."""
+    """A process that leaves some rooms to this one, in their order, and found something in the rest or never ended."""
 
-    took: bool
+    left: list[int]
     answer: list[Finding] | None = None
 
-    def took_it(self):
-        return self.took
+    def take(self):
+        return self.left.pop(0) if self.left else None
 
     def found(self):
-        assert self.took, "nobody waits for what is not begun"
         return self.answer
 
 
@@ -45,7 +46,9 @@ def played(case, monkeypatch):  # after the recording, which is judged in full a
 
         return look
 
-    monkeypatch.setattr(check, "ROOMS", {name: room(name) for name in ("placement", check.LAST, "queues")})
+    monkeypatch.setattr(
+        check, "ROOMS", {name: room(name) for name in ("placement", "programs", "queues", "references")}
+    )
     return order
 
 
@@ -59,32 +62,44 @@ def broken(case, played):
     return of
 
 
-def test_by_itself_a_process_plays_every_room(broken, played):
-    assert broken() == sorted(["placement", check.LAST, "queues"])
-    assert played == ["placement", "queues", check.LAST]
+def test_by_itself_a_process_plays_every_room_and_the_longest_first(broken, played):
+    assert broken() == sorted(ROOMS)
+    assert tuple(played) == ROOMS
 
 
 @pytest.mark.parametrize("answer", [[THEIRS], []])
-def test_what_another_process_plays_is_not_played_here(broken, played, answer):
-    assert broken(Other(True, answer)) == sorted(["placement", "queues", *(found.rule for found in answer)])
-    assert played == ["placement", "queues"]
+@pytest.mark.parametrize("mine", [[0, 2], [1], [3], [], [0, 1, 2, 3]])
+def test_what_another_process_plays_is_not_played_here(broken, played, answer, mine):
+    here = [ROOMS[number] for number in mine]
+    assert broken(Other([*mine], answer)) == sorted([*here, *(found.rule for found in answer)])
+    assert played == here
 
 
-def test_what_it_has_not_begun_is_played_here(broken, played):
-    assert broken(Other(False)) == sorted(["placement", "queues", check.LAST])
-    assert played == ["placement", "queues", check.LAST]
-
-
-def test_what_it_did_not_end_is_played_here(broken, played):
-    assert broken(Other(True, None)) == sorted(["placement", "queues", check.LAST])
-    assert played == ["placement", "queues", check.LAST]
+@pytest.mark.parametrize("mine", [[0, 2], [], [0, 1, 2, 3]])
+def test_what_it_did_not_end_is_played_here(broken, played, mine):
+    assert broken(Other([*mine], None)) == sorted(ROOMS)
+    assert sorted(played) == sorted(ROOMS), "each once"
 
 
 def test_of_what_is_of_a_wrong_kind_only_this_process_knows(broken, played):
     wrong = Finding("error", next(iter(WRONG_KINDS)), "wrong", urn=broken.urn, path="name")
-    assert broken(Other(True, [THEIRS]), [wrong]) == sorted(["placement", "queues", check.LAST])
+    assert broken(Other([], [THEIRS]), [wrong]) == sorted(ROOMS)
 
 
-def test_the_share_is_that_room_alone(case, played):
-    assert [finding.rule for finding in judged.last_broken(case)] == [check.LAST]
-    assert played == [check.LAST]
+def test_two_clusters_have_the_same_share(case, played, monkeypatch):
+    monkeypatch.setattr(check, "by_cluster", lambda resources: [resources, resources])
+    judged.broken(case, [], Other([1, 3], []))
+    assert played == ["programs", "queues", "programs", "queues"]
+
+
+def test_the_share_beside_is_what_is_taken_there(case, played):
+    assert [finding.rule for finding in judged.broken_beside(case, Other([1, 2]).take)] == ["programs", "placement"]
+    assert played == ["programs", "placement"]
+
+
+def test_what_is_of_a_wrong_kind_comes_to_light_later_and_all_is_looked_at_again(case, played, monkeypatch):
+    monkeypatch.setattr(judged, "check_values", lambda *_: [])
+    wrong = Finding("error", next(iter(WRONG_KINDS)), "wrong", urn=case.resources[-1].urn, path="name")
+    found, _ = judged.judged_by_rules(case, lambda: judged.Refused([], [wrong]), Other([0], [THEIRS]))
+    assert THEIRS not in found
+    assert played == ["references", *ROOMS]

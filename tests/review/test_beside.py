@@ -33,30 +33,47 @@ def two(monkeypatch):
 
 def test_it_is_done_in_another_process(two):
     with Beside() as other:
-        assert other.begin(lambda _: (os.getpid(), "x" * 1_000_000), lambda: 1)  # more than a pipe holds
+        assert other.begin(lambda _: (os.getpid(), "x" * 1_000_000))  # more than a pipe holds
         process, text = other.answer()
     assert process != os.getpid()
     assert text == "x" * 1_000_000
 
 
-def test_what_is_left_is_done_by_whoever_gets_at_it_first(two):
+def test_each_piece_of_what_is_left_is_done_by_whoever_gets_at_it_first(two):
+    def share(take):
+        return os.getpid(), list(iter(take, None))
+
     with Beside() as other:
-        other.begin(lambda _: time.sleep(600), lambda: 1)
-        assert not other.took_it(), "it is not there yet"
-        assert not other.took_it(), "and never takes it"
+        other.begin(lambda _: time.sleep(600), share, 3)
+        assert [other.take() for _ in range(5)] == [0, 1, 2, None, None], "it is not there yet"
+    assert other.take() is None
     reading, writing = os.pipe()
     with Beside() as other:
-        other.begin(lambda _: 1, lambda: (os.write(writing, b"."), os.getpid()))
-        assert os.read(reading, 1) == b".", "it has begun with it"
-        assert other.took_it()
-        assert other.found()[1] != os.getpid()
+        other.begin(lambda _: 1, lambda take: (share(take), os.write(writing, b"."))[0], 3)
+        assert os.read(reading, 1) == b".", "it has done all"
+        assert other.take() is None
+        process, pieces = other.found()
+        assert process != os.getpid()
+        assert pieces == [0, 1, 2]
         assert other.answer() == 1
     os.close(reading)
     os.close(writing)
 
 
+def test_no_piece_is_done_twice_or_left_out(two):
+    with Beside() as other:
+        other.begin(lambda told: told(), lambda take: list(iter(take, None)), 255)
+        other.tell(1)
+        mine = list(iter(other.take, None))
+        assert sorted([*mine, *other.found()]) == list(range(255))
+
+
 def pid(_):
     return os.getpid()
+
+
+def nothing(_):
+    return None
 
 
 def failing(*_):
@@ -74,7 +91,7 @@ def not_to_be_sent(_):
 @pytest.mark.parametrize("work", [failing, killed, not_to_be_sent])
 def test_without_an_answer_it_is_left_to_the_caller_and_nothing_is_told(two, capfd, work):
     with Beside() as other:
-        other.begin(work, os.getpid)
+        other.begin(work, nothing)
         assert other.answer() is None
     assert capfd.readouterr() == ("", "")
 
@@ -92,8 +109,8 @@ def test_where_no_process_or_pipe_is_to_be_had_it_is_done_here(two, monkeypatch,
     opened, mask = sorted(Path("/dev/fd").iterdir()), signal.pthread_sigmask(signal.SIG_BLOCK, set())
     with Beside() as other, monkeypatch.context() as patched:
         patched.setattr(os, what, refused)
-        assert not other.begin(pid, os.getpid)
-        assert not other.took_it()
+        assert not other.begin(pid, nothing)
+        assert other.take() is None
         assert other.answer() is None
     assert sorted(Path("/dev/fd").iterdir()) == opened
     assert signal.pthread_sigmask(signal.SIG_BLOCK, set()) == mask
@@ -110,14 +127,14 @@ def test_what_it_writes_is_not_lost_and_goes_by_no_proxy_of_a_spinner(two, monke
         return [type(stream).__module__ for stream in (sys.stdout, sys.stderr)]
 
     with Beside() as other:
-        other.begin(work, os.getpid)
+        other.begin(work, nothing)
         assert other.answer() == ["_io", "_io"]
     assert capfd.readouterr() == ("said\n", "a warning\n")
 
 
 def test_what_nobody_waits_for_ends_with_the_block(two):
     with pytest.raises(KeyboardInterrupt), Beside() as other:
-        other.begin(lambda _: time.sleep(600), os.getpid)
+        other.begin(lambda _: time.sleep(600), nothing)
         process = other._process
         raise KeyboardInterrupt
     with pytest.raises(ProcessLookupError):
@@ -128,7 +145,7 @@ def test_one_that_ended_where_the_ends_of_processes_are_ignored_is_no_error(two)
     kept = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     try:
         with Beside() as other:
-            other.begin(pid, os.getpid)
+            other.begin(pid, nothing)
             last = time.monotonic() + 10
             while runs(other._process) and time.monotonic() < last:
                 time.sleep(0.01)
@@ -142,7 +159,7 @@ from pathlib import Path
 from trainyard.review import beside
 beside.can_do_two = lambda: True
 with beside.Beside() as other:
-    other.begin(lambda _: (time.sleep(0.5), "x" * 1_000_000), lambda: 1)  # more than a pipe holds
+    other.begin(lambda _: (time.sleep(0.5), "x" * 1_000_000))  # more than a pipe holds
     Path(sys.argv[1]).write_text(str(other._process))
     os.kill(os.getpid(), signal.SIGKILL)
 """
@@ -164,7 +181,7 @@ def test_it_ends_where_its_parent_is_killed_before_its_answer_is_read(tmp_path):
 def test_a_ctrl_c_finds_its_handler_again(two):
     handler, mask = signal.getsignal(signal.SIGINT), signal.pthread_sigmask(signal.SIG_BLOCK, set())
     with Beside() as other:
-        other.begin(pid, os.getpid)
+        other.begin(pid, nothing)
         assert signal.getsignal(signal.SIGINT) is handler
         assert signal.pthread_sigmask(signal.SIG_BLOCK, set()) == mask
         assert other.answer() is not None
@@ -204,7 +221,7 @@ def test_where_it_may_not_be_the_same_all_is_done_here(alone, monkeypatch, why):
     else:
         monkeypatch.setattr(beside, "_THREADS", alone / "none")
     with Beside() as other:
-        assert not other.begin(lambda _: 1, lambda: 2)
+        assert not other.begin(lambda _: 1, nothing, 2)
         assert other.answer() is None
 
 
@@ -274,7 +291,7 @@ def test_it_imports_nothing_to_understand_what_it_is_told(two, monkeypatch, tmp_
 
 @pytest.mark.skipif(sys.platform != "linux", reason="kills by signal, and looks into /proc")
 def test_one_that_waits_to_be_told_ends_with_its_parent(tmp_path):
-    told = PARENT_KILLED.replace('lambda _: (time.sleep(0.5), "x" * 1_000_000), lambda: 1', "lambda told: told()")
+    told = PARENT_KILLED.replace('lambda _: (time.sleep(0.5), "x" * 1_000_000)', "lambda told: told()")
     assert told != PARENT_KILLED
     found = subprocess.run([sys.executable, "-c", told, str(tmp_path / "pid")], cwd=ROOT, timeout=60)
     assert found.returncode == -signal.SIGKILL
@@ -396,7 +413,7 @@ def test_values_are_looked_at_before_it_is_known_what_is_of_a_wrong_kind(monkeyp
     monkeypatch.setattr(judged, "check_works", lambda *_, **__: [])
 
     class Nobody:
-        took_it = staticmethod(lambda: False)
+        take = staticmethod(lambda: None)
         found = staticmethod(lambda: None)
 
     case = Case([bucket], ValueContext("1.35", "us-east-1"))

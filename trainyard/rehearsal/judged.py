@@ -14,7 +14,7 @@ from trainyard.recorded.kinds import without_wrong_kinds
 from trainyard.recorded.model import Finding
 from trainyard.rehearsal.context import Case, Refused
 from trainyard.rehearsal.refusals.check import check_values
-from trainyard.rehearsal.works.check import LAST, check_works
+from trainyard.rehearsal.works.check import check_works, in_turn
 
 
 def judged_by_rules(
@@ -23,55 +23,88 @@ def judged_by_rules(
     """Everything that the clouds would refuse or that would not work, and the seconds that each of both took.
 
     Of what is of a wrong kind nothing is known, and what the schema says of a place is not said again. Where that is
-    not known from the beginning, as in another process, the values are looked at meanwhile as if it were nothing, which
-    it nearly always is; else they are looked at once more.
+    not known from the beginning, as in another process, all is looked at meanwhile as if it were nothing, which it
+    nearly always is; else it is looked at once more.
 
     Args:
         case: what was recorded.
         refused: gives what is refused of it before, once that is known.
-        beside: who may play the room `LAST` meanwhile.
+        beside: who may play rooms meanwhile.
     """
-    started = time.perf_counter()
-    values = None
+    early = None
     if beside is not None:
         with suppress(Exception):  # of a value of a wrong kind, which is told; any other comes up again below
-            values = check_values(case.resources, case.context)
+            early = _judged(case, Refused([], []), beside)
     before = refused()
-    readable = without_wrong_kinds(case.resources, before.schema)
-    if values is None or readable is not case.resources:
-        values = check_values(readable, case.context)
-    found = [finding for finding in values if not any(_about_the_same(finding, other) for other in before.schema)]
+    if early is None or without_wrong_kinds(case.resources, [*before.engine, *before.schema]) is not case.resources:
+        early = _judged(case, before)
+    values, works, seconds = early
+    return [*_besides(values, before), *works], seconds
+
+
+def _judged(
+    case: Case, before: Refused, beside: Beside | None = None
+) -> tuple[list[Finding], list[Finding], Mapping[str, float]]:
+    """What is refused, what would not work, and the seconds of both."""
+    started = time.perf_counter()
+    values = check_values(without_wrong_kinds(case.resources, before.schema), case.context)
     between = time.perf_counter()
-    found += broken(case, [*before.engine, *before.schema, *found], beside)
-    return found, {"refusals": between - started, "works": time.perf_counter() - between}
+    works = broken(case, [*before.engine, *before.schema, *_besides(values, before)], beside)
+    return values, works, {"refusals": between - started, "works": time.perf_counter() - between}
 
 
 def broken(case: Case, refused: Sequence[Finding], beside: Beside | None = None) -> list[Finding]:
     """Everything that would be accepted and not work. Of what is refused as being of a wrong kind nothing is known, and
-    whoever plays `LAST` beside knows nothing of that."""
+    whoever plays beside knows nothing of that."""
     readable = without_wrong_kinds(case.resources, refused)
     if beside is None or readable is not case.resources:
         return check_works(readable, case.context)
-    found = check_works(readable, case.context, plays=lambda room: room != LAST or not beside.took_it())
-    if beside.took_it():
-        theirs = beside.found()
-        found += theirs if theirs is not None else last_broken(case)
-    return found
+    share = _Share(beside.take)
+    found = check_works(case.resources, case.context, plays=share)
+    theirs = beside.found()
+    return found + (check_works(case.resources, case.context, plays=share.leaves) if theirs is None else theirs)
 
 
-def last_broken(case: Case) -> list[Finding]:
-    """The share of `broken` that may be found beside, where nothing is of a wrong kind."""
-    return check_works(case.resources, case.context, plays=LAST.__eq__)
+def broken_beside(case: Case, take: Callable[[], int | None]) -> list[Finding]:
+    """The share of `broken` that another process finds, where nothing is of a wrong kind; `take` as of `Beside`."""
+    return check_works(case.resources, case.context, plays=_Share(take))
 
 
 class Beside(Protocol):
-    """Another process that may play the room `LAST`."""
+    """Another process that may play rooms."""
 
-    def took_it(self) -> bool:
-        """Whether it plays it. If not yet, it never will."""
+    def take(self) -> int | None:
+        """The number of the next room that nobody has begun to play, which this process plays; None where none is."""
 
     def found(self) -> list[Finding] | None:
-        """What it found, once it has played; None where it did not come to an end."""
+        """What it found in the rooms that it took; None where it took none, or did not come to an end."""
+
+
+class _Share:
+    """The rooms that one of two processes plays: always the next that neither has begun to play."""
+
+    def __init__(self, take: Callable[[], int | None]) -> None:
+        self._take = take
+        self._taken: int | None = -1
+        self._plays: dict[str, bool] = {}
+
+    def __call__(self, room: str) -> bool:
+        """Whether it plays a room. It is asked of each when it would be its turn, and says of each the same again."""
+        if room not in self._plays:
+            number = in_turn().index(room)
+            if self._taken is not None and self._taken < number:
+                self._taken = self._take()
+            self._plays[room] = self._taken == number
+        return self._plays[room]
+
+    def leaves(self, room: str) -> bool:
+        """Whether a room is left to the other process."""
+        return not self(room)
+
+
+def _besides(values: Sequence[Finding], before: Refused) -> list[Finding]:
+    """What is found in values, without what the schema says of the same place."""
+    return [finding for finding in values if not any(_about_the_same(finding, other) for other in before.schema)]
 
 
 def _about_the_same(value: Finding, schema: Finding) -> bool:

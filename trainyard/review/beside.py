@@ -30,8 +30,8 @@ _THREADS: Final = Path("/proc/self/task")
 OF_A_SPINNER: Final = "rich.live"
 """Whose thread turns a spinner on a terminal: it holds no lock but the terminal's, which is opened anew."""
 
-_TOKEN: Final = b"t"
-"""Stands in a pipe once: who reads it does what is left."""
+Take = Callable[[], int | None]
+"""Gives the number of the next piece of what is left that neither process has begun, to do it; None where none is."""
 
 _WIDE: Final = 1 << 20
 """What Linux lets anybody's pipe hold; it begins with a sixteenth."""
@@ -54,7 +54,7 @@ class Told:
         return bool(select.select([self._pipe], [], [], 0)[0])
 
 
-def _nothing() -> None:
+def _nothing(_: Take) -> None:
     """What is left where there is one thing to do."""
 
 
@@ -94,10 +94,9 @@ class Beside:
 
     def __init__(self) -> None:
         self._process: int | None = None
-        self._sent = self._token = -1  # where the answer, and the right to do what is left, are read
+        self._sent = self._pieces = -1  # where the answer, and the numbers of what is left, are read
         self._telling: BinaryIO | None = None
         self._answer: tuple[Any, Any] | None = None
-        self._took: bool | None = False
         self._ending = threading.Lock()  # what it is told, a program's thread tells; a Ctrl-C ends it in the first
 
     @property
@@ -113,8 +112,14 @@ class Beside:
         """Ends what nobody waits for any more."""
         self._end()
 
-    def begin(self, work: Callable[[Told], Any], left: Callable[[], Any] = _nothing) -> bool:
-        """Begins `work`, and after it `left`, unless this process gets at that first; whether it could be begun."""
+    def begin(self, work: Callable[[Told], Any], left: Callable[[Take], Any] = _nothing, pieces: int = 0) -> bool:
+        """Begins `work`, and after it `left`; whether it could be begun.
+
+        Args:
+            work: is done by the other process, from what it is told.
+            left: the other's share of what both do. It asks for one piece after the other, as this one does (`take`).
+            pieces: how many there are, 255 at most.
+        """
         if self._process is not None or not can_do_two():
             return False
         closed: list[int] = []  # the ends of pipes that this process has no use for any more
@@ -122,17 +127,17 @@ class Beside:
         try:
             for _ in range(3):
                 closed += os.pipe()
-            self._sent, sending, self._token, token, hearing, telling = closed
+            self._sent, sending, self._pieces, numbers, hearing, telling = closed
             _widen(telling)
-            os.write(token, _TOKEN)
+            os.write(numbers, bytes(range(pieces)))
             process = os.fork()
             if process == 0:
-                for end in (self._sent, token, telling):  # else it would wait for itself where its parent is killed
+                for end in (self._sent, numbers, telling):  # else it would wait for itself where its parent is killed
                     os.close(end)
-                _work(work, left, self._token, sending, hearing, held)
-            self._process, self._took = process, None
+                _work(work, left, self._pieces, sending, hearing, held)
+            self._process = process
             self._telling = os.fdopen(telling, "wb")
-            closed = [sending, token, hearing]  # whoever reads the token second finds its end
+            closed = [sending, numbers, hearing]  # whoever reads after the last number finds the end
         except OSError:  # there may be no more processes or files: it is done here
             return False
         finally:
@@ -151,18 +156,17 @@ class Beside:
         except Exception:  # it has ended, or there is something that cannot be written down
             self._end()
 
-    def took_it(self) -> bool:
-        """Whether the other process does what was left; if not yet, it is this one's to do."""
-        if self._took is None:
-            self._took = os.read(self._token, 1) != _TOKEN
-        return self._took
+    def take(self) -> int | None:
+        """The number of the next piece of what is left that neither process has begun, which is this one's to do; None
+        where none is, or the process has ended."""
+        return _next(self._pieces) if self._process is not None else None
 
     def answer(self) -> Any | None:
         """What came of the work, once it has; None where it was not begun, or did not come to an end."""
         return self._both()[0]
 
     def found(self) -> Any | None:
-        """What came of what was left; None where it was not taken, or the work did not come to an end."""
+        """What came of its share of what was left; None where that or the work did not come to an end."""
         return self._both()[1]
 
     def _both(self) -> tuple[Any, Any]:
@@ -188,7 +192,7 @@ class Beside:
             return False
         self._tell_no_more()
         os.close(self._sent)
-        os.close(self._token)
+        os.close(self._pieces)
         status = None
         with suppress(ChildProcessError):  # whoever started this process had it ignore the end of its children
             _, status = os.waitpid(process, 0)
@@ -211,8 +215,14 @@ class _Hearing(pickle.Unpickler):
         return super().find_class(module, name)
 
 
+def _next(pieces: int) -> int | None:
+    """The next number of a pipe of them, which nobody else gets then; None at its end."""
+    number = os.read(pieces, 1)
+    return number[0] if number else None
+
+
 def _work(
-    work: Callable[[Told], Any], left: Callable[[], Any], token: int, sending: int, hearing: int, mask: Any
+    work: Callable[[Told], Any], left: Callable[[Take], Any], pieces: int, sending: int, hearing: int, mask: Any
 ) -> NoReturn:
     """The other process's whole life. It flushes nothing that its parent has written, and tells of no failure."""
     done = False
@@ -226,7 +236,7 @@ def _work(
         sys.stderr = open(2, "w", buffering=1, errors="backslashreplace", closefd=False)  # noqa: SIM115 - the process
         gc.disable()  # it ends soon, and pages that nobody writes to are shared
         answer = work(Told(hearing))
-        rest = left() if os.read(token, 1) == _TOKEN else None
+        rest = left(lambda: _next(pieces))
         sent = pickle.dumps((answer, rest), pickle.HIGHEST_PROTOCOL)
         with open(sending, "wb", closefd=False) as pipe:
             pipe.write(sent)

@@ -90,14 +90,15 @@ def _judged(
     told: Told, configuration: Mapping[str, Any] | None
 ) -> tuple[PolicyReport, list[Finding], Mapping[str, float]]:
     import trainyard.review.policy_check.check  # noqa: F401 - both processes that judge have it
-    from trainyard.rehearsal.judged import judged_by_rules, last_broken
+    from trainyard.rehearsal.judged import broken_beside, judged_by_rules
+    from trainyard.rehearsal.works.check import ROOMS
 
     cloud = told()
     if cloud:
         practise(cloud, lambda run: by_policies(run, configuration), told.comes)
     run, case = told()
     with Beside() as beside:
-        beside.begin(lambda _: by_policies(run, configuration), lambda: last_broken(case))
+        beside.begin(lambda _: by_policies(run, configuration), lambda take: broken_beside(case, take), len(ROOMS))
         found, seconds = judged_by_rules(case, told, beside)
         return beside.answer() or by_policies(run, configuration), found, seconds
 

@@ -41,12 +41,17 @@ ROOMS: Final[Mapping[str, Room]] = {
 }
 """By what a room plays, in the order in which the rooms speak."""
 
-LAST: Final = "programs"
-"""The room that is played last: one that takes long, and that another process may play meanwhile."""
+_FIRST: Final = ("references", "programs", "rights", "flows")
+"""The rooms that take longest: where two processes play, they are to be done at the same time."""
 
 
 def _every(_: str) -> bool:
     return True
+
+
+def in_turn() -> list[str]:
+    """The rooms by name, in the order in which they are played."""
+    return [*filter(ROOMS.__contains__, _FIRST), *(room for room in ROOMS if room not in _FIRST)]
 
 
 def check_works(
@@ -77,7 +82,7 @@ def _played(
 ) -> list[Finding]:
     stack = Stack(resources, context)
     unread = []
-    for name in filter(plays, sorted(ROOMS, key=LAST.__eq__)):
+    for name in filter(plays, in_turn()):
         try:
             ROOMS[name](stack)
         except UnreadableInput as unreadable:
