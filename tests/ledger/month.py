@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import random
 import struct
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -170,9 +171,10 @@ def _of_manager(team: Team, at: int) -> Iterator[Sample]:
         labels = {**of, "priority_class": "standard"}
         yield f"{wait}_sum", labels, sum(job.waited for job in counted)
         yield f"{wait}_count", labels, len(counted)
+        waits = sorted(job.waited for job in counted)
         for bound in (*BUCKETS, float("inf")):
             le = "+Inf" if bound == float("inf") else f"{bound:g}"
-            yield f"{wait}_bucket", {**labels, "le": le}, sum(job.waited <= bound for job in counted)
+            yield f"{wait}_bucket", {**labels, "le": le}, bisect_right(waits, bound)
         evictions = sum(job.evicted for job in counted)
         yield "kueue_evicted_workloads_total", {**labels, "reason": "Preempted"}, evictions
 

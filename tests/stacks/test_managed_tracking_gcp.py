@@ -171,7 +171,8 @@ class Containers:
         files["ca.pem"] = self.database.authority
         named["TRAINYARD_FILES"] = json.dumps(files)
         python = str(Path(sys.executable).parent)
-        return Process.start(command, {**named, **self.variables, "PATH": f"{python}:/usr/bin:/bin"}, self.home.parent)
+        environment = {**named, **self.variables, "PATH": f"{python}:/usr/bin:/bin"}
+        return Process.start(command, environment, self.home.parent, mlflow=True)
 
     def _here(self, text: str) -> str:
         for what, instead in self.replaced.items():

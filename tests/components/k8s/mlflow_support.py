@@ -26,6 +26,7 @@ import pulumi
 import pytest
 from moto.server import ThreadedMotoServer
 
+from tests.components.k8s import forked_mlflow
 from tests.components.k8s.addresses import ADDRESSES
 from tests.components.k8s.certificates import authority, certificate
 from tests.pulumi_harness import Recording, plain, record
@@ -123,15 +124,22 @@ class Process:
     reader: threading.Thread | None = None
 
     @classmethod
-    def start(cls, command: Sequence[str], environment: Mapping[str, str], folder: Path) -> Process:
-        popen = subprocess.Popen(
-            command,
-            env={**os.environ, **environment},
-            cwd=folder,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
+    def start(
+        cls, command: Sequence[str], environment: Mapping[str, str], folder: Path, *, mlflow: bool = False
+    ) -> Process:
+        """Starts a program; one that imports `mlflow` is a fork of a process that has it."""
+        whole = {**os.environ, **environment}
+        if mlflow:
+            popen = forked_mlflow.started(command, whole, folder)
+        else:
+            popen = subprocess.Popen(
+                command,
+                env=whole,
+                cwd=folder,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
         process = cls(popen)
         process.reader = threading.Thread(target=process._read, daemon=True)
         process.reader.start()
@@ -237,7 +245,8 @@ class Pod:
         command = [self.here(part) for part in (*found["command"], *found.get("args", ()), *more)]
         variables = {entry["name"]: self.here(entry["value"]) for entry in found["env"]}
         variables["HOME"] = str(self.root)
-        return Process.start(command, {**variables, **(environment or {})}, self.root)
+        mlflow = container in ("migrate", "server")
+        return Process.start(command, {**variables, **(environment or {})}, self.root, mlflow=mlflow)
 
     def probe(self, container: str, kind: str) -> int:
         """Exit status of a container's exec probe."""

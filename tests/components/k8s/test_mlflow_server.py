@@ -102,6 +102,7 @@ def test_a_teams_client_needs_nothing_but_its_secret(running: Running, tmp_path:
             "HOME": str(tmp_path),
         },
         tmp_path,
+        mlflow=True,
     )
     wait_for(lambda: client.popen.poll() is not None, "the client", 90)
     assert client.stop() == 0, client.log + running.server.log

@@ -16,17 +16,18 @@ from typing import Any
 
 PROGRAM = Path(__file__).with_name("without_compiler") / "preloaded.py"
 ROOM = "ROOM_FOR_THE_ENVIRONMENT_OF_A_FORK"
-"""As the environment of a process, `/proc` shows what it was started with: a fork writes its own over it."""
+"""As the environment of a process, `/proc` shows what it was started with: a fork writes its own over it.
+Some do the same with the command line, which has an argument for that."""
 _STARTS = inspect.signature(subprocess.Popen._execute_child)
 _FILES = ("p2cread", "p2cwrite", "c2pread", "c2pwrite", "errread", "errwrite")
 _ADOPTS = 36  # PR_SET_CHILD_SUBREAPER of prctl(2)
 
 
 class Preloaded:
-    """The process with torch, which is there when the first wrapper is asked for."""
+    """The process with torch, or what else `program` imports, which is there when the first fork of it is asked for."""
 
-    def __init__(self, env: Mapping[str, str]) -> None:
-        self._env = env
+    def __init__(self, env: Mapping[str, str], program: Path = PROGRAM) -> None:
+        self._env, self._program = env, program
         self._process: subprocess.Popen[bytes] | None = None
 
     def _begin(self) -> None:
@@ -34,9 +35,9 @@ class Preloaded:
         self._ours.settimeout(120)
         with theirs:
             self._process = subprocess.Popen(
-                [sys.executable, str(PROGRAM), str(theirs.fileno())],
+                [sys.executable, str(self._program), str(theirs.fileno()), "." * 98_304],
                 # One thread: those that OpenBLAS has from its import end and begin anew with every fork.
-                env={**self._env, ROOM: "." * 32_768, "OMP_NUM_THREADS": "1"},
+                env={**self._env, ROOM: "." * 98_304, "OMP_NUM_THREADS": "1"},
                 cwd="/",
                 stdin=subprocess.DEVNULL,
                 pass_fds=[theirs.fileno()],
