@@ -581,6 +581,106 @@ WIDER: Final = tuple(
 )  # fmt: skip
 """More of the classes of what was missed."""
 
+RIGHTS: Final = "aws:iam/rolePolicy:RolePolicy"
+RANGE: Final = "kubernetes:core/v1:LimitRange"
+QUOTA: Final = "kubernetes:core/v1:ResourceQuota"
+CHECK: Final = "checkpoint-check-vision-checkpoint-check"
+SQUID: Final = ("data", "squid.conf")
+ARGUMENTS: Final = ("spec", "template", "spec", "containers", "0", "args", "0")
+
+SECOND: Final = tuple(
+    Mistake(name, name, change, rule, stack=stack)
+    for name, stack, rule, change in (
+        (
+            "a folder that is listed without its slash", "demo", "rights-volume",
+            edit(RIGHTS, "team-vision-role-policy",
+                replaced('["teams/vision/", "teams/vision/*"]', '["teams/vision"]', "policy")),
+        ),
+        (
+            "groups of a cluster of another name", "demo", "rights-program-lacks",
+            edit(RIGHTS, "autoscaler-role-policy",
+                replaced("cluster-autoscaler/acme-demo", "cluster-autoscaler/acme", "policy")),
+        ),
+        (
+            "everything is denied first", "demo", "programs-squid",
+            edit("kubernetes:core/v1:ConfigMap", "egress-configuration",
+                replaced("http_access deny !tunnel", "http_access deny all\nhttp_access deny !tunnel", *SQUID)),
+        ),
+        (
+            "figures from the next port", "demo", "programs-address",
+            edit("kubernetes:apps/v1:Deployment", "kueue-idle-deployment", replaced(":9090", ":9091", *ARGUMENTS)),
+        ),
+        (
+            "a keeper that may tell nothing", "demo", "rights-program-lacks",
+            edit("kubernetes:rbac.authorization.k8s.io/v1:Role", "kueue-idle-role-vision",
+                lambda inputs: inputs["rules"].pop(5)),
+        ),
+        (
+            "an alarm of another environment's jobs", "small-aws", "programs-alarm",
+            edit("aws:cloudwatch/metricAlarm:MetricAlarm", "managed-jobs-jobs-failing",
+                put("metricQueries[1].metric.namespace", "Trainyard/initech")),
+        ),
+        (
+            "a name that begins small", "small-aws", "programs-event",
+            edit("aws:cloudwatch/eventTarget:EventTarget", "managed-jobs-ended",
+                put("inputTransformer.inputPaths.name", "$.detail.trainingJobName")),
+        ),
+        (
+            "five seconds to begin", "demo", "reference-schedule",
+            edit(CRON, CHECK, put("spec.startingDeadlineSeconds", 5)),
+        ),
+        (
+            "jobs by the clock that are not counted", "demo", "watching-metric",
+            edit(RELEASE, "monitoring-release",
+                lambda inputs: inputs["values"]["kube-state-metrics"]["collectors"].remove("cronjobs")),
+        ),
+        (
+            "one claim for two", "demo", "reference-quota",
+            edit(QUOTA, "teams-vision-quota", put("spec.hard.persistentvolumeclaims", "1")),
+        ),
+        (
+            "at most a third of a job's memory", "demo", "reference-limit-range",
+            edit(RANGE, "teams-vision-defaults", put("spec.limits[0].max", {"memory": "64Gi"})),
+        ),
+        (
+            "a limit for those that say none", "demo", "reference-limit-range",
+            edit(RANGE, "teams-vision-defaults", put("spec.limits[0].default", {"memory": "8Gi"})),
+        ),
+        (
+            "a quarter of an hour for all", "demo", "programs-deadline",
+            edit("kubernetes:batch/v1:Job", "smoke-train-spot-job", put("spec.activeDeadlineSeconds", 900)),
+        ),
+        (
+            "a key by way of another region", "demo", "rights-volume",
+            edit("aws:kms/key:Key", "data-key",
+                replaced('"s3.us-east-1.amazonaws.com"', '"s3.us-west-2.amazonaws.com"', "policy")),
+        ),
+        (
+            "mail of a kind that nothing has", "demo", "programs-unheard",
+            edit("aws:sns/topicSubscription:TopicSubscription", "budget-ml-platform@acme.example",
+                put("filterPolicy", '{"severity": ["critical"]}')),
+        ),
+        (
+            "boards by another value", "demo", "reference-sidecar",
+            edit(RELEASE, "monitoring-release", put("values.grafana.sidecar.dashboards.labelValue", "true")),
+        ),
+        (
+            "a log of alerts on another port", "demo-gcp", "reference-address",
+            edit("kubernetes:core/v1:Service", "monitoring-alert-log", put("spec.ports[0].port", 8081)),
+        ),
+        (
+            "a limit for those that say none, on Google Cloud", "large-gcp", "reference-limit-range",
+            edit(RANGE, "teams-foundation-defaults", put("spec.limits[0].default", {"cpu": "4"})),
+        ),
+    )
+)  # fmt: skip
+"""A smaller set in the corners that the first left out, with one more of its miss.
+
+Of eighteen sixteen were told at first sight: not a limit that a range gives to the pods of a runtime that requests more
+(it is told now), nor a label of a metric that is read from a field within another (`jsonPayload.labels.alertname`),
+which nothing tells: both words stand in the program's text.
+"""
+
 BESIDE: Final[dict[str, tuple[str, str, Change]]] = {
     "the fastest disks, told their speed": (
         "uae-aws", "programs-storage-class", of_disks("blocks-class", type="io2", iops="16000"),
@@ -633,6 +733,26 @@ BESIDE: Final[dict[str, tuple[str, str, Change]]] = {
                 for team in ("vision", "language", "tabular")
             ),
         ),
+    ),
+    "a limit above every request": (
+        "demo", "reference-limit-range",
+        edit(RANGE, "teams-vision-defaults", put("spec.limits[0].default", {"memory": "1Ti"})),
+    ),
+    "little for a team that runs nothing large": (
+        "large-aws", "reference-limit-range",
+        edit(RANGE, "teams-forecasting-defaults", put("spec.limits[0].max", {"memory": "512Gi"})),
+    ),
+    "two minutes to begin": ("demo", "reference-schedule", edit(CRON, CHECK, put("spec.startingDeadlineSeconds", 120))),
+    "one more name that is let out": (
+        "demo", "programs-squid",
+        edit("kubernetes:core/v1:ConfigMap", "egress-configuration",
+            replaced("-n pypi.org\n", "-n pypi.org\nacl allowed dstdomain -n .wandb.ai\n", *SQUID)),
+    ),
+    "mail of a body that says so": (
+        "demo", "programs-unheard",
+        edit("aws:sns/topicSubscription:TopicSubscription", "security-ml-platform@acme.example",
+            put("filterPolicy", '{"detail": {"severity": [{"numeric": [">=", 7]}]}}'),
+            put("filterPolicyScope", "MessageBody")),
     ),
 }  # fmt: skip
 """What is right beside the rules that came: stack, the rule that is silent, and the change."""

@@ -6,6 +6,7 @@ what is right beside each rule.
 | first | 44 | 39 (89 %) | 44 | nothing |
 | second | 22 | 17 (77 %) | 22 | nothing |
 | of the nine examples | 50 | 48 (96 %) | 50 | nothing |
+| of the nine examples, second | 18 | 16 (89 %) | 17 | a field within another that no log entry has |
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from trainyard.rehearsal.refusals.check import check_values
 
 __all__ = ["of"]  # the fixture
 
-MISTAKES = (*first.FIRST, *first.SECOND, *first.WIDER, *nine.MISTAKES, *nine.WIDER)
+MISTAKES = (*first.FIRST, *first.SECOND, *first.WIDER, *nine.MISTAKES, *nine.WIDER, *nine.SECOND)
 SOUND = first.SOUND | nine.SOUND
 BESIDE = first.BESIDE | nine.BESIDE
 
