@@ -111,6 +111,25 @@ def test_a_database_in_two_zones_costs_twice_and_grows_to_its_limit():
     assert [entry.what for entry in long.unpriced] == ["Performance Insights beyond 7 days"]
 
 
+@pytest.mark.parametrize(
+    ("storage", "usd"),
+    [
+        ({"allocatedStorage": 400, "storageType": "gp3", "iops": 12000, "storageThroughput": 500}, {}),
+        (
+            {"allocatedStorage": 400, "storageType": "gp3", "iops": 14000, "storageThroughput": 600},
+            {"provisioned IOPS above 12000": 40, "provisioned throughput above 500": 8},
+        ),
+        ({"allocatedStorage": 100, "storageType": "io1", "iops": 1200}, {"provisioned IOPS": 120}),
+        ({"allocatedStorage": 100, "storageType": "io2", "iops": 1000, "multiAz": True}, {"provisioned IOPS": 200}),
+    ],
+)
+def test_a_database_pays_for_the_speed_that_its_size_does_not_include(storage, usd):
+    inputs = {"engine": "postgres", "instanceClass": "db.t4g.medium", **storage}
+    found = priced(resource("aws:rds/instance:Instance", inputs=inputs))
+    assert found.unpriced == ()
+    assert {what: line.usd.floor for what, line in lines_of(found).items() if what.startswith("provisioned")} == usd
+
+
 def test_logs_are_assumed_by_what_writes_them_and_kept_as_long_as_their_retention():
     kind = "aws:cloudwatch/logGroup:LogGroup"
     flow = resource(kind, "flow", {"name": "flow-1", "retentionInDays": 365})

@@ -14,6 +14,12 @@ from trainyard.recorded.replicas import source_of
 FREE_INSIGHTS_DAYS = 7
 """Retention of Performance Insights that costs nothing (RDS user guide, as generally known)."""
 
+GP3_PLAIN, GP3_STRIPED = (3000, 125), (12000, 500)
+"""IOPS and MiB/s that a gp3 storage includes, and one that is striped over four volumes."""
+
+STRIPED_FROM_GIB = {"postgres": 400, "mysql": 400, "mariadb": 400, "oracle": 200, "db2": 400}
+"""By engine: that of SQL Server never is (RDS user guide, "gp3 storage (recommended)", as generally known)."""
+
 BILLED_ROTATIONS = 2
 """Rotations of a key that are billed: the first and the second add a key's price each, later ones nothing (KMS pricing,
 as known)."""
@@ -35,8 +41,7 @@ def database(resource: RecordedResource, context: PriceContext) -> Iterator[Cost
     kind = str(value_at(resource.inputs, "storageType") or value_at(source.inputs, "storageType") or "gp2")
     storage = Amounts(gib, gib, most).times(copies)
     yield context.line(resource, f"storage, {gib:g} to {most:g} GiB in {where}", f"rds.{kind}", storage)
-    if value_at(resource.inputs, "iops") or value_at(resource.inputs, "storageThroughput"):
-        yield unpriced(resource, "provisioned IOPS and throughput", "no price in catalog/aws_services.csv")
+    yield from _speed(resource, f"{engine}", kind, gib, copies, context)
     if number_at(resource.inputs, "backupRetentionPeriod", default=0) > 0:
         percent = context.usage("database_backup_percent", 1 / 100)
         backups = Amounts(percent.floor * gib, percent.expected * gib, percent.ceiling * most)
@@ -51,6 +56,23 @@ def database(resource: RecordedResource, context: PriceContext) -> Iterator[Cost
         yield unpriced(resource, "Performance Insights beyond 7 days", "no price in catalog/aws_services.csv")
     if value_at(resource.inputs, "manageMasterUserPassword"):
         yield context.line(resource, "password, as a managed secret", "secret", always(1))
+
+
+def _speed(
+    resource: RecordedResource, engine: str, kind: str, gib: float, copies: int, context: PriceContext
+) -> Iterator[CostEntry]:
+    """What is provisioned above what the storage includes: of gp3 more where it is striped, of io1 and io2 nothing."""
+    iops = number_at(resource.inputs, "iops", default=0)
+    throughput = number_at(resource.inputs, "storageThroughput", default=0)
+    striped = STRIPED_FROM_GIB.get(engine.partition("-")[0])
+    included = (0, 0) if kind != "gp3" else GP3_STRIPED if striped is not None and gib >= striped else GP3_PLAIN
+    for what, given, free, unit in (
+        ("IOPS", iops, included[0], f"rds.{kind}.iops"),
+        ("throughput", throughput, included[1], f"rds.{kind}.throughput"),
+    ):
+        if given > free:
+            above = f"provisioned {what}" + (f" above {free}" if free else "")
+            yield context.line(resource, above, unit, always(copies * (given - free)))
 
 
 def key(resource: RecordedResource, context: PriceContext) -> Iterator[CostEntry]:

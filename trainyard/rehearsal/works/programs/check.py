@@ -62,6 +62,7 @@ from trainyard.rehearsal.works.programs.kubernetes import (
     admission_hooks,
     annotation_keys,
     certificates,
+    class_parameters,
     command_words,
     companions,
     configured,
@@ -197,6 +198,7 @@ def check(stack: Stack) -> None:
     web_paths.check(cluster)
     scaling.check(stack, cluster)
     storage.check(cluster, stack.of_type(EKS_NODE_GROUP))
+    class_parameters.check(cluster)
     bucket_mounts.check(cluster)
     collected.check(cluster)
     log_fields.check(stack, cluster)

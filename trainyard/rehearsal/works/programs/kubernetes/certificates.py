@@ -1,21 +1,15 @@
-"""Certificates that the program makes, against the services whose pods show them.
-
-A caller compares the name that it called with the names in the certificate. What is called from outside the cluster, by
-a name of a load balancer or an ingress, is not told.
-"""
+"""Certificates that the program makes: how long they hold, who issues them, and which pods show them."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
 from typing import Final
 
 from trainyard.problems import nearest
-from trainyard.recorded.model import has_unknown
-from trainyard.recorded.read import UnreadableInput
-from trainyard.recorded.selectors import selects
 from trainyard.rehearsal.context import Stack, View, show
+from trainyard.rehearsal.works.programs.kubernetes import certificate_names
+from trainyard.rehearsal.works.programs.kubernetes.certificate_names import Certificate
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster, Pod, place
 from trainyard.rehearsal.works.references.kubernetes.keys import sources
 
@@ -28,15 +22,6 @@ _LEAST_HOURS: Final = 720
 _ENDS: Final = re.compile(r"-----END [A-Z ]+-----")
 
 
-@dataclass(frozen=True, slots=True)
-class _Certificate:
-    view: View  # that says the names
-    path: str
-    names: frozenset[str]
-    secrets: tuple[View, ...]  # recorded ones that hold it
-    secret: tuple[str, str]  # namespace and name of one that a controller fills
-
-
 def check(stack: Stack, cluster: Cluster) -> None:
     """Every certificate whose names are known, by the pods that mount it."""
     _times(stack)
@@ -44,7 +29,7 @@ def check(stack: Stack, cluster: Cluster) -> None:
     for certificate in [*_of_provider(stack, cluster), *_of_controller(cluster)]:
         pods = [pod for pod in cluster.pods if _mounts(pod, certificate)]
         for pod in pods:
-            _services(pod, certificate, cluster)
+            certificate_names.check(pod, certificate, cluster)
 
 
 def _times(stack: Stack) -> None:
@@ -116,7 +101,7 @@ def _hours(text: str) -> float | None:
     return sum(float(number) * {"h": 1, "m": 1 / 60, "s": 1 / 3600}[unit] for number, unit in parts)
 
 
-def _of_provider(stack: Stack, cluster: Cluster) -> Iterator[_Certificate]:
+def _of_provider(stack: Stack, cluster: Cluster) -> Iterator[Certificate]:
     requests = {str(view.resource.outputs.get("certRequestPem")): view for view in stack.of_type(_REQUEST)}
     for view in [*stack.of_type(_SIGNED), *stack.of_type(_SELF_SIGNED)]:
         asked = view if view.type == _SELF_SIGNED else requests.get(view.text("certRequestPem") or "-")
@@ -126,10 +111,10 @@ def _of_provider(stack: Stack, cluster: Cluster) -> Iterator[_Certificate]:
             continue
         if asked.blurred("dnsNames") or asked.is_unknown("subject"):
             continue
-        names = frozenset({*asked.texts("dnsNames"), asked.text("subject.commonName") or ""}) - {""}
+        names = frozenset(asked.texts("dnsNames")) or frozenset({asked.text("subject.commonName") or ""}) - {""}
         held = tuple(secret for secret in cluster.of("Secret") if _holds(secret, pem))
         if names and held:
-            yield _Certificate(asked, "dnsNames", names, held, ("", ""))
+            yield Certificate(asked, "dnsNames", names, held, ("", ""))
 
 
 def _holds(secret: View, pem: str) -> bool:
@@ -142,19 +127,19 @@ def _holds(secret: View, pem: str) -> bool:
     )
 
 
-def _of_controller(cluster: Cluster) -> Iterator[_Certificate]:
+def _of_controller(cluster: Cluster) -> Iterator[Certificate]:
     for view in cluster.of(_MANAGED):
         namespace, secret = place(view), view.text("spec.secretName")
         known = not any(view.is_unknown(f"spec.{key}") or view.blurred(f"spec.{key}") for key in ("dnsNames", "uris"))
         usages = view.texts("spec.usages")
-        names = frozenset({*view.texts("spec.dnsNames"), view.text("spec.commonName") or ""}) - {""}
+        names = frozenset(view.texts("spec.dnsNames")) or frozenset({view.text("spec.commonName") or ""}) - {""}
         if namespace is None or secret is None or not known or not names or view.flag("spec.isCA"):
             continue
         if not usages or "server auth" in usages:
-            yield _Certificate(view, "spec.dnsNames", names, (), (namespace, secret))
+            yield Certificate(view, "spec.dnsNames", names, (), (namespace, secret))
 
 
-def _mounts(pod: Pod, certificate: _Certificate) -> bool:
+def _mounts(pod: Pod, certificate: Certificate) -> bool:
     """Whether the pods of a server have it: those that trust it mount it without its key."""
     named = {source.name for source in sources(pod) if source.kind == "Secret"}
     if certificate.secret[1]:
@@ -171,52 +156,3 @@ def _has_key(secret: View) -> bool:
         for part in ("data", "stringData")
         for key, text in secret.mapping(part).items()
     )
-
-
-def _services(pod: Pod, certificate: _Certificate, cluster: Cluster) -> None:
-    services = [service for service in cluster.of("Service") if _selects(service, pod)]
-    if not services or any(_is_outside(service, cluster) for service in services):
-        return
-    if any(_is_named(service, certificate.names) for service in services):
-        return
-    name = str(services[0].text("metadata.name"))
-    certificate.view.error(
-        "programs-certificate",
-        certificate.path,
-        f"is for {', '.join(sorted(certificate.names)[:4])}; {pod.title} shows it, and is called as Service "
-        f"{show(name)} in {show(pod.namespace or 'default')}: no caller believes it",
-        allowed=f"{name}.{pod.namespace or 'default'}.svc among its names",
-    )
-
-
-def _selects(service: View, pod: Pod) -> bool:
-    selector = service.value("spec.selector")
-    if not isinstance(selector, Mapping) or not selector or has_unknown(selector) or place(service) != pod.namespace:
-        return False
-    try:
-        return pod.labels is not None and selects({"matchLabels": selector}, pod.labels)
-    except UnreadableInput:
-        return False
-
-
-def _is_outside(service: View, cluster: Cluster) -> bool:
-    """Whether people call it by another name."""
-    if service.is_unknown("spec.type") or service.text("spec.type") not in (None, "ClusterIP"):
-        return True
-    name = str(service.text("metadata.name"))
-    routed = [
-        *cluster.of("Ingress"),
-        *(view for view in cluster.objects if (view.text("kind") or "").endswith("Route")),
-    ]
-    return any(
-        name in str(view.value("spec")) or has_unknown(view.value("spec"))
-        for view in routed
-        if place(view) in (place(service), None)
-    )
-
-
-def _is_named(service: View, names: frozenset[str]) -> bool:
-    name, space = str(service.text("metadata.name")), place(service) or "default"
-    forms = {name, f"{name}.{space}", f"{name}.{space}.svc", f"{name}.{space}.svc.cluster.local"}
-    wild = {f"*.{form.partition('.')[2]}" for form in forms if "." in form} | {f"*.{form}" for form in forms}
-    return bool(names & (forms | wild))

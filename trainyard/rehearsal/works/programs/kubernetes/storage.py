@@ -1,9 +1,8 @@
 """Storage classes whose driver makes no disk, volumes that are deleted with the first claim, mounts that write nothing.
 
-Sources: kubernetes-sigs/aws-ebs-csi-driver docs/parameters.md; Amazon EBS user guide, "Amazon EBS volume types" (a
-gp3 has 3,000 to 80,000 IOPS and 125 to 2,000 MiB/s); gcp-compute-persistent-disk-csi-driver, README; Kubernetes,
-"Volume binding mode" (with `Immediate` a zone is chosen before the pod is placed), "Reclaiming"; what `DeleteVolume`
-of each driver does, its README, as generally known (2026-11).
+Sources: kubernetes-sigs/aws-ebs-csi-driver docs/parameters.md; gcp-compute-persistent-disk-csi-driver, README;
+Kubernetes, "Volume binding mode" (with `Immediate` a zone is chosen before the pod is placed), "Reclaiming"; what
+`DeleteVolume` of each driver does, its README, as generally known (2026-11).
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from trainyard.problems import nearest
-from trainyard.recorded.read import as_number
 from trainyard.recorded.types import GKE_NODE_POOL
 from trainyard.rehearsal.context import View, listed, show
 from trainyard.rehearsal.works.references.kubernetes.classes import zones_of
@@ -43,7 +41,6 @@ _KEYS: Final = {
 """Parameters of a class; EBS compares them in small letters, and takes any that begins with `tagSpecification_`."""
 _FSTYPES: Final = ("btrfs", "ext2", "ext3", "ext4", "ntfs", "xfs")
 _FSTYPE: Final = ("csi.storage.k8s.io/fstype", "fstype", "fsType")
-_GP3: Final = {"iops": (3000, 80000), "throughput": (125, 2000)}
 _SHARED: Final = {
     "efs.csi.aws.com": "the driver deletes its access point",
     "fsx.csi.aws.com": "the driver deletes the whole file system",
@@ -176,13 +173,6 @@ def _parameters(view: View, driver: str) -> None:
                     "programs-storage-class", f"parameters.{key}",
                     "is no parameter of the driver: no volume is made", hint=hint,
                 )  # fmt: skip
-    for key, (least, most) in _GP3.items() if driver == _EBS and kind in (None, "gp3") else ():
-        number = as_number(given.get(key))
-        if number is not None and not least <= number <= most:
-            view.error(
-                "programs-storage-class", f"parameters.{key}", f"is {number:g}: EC2 makes no such gp3",
-                allowed=f"{least} to {most}",
-            )  # fmt: skip
 
 
 def _binding(view: View, groups: Sequence[View], cluster: Cluster) -> None:

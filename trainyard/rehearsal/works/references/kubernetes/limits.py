@@ -57,7 +57,7 @@ def _devices(cluster: Cluster) -> None:
 def check(cluster: Cluster) -> None:
     """Every limit range and quota of the stack against what it makes in the same namespace."""
     _devices(cluster)
-    ranges, quotas = _by_namespace(cluster, "LimitRange"), _by_namespace(cluster, "ResourceQuota")
+    ranges, quotas = by_namespace(cluster, "LimitRange"), by_namespace(cluster, "ResourceQuota")
     if not ranges and not quotas:
         return
     if cluster.stack.context.ours:
@@ -80,7 +80,8 @@ def check(cluster: Cluster) -> None:
             _claim(view, ranges.get(view.text("metadata.namespace") or "default", []))
 
 
-def _by_namespace(cluster: Cluster, kind: str) -> dict[str, list[View]]:
+def by_namespace(cluster: Cluster, kind: str) -> dict[str, list[View]]:
+    """Objects of a kind whose namespace is known, by that."""
     found: dict[str, list[View]] = defaultdict(list)
     for view in cluster.views:
         if view.type.endswith(f":{kind}") and (name := view.text("metadata.namespace")) is not None:
@@ -108,7 +109,8 @@ def _defaults(ranges: list[View]) -> None:
                         )  # fmt: skip
 
 
-def _entries(ranges: list[View], kind: str) -> Iterator[tuple[View, Mapping[str, Any]]]:
+def entries(ranges: list[View], kind: str) -> Iterator[tuple[View, Mapping[str, Any]]]:
+    """What limit ranges say of a kind: of `Container`, of `PersistentVolumeClaim`."""
     for view in ranges:
         for _, entry in view.items("spec.limits"):
             if entry.get("type") == kind:
@@ -116,17 +118,17 @@ def _entries(ranges: list[View], kind: str) -> Iterator[tuple[View, Mapping[str,
 
 
 def _in_range(view: View, workload: Workload, ranges: list[View]) -> None:
-    for limits, entry in _entries(ranges, "Container"):
+    for limits, entry in entries(ranges, "Container"):
         for path, container in workload.containers():
             resources = container.get("resources")
             if resources is UNKNOWN:
                 continue
             for name in {**_of(entry, "min"), **_of(entry, "max"), **_of(entry, "default")}:
-                wrong = _wrong(resources, entry, name)
-                if wrong:
+                why = wrong(resources, entry, name)
+                if why:
                     view.error(
                         "reference-limit-range", workload.at(f"{path}.resources"),
-                        f"{wrong} by LimitRange {limits.name}: {workload.told()} is taken, and its pods are refused",
+                        f"{why} by LimitRange {limits.name}: {workload.told()} is taken, and its pods are refused",
                         allowed="requests and limits within the range, or another range",
                     )  # fmt: skip
 
@@ -136,7 +138,7 @@ def _of(entry: object, key: str) -> Mapping[str, Any]:
     return found if isinstance(found, Mapping) else {}
 
 
-def _wrong(resources: object, entry: Mapping[str, Any], name: str) -> str:
+def wrong(resources: object, entry: Mapping[str, Any], name: str) -> str:
     """Why the range keeps a container out, once what it lacks has its default."""
     limits, requests = _of(resources, "limits"), _of(resources, "requests")
     if UNKNOWN in (limits.get(name), requests.get(name)) or UNKNOWN in (
@@ -162,7 +164,7 @@ def _wrong(resources: object, entry: Mapping[str, Any], name: str) -> str:
 
 def _claim(view: View, ranges: list[View]) -> None:
     size = quantity(view.value("spec.resources.requests.storage"))
-    for limits, entry in _entries(ranges, "PersistentVolumeClaim"):
+    for limits, entry in entries(ranges, "PersistentVolumeClaim"):
         most, least = (quantity(_of(entry, key).get("storage")) for key in ("max", "min"))
         if size is not None and ((most is not None and size > most) or (least is not None and size < least)):
             view.error(
@@ -207,8 +209,8 @@ def _in_quota(view: View, workload: Workload, quota: View, ranges: list[View]) -
 def _asked(workload: Workload, side: str, resource: str, ranges: list[View]) -> tuple[float, str] | None:
     """What a pod asks for, with the first container that asks; below 0 where a container says nothing."""
     total, first = 0.0, "containers[0]"
-    defaults = [_of(entry, key) for _, entry in _entries(ranges, "Container") for key in ("default", "defaultRequest")]
-    defaults += [_of(entry, "max") for _, entry in _entries(ranges, "Container")]
+    defaults = [_of(entry, key) for _, entry in entries(ranges, "Container") for key in ("default", "defaultRequest")]
+    defaults += [_of(entry, "max") for _, entry in entries(ranges, "Container")]
     for path, container in workload.containers():
         found = follow(container, "resources")
         given = _of(found, side).get(resource)
