@@ -67,7 +67,7 @@ RULES = {
     "audience": "programs-audience",
     "ingress": "programs-ingress",
     "no-network": "programs-database",
-    "policy-port": "reference-policy-port",
+    "policy-port": "flows-probes",
     "health-port": "reference-health-port",
     "routes-from": "reference-route",
     "certificate-host": "reference-certificate",
@@ -213,6 +213,14 @@ RIGHT = {
     "everybody let in to some ports": (SLICES, edit(POLICY, "server", put("spec.ingress[0]", {
         "from": [{"ipBlock": {"cidr": "0.0.0.0/0"}}], "ports": [{"port": 8000, "endPort": 8100}]}))),
     "the balancer let in to all ports": (SLICES, edit(POLICY, "server", put("spec.ingress[0].ports", DROP))),
+    "nothing that enforces network policies": (
+        SLICES, both(edit(POLICY, "server", put("spec.ingress[0].ports[0].port", 8080)),
+                     edit("gcp:container/cluster:Cluster", "language", put("datapathProvider", DROP)))),
+    "probes let in to the port that they ask, and calls by a subnet of proxies": (
+        SLICES, both(
+            edit(GATEWAY, "door", put("spec.gatewayClassName", "gke-l7-regional-external-managed")),
+            edit(HEALTH, "server-health", put("spec.default.config.httpHealthCheck.port", 9000)),
+            edit(POLICY, "server", put("spec.ingress[0].ports[0].port", 9000)))),
     "a slice by its number among all": (
         SLICES, edit(JOB_SET, "pretraining", put(FIELD, "metadata.labels['jobset.sigs.k8s.io/job-global-index']"))),
     "what begins as the attribute does": (
@@ -253,7 +261,9 @@ BESIDE = {
         SLICES, edit(ROUTE, "server-route", put("spec.parentRefs[0].sectionName", "http")), "reference-route"),
     "half of those who probe": (
         SLICES, edit(POLICY, "server", put("spec.ingress[0].from", [{"ipBlock": {"cidr": "35.191.0.0/16"}}])),
-        "reference-policy-port"),
+        "flows-probes"),
+    "a port for probes alone, which the policy closes": (
+        SLICES, edit(HEALTH, "server-health", put("spec.default.config.httpHealthCheck.port", 9000)), "flows-probes"),
     "another event": (
         SLICES, edit(SUBSCRIPTION, "judge", swap("filter", "OBJECT_FINALIZE", "OBJECT_DELETE")), "programs-attribute"),
     "another attribute": (

@@ -9,6 +9,7 @@ from typing import Final
 from trainyard.recorded.model import RecordedResource, masked
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import EKS_CLUSTER, GKE_CLUSTER, GKE_NODE_POOL, KUBERNETES_PROVIDER
+from trainyard.rehearsal.context import Stack, View
 
 _CLUSTERS: Final = (EKS_CLUSTER, GKE_CLUSTER)
 _OF_A_CLUSTER: Final = "clusterName"
@@ -21,16 +22,34 @@ def by_cluster(resources: Sequence[RecordedResource]) -> list[list[RecordedResou
     Two providers are of one cluster where they are made of the same one, or hold the same kubeconfig.
     """
     together = Resources(resources)
-    clusters = {
-        provider.urn: _cluster_of(provider, together)
-        for provider in resources
-        if provider.is_provider and provider.type == KUBERNETES_PROVIDER
-    }
+    clusters = _by_provider(resources, together)
     names = list(dict.fromkeys(clusters.values()))
     if len(names) < 2:
         return [list(resources)]
     made = {cluster.urn: str(cluster.inputs.get("name", cluster.name)) for cluster in together.of(*_CLUSTERS)}
     return [[one for one in resources if _on(one, name, clusters, made)] for name in names]
+
+
+def cluster_of(view: View) -> str:
+    """What an object's cluster is told apart by; of what no provider of Kubernetes makes, its provider.
+
+    A provider that is not recorded may be of any cluster, and is one by itself.
+    """
+    provider = view.resource.provider
+    return view.stack.once(_of_stack).get(provider.rpartition("::")[0], provider)
+
+
+def _of_stack(stack: Stack) -> dict[str, str]:
+    return _by_provider(stack.providers.all, stack.resources)
+
+
+def _by_provider(providers: Sequence[RecordedResource], resources: Resources) -> dict[str, str]:
+    """The clusters, by the URNs of the providers of Kubernetes."""
+    return {
+        provider.urn: _cluster_of(provider, resources)
+        for provider in providers
+        if provider.is_provider and provider.type == KUBERNETES_PROVIDER
+    }
 
 
 def _cluster_of(provider: RecordedResource, resources: Resources) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import Any, Final
 
 import pytest
@@ -166,3 +167,20 @@ def test_no_row_of_a_table_says_what_a_card_says():
             said = {each.rstrip("?").replace("cloud_name", "name") for each in of_card}
             assert said != {each.rstrip("?") for each in inputs}, type_
     assert not set(AWS.inputs) & set(GCP.inputs)
+
+
+@pytest.mark.parametrize(("houses", "told"), [(("blue", "blue"), ["second"]), (("blue", "green"), [])])
+def test_two_providers_of_one_cluster_make_one_object_twice(houses, told):
+    clusters = [made(t.EKS_CLUSTER, name, {"name": name}) for name in dict.fromkeys(houses)]
+    urns = {one.name: one.urn for one in clusters}
+    providers = [
+        made(
+            t.KUBERNETES_PROVIDER, f"k8s-{at}", {"kubeconfig": "{}"}, property_dependencies={"kubeconfig": (urns[on],)}
+        )
+        for at, on in enumerate(houses)
+    ]
+    objects = [
+        replace(thing("ConfigMap", called, name="settings"), provider=f"{provider.urn}::id")
+        for called, provider in zip(("first", "second"), providers, strict=True)
+    ]
+    assert twice(*clusters, *providers, *objects) == told

@@ -11,8 +11,9 @@ from trainyard.rehearsal.works.flows.addresses import Addresses
 
 Transport = Literal["TCP", "UDP", "SCTP"]
 
-Kind = Literal["pods", "node", "own node", "service", "object store", "internet", "link-local"]
-"""`own node`: the one that the source, or the destination, runs on."""
+Kind = Literal["pods", "node", "own node", "service", "object store", "internet", "link-local", "balancer"]
+"""`own node`: the one that the source, or the destination, runs on. `balancer`: what Google's balancers call from, for
+which GKE opens the firewall by itself."""
 
 
 @dataclass(frozen=True, slots=True)

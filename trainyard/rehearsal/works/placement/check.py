@@ -20,6 +20,7 @@ from trainyard.rehearsal.works.placement.shared_gpus import check_plugin, check_
 from trainyard.rehearsal.works.placement.spread import check_spread
 from trainyard.rehearsal.works.placement.topology import check_topology
 from trainyard.rehearsal.works.placement.world import Refusal, Verdict, World
+from trainyard.rehearsal.works.workloads.scaled import scaled
 
 _TOLD_GROUPS: Final = 3
 _DEFAULT_SCHEDULER: Final = "default-scheduler"
@@ -30,7 +31,7 @@ def check(stack: Stack) -> None:
     """Plays the scheduler with every pod that the recording says of."""
     world = World(stack.resources, stack.context.region, stack.providers, stack.components)
     views = {view.resource.urn: view for view in stack.views}
-    check_budgets(world, views)
+    check_budgets(world, views, stack.once(scaled))
     check_tags(stack, world.nodes)
     if world.nodes is None:
         return

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
 from trainyard.recorded.model import UNKNOWN
 from trainyard.recorded.read import UnreadableInput
@@ -13,15 +13,15 @@ from trainyard.rehearsal.context import View
 from trainyard.rehearsal.works.placement.room import STANDING
 from trainyard.rehearsal.works.placement.world import World
 from trainyard.rehearsal.works.workloads.model import Workload
+from trainyard.rehearsal.works.workloads.scaled import Target, kept
 
 
-def check_budgets(world: World, views: Mapping[str, View]) -> None:
+def check_budgets(world: World, views: Mapping[str, View], fewest: Mapping[Target, int | None]) -> None:
     """A budget that allows no disruption: an update of nodes waits for it until it is forced, or given up."""
     by_namespace: dict[str, list[Workload]] = {}
     for workload in world.recorded:
         if workload.kind in STANDING and workload.labels:
             by_namespace.setdefault(workload.namespace, []).append(workload)
-    scaled = _scaled(views)
     held: dict[int, str] = {}  # by a workload's identity, the budget that it has already
     for view in views.values():
         if view.type != DISRUPTION_BUDGET:
@@ -38,7 +38,7 @@ def check_budgets(world: World, views: Mapping[str, View]) -> None:
             )
             view.error("placement-drain", "spec.selector", f"{words}fails, and no node with one of them can be drained")
         held |= {id(one): f"{namespace}/{view.text('metadata.name')}" for one in meant}
-        replicas = [_kept(one, scaled) for one in meant]
+        replicas = [kept((one.namespace, one.kind, one.name), one.replicas, fewest) for one in meant]
         least, away = view.value("spec.minAvailable"), view.value("spec.maxUnavailable")
         names = ", ".join(one.told() for one in meant)
         if meant and None in replicas and (least == "100%" or away in (0, "0", "0%")):
@@ -51,42 +51,9 @@ def check_budgets(world: World, views: Mapping[str, View]) -> None:
         if _amount(away, most) == 0:
             words = f"lets none of the {most} pods of {names} be evicted: no node with one of them can be drained"
             view.warning("placement-drain", "spec.maxUnavailable", words, allowed="1 or more")
-        elif (kept := _amount(least, most)) is not None and kept >= most:
-            words = f"keeps {kept} of {most} pods of {names}: no node with one of them can be drained"
+        elif (stay := _amount(least, most)) is not None and stay >= most:
+            words = f"keeps {stay} of {most} pods of {names}: no node with one of them can be drained"
             view.warning("placement-drain", "spec.minAvailable", words, allowed=f"at most {most - 1}")
-
-
-def _scaled(views: Mapping[str, View]) -> dict[tuple[str, str, str], int | None]:
-    """The fewest pods that an autoscaler keeps of what it scales, by its namespace, kind and name; None where that is
-    not known."""
-    found: dict[tuple[str, str, str], int | None] = {}
-    for view in views.values():
-        kind = view.type.rpartition(":")[2]
-        least = _LEAST.get(kind)
-        if least is None:
-            continue
-        target = view.mapping("spec.scaleTargetRef")
-        namespace = view.text("metadata.namespace") or "default"
-        what = target.get("kind") or "Deployment"  # which a ScaledObject may leave out
-        given = view.number(least[0])
-        known = given if given is not None else least[1] if view.lacks(least[0]) else None
-        found[namespace, str(what), str(target.get("name"))] = None if known is None else int(known)
-    return found
-
-
-_LEAST: Final = {"HorizontalPodAutoscaler": ("spec.minReplicas", 1), "ScaledObject": ("spec.minReplicaCount", 0)}
-"""Where an autoscaler says how many pods it keeps, and how many where it does not say."""
-
-
-def _kept(workload: Workload, scaled: Mapping[tuple[str, str, str], int | None]) -> int | None:
-    """Pods that are there at least: an autoscaler's figure where the object leaves the number to it.
-
-    One that has both begins with its own, which the autoscaler raises.
-    """
-    least = scaled.get((workload.namespace, workload.kind, workload.name), workload.replicas)
-    if workload.replicas is None or least is None:
-        return None
-    return least if workload.replicas == 1 else max(least, workload.replicas)
 
 
 def _of_jobs(view: View, world: World, selector: Mapping[str, Any], namespace: str) -> None:

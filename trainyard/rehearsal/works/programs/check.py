@@ -42,15 +42,18 @@ from trainyard.rehearsal.works.programs.aws import (
 )
 from trainyard.rehearsal.works.programs.gcp import (
     alerts,
+    allowed_places,
     attributes,
     boards,
     bucket_mounts,
     called,
     collected,
+    database_ways,
     entry_points,
     exports,
     figures,
     handed_on,
+    identities,
     in_vain,
     log_fields,
     monitored,
@@ -142,6 +145,9 @@ def check(stack: Stack) -> None:
     figures.check(stack)
     monitored.check(stack)
     handed_on.check(stack)
+    identities.check(stack)
+    database_ways.check(stack)
+    allowed_places.check(stack)
     called.check(stack)
     exports.check(stack)
     attributes.check(stack)

@@ -23,6 +23,7 @@ from trainyard.recorded.types import HELM_RELEASE
 from trainyard.rehearsal.context import View
 from trainyard.rehearsal.engine.synthesised import name_inputs
 from trainyard.rehearsal.refusals.kubernetes.index import object_name
+from trainyard.rehearsal.works.clusters import cluster_of
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster, kind_of, place
 
 _RELEASE: Final = ("namespace?", "name")
@@ -73,7 +74,7 @@ def tell(views: Iterable[View], inputs: tuple[str, ...], *, everywhere: bool = F
         if key is None:
             continue
         # Since version 7 of the provider a resource of AWS says its region itself.
-        place = () if everywhere else (view.resource.provider, view.value("region"), view.value("project"))
+        place = () if everywhere else (cluster_of(view), view.value("region"), view.value("project"))
         other = first.setdefault((*place, *key), view)
         if other is not view and not any(are_apart(view, other, path) for path in paths):
             _note(view, other, next((given for path in reversed(paths) if view.has(given := path.rstrip("?"))), ""))
@@ -150,6 +151,6 @@ def _objects(views: Iterable[View]) -> None:
         name, namespace = object_name(view), place(view)
         if name is None or namespace is None or view.resource.read or "metadata.name" in view.resource.from_check:
             continue
-        other = first.setdefault((view.resource.provider, kind_of(view), namespace, name), view)
+        other = first.setdefault((cluster_of(view), kind_of(view), namespace, name), view)
         if other is not view and not are_apart(view, other, "metadata"):
             _note(view, other, "metadata.name")

@@ -14,6 +14,7 @@ from trainyard.rehearsal.works.flows.kubernetes.network_policies import NetworkP
 from trainyard.rehearsal.works.flows.kubernetes.pods import Workload, of_charts, of_objects
 from trainyard.rehearsal.works.flows.model import Pods
 from trainyard.rehearsal.works.flows.needs.aws import cluster as aws
+from trainyard.rehearsal.works.flows.needs.gcp import balancers
 from trainyard.rehearsal.works.flows.needs.gcp import cluster as gcp
 from trainyard.rehearsal.works.flows.needs.kubernetes import pods
 from trainyard.rehearsal.works.flows.needs.model import Need
@@ -85,4 +86,5 @@ def needs_of(scene: Scene, policies: NetworkPolicies) -> Iterator[Need]:
     yield from pods.hubs(scene)
     yield from pods.gossip(scene)
     yield from aws.mounts(scene)
+    yield from balancers.probes(scene)
     yield from pods.both_sides(scene, policies)

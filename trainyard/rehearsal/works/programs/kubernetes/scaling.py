@@ -7,13 +7,16 @@ from an adapter that serves `custom.metrics.k8s.io` or `external.metrics.k8s.io`
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 from trainyard.recorded.read import as_number
 from trainyard.recorded.types import ADD_ON, EKS_CLUSTER
-from trainyard.rehearsal.context import Stack, View, show
+from trainyard.rehearsal.context import Stack, View
+from trainyard.rehearsal.refusals.kubernetes.index import object_name
 from trainyard.rehearsal.works.references.kubernetes.classes import zones_of
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster, Pod
+from trainyard.rehearsal.works.workloads.scaled import Target, kept, scaled
 
 _ADAPTERS: Final = ("adapter", "keda", "datadog", "stackdriver", "newrelic", "dynatrace", "kube-metrics")
 """Parts of the names of charts that serve metrics of pods and of the world outside."""
@@ -44,7 +47,7 @@ def check(stack: Stack, cluster: Cluster) -> None:
                 )  # fmt: skip
     zones = zones_of(cluster)
     for pod in cluster.pods if zones else ():
-        _spread(pod, len(zones))
+        _spread(pod, len(zones), stack.once(scaled))
 
 
 def _is_measured(stack: Stack, charts: list[str]) -> bool:
@@ -53,19 +56,20 @@ def _is_measured(stack: Stack, charts: list[str]) -> bool:
     return not stack.of_type(EKS_CLUSTER) or _SERVER in (*charts, *add_ons) or None in add_ons
 
 
-def _spread(pod: Pod, zones: int) -> None:
-    replicas = _replicas(pod.view)
+def _spread(pod: Pod, zones: int, fewest: Mapping[Target, int | None]) -> None:
+    target = (pod.namespace or "default", str(pod.view.text("kind")), object_name(pod.view) or "")
+    replicas = kept(target, _replicas(pod.view), fewest)
     for path, one in pod.view.items(f"{pod.path}.topologySpreadConstraints"):
         least, skew = as_number(one.get("minDomains")), as_number(one.get("maxSkew")) or 1
         hard = one.get("whenUnsatisfiable") == "DoNotSchedule" and one.get("topologyKey") == _ZONE
         if hard and least is not None and least > zones and replicas is not None and replicas > zones * skew:
             pod.view.error(
                 "placement-spread", f"{path}.minDomains",
-                f"is {least:g}, and nodes are in {zones} zones: each takes {skew:g} of the {replicas:g} pods of "
+                f"is {least:g}, and nodes are in {zones} zones: each takes {skew:g} of the {replicas} pods of "
                 f"{pod.title}, the others wait", allowed=f"at most {zones}",
             )  # fmt: skip
 
 
-def _replicas(view: View) -> float | None:
-    given = view.number("spec.replicas")
-    return 1 if given is None and view.lacks("spec.replicas") and show(view.text("kind")) else given
+def _replicas(view: View) -> int | None:
+    given = 1 if view.lacks("spec.replicas") else view.number("spec.replicas")
+    return None if given is None else int(given)

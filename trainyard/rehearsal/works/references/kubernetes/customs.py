@@ -15,6 +15,7 @@ from typing import Final
 
 from trainyard.recorded.types import EKS_CLUSTER, GKE_CLUSTER
 from trainyard.rehearsal.context import View, show
+from trainyard.rehearsal.works.clusters import cluster_of
 from trainyard.rehearsal.works.references.kubernetes.cluster import BUILT_IN_NAMESPACES, Cluster, place
 
 
@@ -176,8 +177,8 @@ def _housed(view: View, waits: _Waits, cluster: Cluster, named: str | None = Non
     house = cluster.find("Namespace", "", namespace)
     if house is None or waits.for_one(view, house):
         return
-    if house.resource.provider != view.resource.provider:
-        return  # of another cluster, or made by somebody else's rights
+    if cluster_of(house) != cluster_of(view):
+        return  # of another cluster, or of one that is not known to be the same
     view.warning(
         "reference-namespace-order",
         "namespace" if named is not None else "metadata.namespace",

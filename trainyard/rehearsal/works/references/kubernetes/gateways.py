@@ -1,16 +1,15 @@
-"""Routes that no listener of their Gateway takes, and what GKE's balancers ask of pods behind one.
+"""Routes that no listener of their Gateway takes or no certificate is for, and checks of pods' health at a wrong port.
 
 Sources: Gateway API, "HTTPRoute" and "Gateway" (a route is attached where its namespace is allowed, `Same` where
 nothing is said, and one of its hostnames is the listener's); GKE, "Deploying Gateways" and "Secure a Gateway" (the
-annotation `networking.gke.io/certmap`; probes come from 35.191.0.0/16 and 130.211.0.0/22 to pods), "Configure Gateway
-resources using Policies" (the port of a `HealthCheckPolicy` is one of pods); Certificate Manager, "Certificate map
-entries"; as generally known in 2026-11.
+annotation `networking.gke.io/certmap`), "Configure Gateway resources using Policies" (the port of a `HealthCheckPolicy`
+is one of pods); Certificate Manager, "Certificate map entries"; as generally known in 2026-11. Whether network policies
+let the probes in is asked as a needed flow.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from ipaddress import ip_address, ip_network
 from typing import Any, Final
 
 from trainyard.problems import nearest
@@ -22,10 +21,7 @@ from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster, Pod, place
 
 _ROUTES: Final = ("HTTPRoute", "GRPCRoute", "TLSRoute")
-_OF_GKE: Final = "gke-l7-"
 _CERTIFICATES: Final = "networking.gke.io/certmap"
-_PROBES: Final = ("35.191.0.1", "130.211.0.1")
-"""An address of each range that Google's probes come from."""
 _KINDS: Final = ("httpHealthCheck", "httpsHealthCheck", "http2HealthCheck", "grpcHealthCheck", "tcpHealthCheck")
 _CONFIG: Final = "spec.default.config"
 
@@ -36,8 +32,6 @@ def check(cluster: Cluster) -> None:
         for path, gateway, listeners in _attached(route, cluster):
             _takes(route, path, gateway, listeners, cluster)
             _certified(route, gateway)
-            if (gateway.text("spec.gatewayClassName") or "").startswith(_OF_GKE):
-                _probed(route, cluster)
     for policy in cluster.of("HealthCheckPolicy.networking.gke.io"):
         _port(policy, cluster)
 
@@ -191,76 +185,3 @@ def _port(policy: View, cluster: Cluster) -> None:
             words = f"is {asked:.0f}, the port of Service {name}: pods are asked, which listen on {said}, and none is "
             allowed = f"{said}, or portSpecification USE_SERVING_PORT"
             policy.error("reference-health-port", f"{_CONFIG}.{kind}.port", f"{words}well", allowed=allowed)
-
-
-def _probed(route: View, cluster: Cluster) -> None:
-    """Network policies of the pods behind a route let the balancer and its probes in."""
-    for rule, _ in route.items("spec.rules"):
-        for _, entry in route.items(f"{rule}.backendRefs"):
-            name, namespace = entry.get("name"), entry.get("namespace") or place(route)
-            if not isinstance(name, str) or not isinstance(namespace, str):
-                continue
-            service = cluster.find("Service", "" if namespace == "default" else namespace, name)
-            for number, pods, led in _targets(service, cluster) if service is not None else ():
-                if number == as_number(entry.get("port")) and len(led) == 1:
-                    _let_in(service, pods, led.copy().pop(), cluster)
-
-
-def _let_in(service: View | None, pods: list[Pod], port: int, cluster: Cluster) -> None:
-    for pod in pods:
-        policies = []
-        for policy in cluster.of("NetworkPolicy"):
-            if place(policy) not in (pod.namespace, None):
-                continue
-            if place(policy) is None or has_unknown(policy.value("spec")) or policy.is_unknown("spec"):
-                return
-            types = policy.texts("spec.policyTypes")
-            try:
-                meant = selects(policy.mapping("spec.podSelector"), pod.labels or {})
-            except UnreadableInput:
-                return
-            if meant and (not types or "Ingress" in types):
-                policies.append(policy)
-        for address in _PROBES if policies else ():
-            if not any(_lets(policy, pod, address, port) for policy in policies):
-                last = policies[-1]
-                title = f"{pod.title} behind Service {service.text('metadata.name') if service is not None else ''}"
-                last.error(
-                    "reference-policy-port", "spec.ingress",
-                    f"no rule lets {address.rpartition('.')[0]}.0 in to port {port} of {title}: the balancer's probes "
-                    "fail, and it sends no call", allowed=f"35.191.0.0/16 and 130.211.0.0/22 to port {port}",
-                )  # fmt: skip
-                return
-
-
-def _lets(policy: View, pod: Pod, address: str, port: int) -> bool:
-    for rule, body in policy.items("spec.ingress"):
-        peers = [one for _, one in policy.items(f"{rule}.from")]
-        if (body.get("from") and not any(_from(one, address) for one in peers)) or (
-            body.get("ports") and not any(_is(one, pod, port) for _, one in policy.items(f"{rule}.ports"))
-        ):
-            continue
-        return True
-    return False
-
-
-def _from(peer: Mapping[str, Any], address: str) -> bool:
-    block = peer.get("ipBlock")
-    if not isinstance(block, Mapping):
-        return False
-    try:
-        left_out = any(ip_address(address) in ip_network(str(one), strict=False) for one in block.get("except") or ())
-        return ip_address(address) in ip_network(str(block.get("cidr")), strict=False) and not left_out
-    except ValueError:
-        return True  # told where values are
-
-
-def _is(entry: Mapping[str, Any], pod: Pod, port: int) -> bool:
-    said = entry.get("port")
-    first = as_number(said)
-    last = as_number(entry.get("endPort")) or first
-    if entry.get("protocol") not in (None, "TCP"):
-        return False
-    if first is None:
-        return said is None or (isinstance(said, str) and pod.port_names().get(said) == port)
-    return first <= port <= (last or first)

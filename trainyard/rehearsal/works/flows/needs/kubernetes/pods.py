@@ -219,7 +219,7 @@ def _urls(text: str, namespace: str) -> Iterator[tuple[str, str, int]]:
             yield where or namespace, name, number
 
 
-def behind(service: RecordedResource, actor: Actor, number: int) -> int | None:
+def behind(service: RecordedResource, actor: Actor, number: float) -> int | None:
     """The port of pods that a service's port leads to, where it chooses them."""
     pods = actor.place.pods
     selector = value_at(service.inputs, "spec", "selector")
