@@ -201,8 +201,8 @@ logging, monitoring and others (Service Usage, "Services enabled by default", as
 
 
 _OF_NO_PROJECT: Final = ("gcp:compute/firewallPolicy", "gcp:compute/organizationSecurityPolicy")
-"""How types begin that are of a folder or an organization: the API has to be on in the project of whoever asks, which is
-one that the stack makes only where the provider says so."""
+"""How types begin that are of a folder or an organization: the API has to be on in the project of whoever asks, which
+is one that the stack makes only where the provider says so."""
 
 
 def api_of(type_: str) -> str | None:
