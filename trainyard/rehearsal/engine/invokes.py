@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from trainyard import cards
+from trainyard.catalog import gcp
 from trainyard.rehearsal.engine import google_ids, synthesised
 from trainyard.rehearsal.engine.outputs import plausible
 from trainyard.rehearsal.engine.sdk_types import function_result_class, output_fields
@@ -24,6 +25,13 @@ def _zones(arguments: Mapping[str, Any], place: synthesised.Place) -> dict[str, 
     names = [name for name in names if name not in wanted]
     ids = [f"{_zone_prefix(place.region)}-az{index + 1}" for index in range(len(names))]
     return {"names": names, "zoneIds": ids, "groupNames": [place.region], "id": place.region}
+
+
+def _zones_of_google(arguments: Mapping[str, Any], place: synthesised.Place) -> dict[str, Any]:
+    """The zones of a region: those that the catalogue has, else three of the usual letters."""
+    region = str(arguments.get("region") or place.region)
+    known = gcp.zones(region) if region in gcp.regions() else tuple(f"{region}-{letter}" for letter in "abc")
+    return {"names": sorted(known), "region": region, "id": f"projects/{place.project}/regions/{region}"}
 
 
 def _zone_prefix(region: str) -> str:
@@ -153,6 +161,7 @@ _ANSWERS: dict[str, Callable[[Mapping[str, Any], synthesised.Place], dict[str, A
     ),
     "gcp:organizations/getClientConfig:getClientConfig": lambda _, p: {"project": p.project, "region": p.region},
     "gcp:organizations/getProject:getProject": _project,
+    "gcp:compute/getZones:getZones": _zones_of_google,
     "aws:ec2/getPrefixList:getPrefixList": _prefix_list,
 }
 

@@ -326,7 +326,8 @@ def plausible(key: str, type_: FieldType, subject: synthesised.Subject, depth: i
         return [] if item is None else [item]
     if type_.kind == "object" and type_.cls is not None:
         fields = output_fields(type_.cls)
-        some = any(nested.certain for nested in fields.values())  # else the SDK says of none that it is always there
+        # Of a block that nobody gave, Google's provider fills in all; elsewhere, where the SDK says so of none.
+        some = not subject.type.startswith("gcp:") and any(nested.certain for nested in fields.values())
         made = {
             name: plausible(name, nested.type, subject, depth + 1)
             for name, nested in fields.items()
@@ -352,7 +353,7 @@ _BY_ENDING: tuple[tuple[str | tuple[str, ...], str], ...] = (
     (("dnsname", "domainname"), "{name}.{h8}.{region}.{dns}"),
     (("hostname", "address"), "{name}.{h8}.internal"),
     (("endpoint", "url"), "https://{name}.{h8}.{region}.{dns}"),
-    ("publicip", "203.0.113.10"),
+    (("publicip", "natip"), "203.0.113.10"),
     ("ip", "10.0.0.10"),
     ("status", "ACTIVE"),
     ("state", "available"),

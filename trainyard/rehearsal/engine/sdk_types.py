@@ -16,7 +16,7 @@ import types
 import typing
 from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Union
+from typing import Any, Final, Literal, Union
 
 import pulumi
 from pulumi import _types as sdk
@@ -160,6 +160,12 @@ def output_fields(cls: type) -> Mapping[str, OutputField]:
     return found
 
 
+_COMPUTED_UNSAID: Final[Mapping[str, frozenset[str]]] = {
+    "InstanceNetworkInterfaceAccessConfig": frozenset({"natIp"}),
+}
+"""Fields that Google's provider fills in too, by nested output class: their pages do not say so."""
+
+
 def _computed(cls: type) -> frozenset[str]:
     """The fields of a nested output class that the provider fills in though its annotation is Optional, by wire name:
     Google's pages begin what they say of one with `(Output)`.
@@ -167,7 +173,7 @@ def _computed(cls: type) -> frozenset[str]:
     if not cls.__module__.startswith("pulumi_gcp."):
         return frozenset()
     getters = {name: member.fget for name, member in vars(cls).items() if isinstance(member, property)}
-    return frozenset(
+    return _COMPUTED_UNSAID.get(cls.__name__, frozenset()) | frozenset(
         getattr(getter, "_pulumi_name", name)
         for name, getter in getters.items()
         if getter is not None and (getter.__doc__ or "").lstrip().startswith("(Output)")

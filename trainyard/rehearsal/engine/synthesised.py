@@ -150,14 +150,19 @@ SERVICES: dict[str, str] = {
 """Pulumi modules whose service is called otherwise in ARNs."""
 
 
+_TABLES: Final[Mapping[str, str]] = {"aws": "elsewhere.yaml", "gcp": "elsewhere_gcp.yaml"}
+"""By provider, the table of the types that have no card."""
+
+
 @cache
-def _table() -> Mapping[str, Mapping[str, Any]]:
-    return tree(files(__package__).joinpath("elsewhere.yaml"))
+def _table(file: str) -> Mapping[str, Mapping[str, Any]]:
+    return tree(files(__package__).joinpath(file))
 
 
 def _elsewhere(type_: str) -> Mapping[str, Any]:
     """How a type is called which has no card of its own; the table is read when the first such type comes."""
-    return {} if type_ in cards.BY_TYPE or not type_.startswith("aws:") else _table().get(type_, {})
+    file = _TABLES.get(type_.partition(":")[0])
+    return {} if file is None or type_ in cards.BY_TYPE else _table(file).get(type_, {})
 
 
 _GLOBAL = {"iam", "budgets", "ce", "route53", "cloudfront", "organizations"}
@@ -201,8 +206,15 @@ _OF_GOOGLE: Final[Mapping[str, str]] = {
 
 def of_google(key: str, subject: Subject) -> str | None:
     """An output of one of Google Cloud's resources; None for one that is like those of other clouds."""
-    if key == "name" and subject.type not in cards.BY_TYPE:
-        return google_ids.full_name(subject.type, identity(subject))
+    if key == "name":
+        if subject.type in cards.BY_TYPE:
+            own = "{cloud_name}" in cards.of(subject.type).id
+        else:
+            full = google_ids.full_name(subject.type, identity(subject))
+            if full is not None:
+                return full
+            own = google_ids.ends_in_a_name(subject.type)
+        return subject.cloud_name if own else None  # as in the id: one resource has one name
     form = _OF_GOOGLE.get(key)
     return None if form is None else written(form, subject, identity(subject))
 

@@ -354,6 +354,9 @@ _WHOLE: Final = (
 
 _OF_ANOTHER_REGION: Final = ("asyncPrimaryDisk.",)
 """Inputs that name what stands in another region by intent."""
+_IN_WORDS_OF_ITS_OWN: Final = ("purposeData.",)
+"""Inputs that name another resource in no form of the API's: a tag's network is PROJECT/NETWORK (Resource Manager,
+`tagKeys`, 2026-11)."""
 
 
 def links(view: View) -> None:
@@ -364,7 +367,7 @@ def links(view: View) -> None:
     region = place.rpartition("/")[2]
     region = region.rpartition("-")[0] if ZONE.fullmatch(region) else region
     for path, key, found in _leaves(view.inputs):
-        like = _LINKS.get(key)
+        like = None if path.startswith(_IN_WORDS_OF_ITS_OWN) else _LINKS.get(key)
         if like is not None and ("/" in found or (view.type, key) in _WHOLE) and not re.fullmatch(like[0], found):
             view.error("gcp-link", path, show(found), allowed=like[1])
         if path.startswith(_OF_ANOTHER_REGION):

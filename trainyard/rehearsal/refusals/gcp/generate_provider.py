@@ -147,6 +147,8 @@ def provider_limits(checkout: Path) -> tuple[dict[str, dict[str, Limits]], dict[
             token = str(getattr(resource, "pulumi_type", ""))
             if not kind.endswith("Args") or not token:
                 continue
+            # Where a nested block has the name already, the SDK calls the resource's own arguments so.
+            own = getattr(importlib.import_module(resource.__module__), f"{kind[:-4]}InitArgs", args)
             top = _Node()
             for folder in folders:
                 path = checkout / "mmv1" / "products" / folder / f"{kind[:-4]}.yaml"
@@ -155,10 +157,10 @@ def provider_limits(checkout: Path) -> tuple[dict[str, dict[str, Limits]], dict[
             folder, roots = _GO.get(token, ("", ()))
             for root in roots:
                 top.below |= go[folder][root].below
-            limits = dict(_walk(args, inputs, top, go.get(folder, {}), "", ()))
+            limits = dict(_walk(own, inputs, top, go.get(folder, {}), "", ()))
             if limits:
                 found[token] = dict(sorted(limits.items()))
-            others = dict(_together(args, inputs, top, go.get(folder, {})))
+            others = dict(_together(own, inputs, top, go.get(folder, {})))
             if others:
                 together[token] = dict(sorted(others.items()))
     return found, together

@@ -200,6 +200,11 @@ _APIS: Final[Mapping[str, str]] = {
 logging, monitoring and others (Service Usage, "Services enabled by default", as generally known, 2026-11)."""
 
 
+_OF_NO_PROJECT: Final = ("gcp:compute/firewallPolicy", "gcp:compute/organizationSecurityPolicy")
+"""How types begin that are of a folder or an organization: the API has to be on in the project of whoever asks, which
+is one that the stack makes only where the provider says so."""
+
+
 def api_of(type_: str) -> str | None:
     """The service that a type is made through, by its short name; None for one that each project has on."""
     return next((name for prefix, name in _APIS.items() if type_.startswith(prefix)), None)
@@ -235,6 +240,8 @@ def after_its_service(view: View) -> None:
     if api is None or view.resource.read:
         return
     switched, own = view.stack.once(_Switched.by), _project_of(view)
+    if own is None and view.type.startswith(_OF_NO_PROJECT):
+        return
     # Where no project is said, any that has the service switched on may be the one.
     meant = [
         on

@@ -28,7 +28,8 @@ def check(stack: Stack, project: Project) -> None:
     for service, called in _NEVER.items() if on_buckets else ():
         _, callers = agents(stack, service, called)
         for grant in on_buckets:
-            if any(names(member, who) == "yes" for member in grant.members for who in callers):
+            named = (member for member in grant.members if member != "allUsers")  # who is meant is everybody
+            if any(names(member, who) == "yes" for member in named for who in callers):
                 words = f"{called} itself asks for no object of a bucket: the right is of no use to it"
                 view = stack.view_of(grant.by)
                 view.warning("rights-of-no-use", grant.path, words, allowed="the account of the service that does")
