@@ -50,7 +50,8 @@ def bucket_without_versioning(resources: Resources, _: Config) -> Iterator[Stack
             value_at(found.inputs, "versioningConfiguration", "status")
             for found in resources.referring(bucket, "bucket", BUCKET_VERSIONING)
         ]
-        if "Enabled" not in states:
+        # S3 switches it on with the lock, and takes no other state then.
+        if "Enabled" not in states and not is_on(bucket.inputs, "objectLockEnabled"):
             yield bucket, f"versioning is {states[0] if states else 'not configured'}"
     for bucket in resources.of(GCP_BUCKET):
         # A hierarchical namespace, for checkpoints, excludes versions; soft delete then is the net. Where nobody

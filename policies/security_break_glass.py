@@ -11,7 +11,7 @@ from pulumi_policy import Severity
 
 from trainyard.policies.rules import Config, StackViolation, stack_rule
 from trainyard.recorded.model import RecordedResource
-from trainyard.recorded.policy_documents import statements
+from trainyard.recorded.policy_documents import asks_whether, statements
 from trainyard.recorded.read import list_at, mapping_at, value_at
 from trainyard.recorded.resources import Resources, refers
 from trainyard.recorded.types import ACCESS_POLICY_ASSOCIATION, EKS_CLUSTER, EVENT_RULE, EVENT_TARGET, ROLE
@@ -55,7 +55,7 @@ def _trusts_users(statement: Mapping[str, Any]) -> bool:
 
 def _asks_for_second_factor(statement: Mapping[str, Any]) -> bool:
     """`BoolIfExists` holds for a request without any, as of long-lived keys."""
-    return str(value_at(statement, "Condition", "Bool", "aws:MultiFactorAuthPresent")).lower() == "true"
+    return asks_whether(statement, "aws:MultiFactorAuthPresent", "true")
 
 
 def _tells_of(rule: RecordedResource, role: RecordedResource) -> bool:

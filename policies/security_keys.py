@@ -14,7 +14,7 @@ from trainyard.policies.grants import grants, is_agent
 from trainyard.policies.rules import Config, StackViolation, stack_rule
 from trainyard.policies.security_trust import own_accounts
 from trainyard.recorded.model import RecordedResource
-from trainyard.recorded.policy_documents import GRANTING, granting, statements
+from trainyard.recorded.policy_documents import GRANTING, asks_whether, granting, statements
 from trainyard.recorded.read import is_set, list_at, mapping_at, value_at
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import (
@@ -117,7 +117,7 @@ def _gives_grants(statement: Any) -> bool:
 
 def _harmless(action: str, statement: Any) -> bool:
     if action.lower() == "kms:creategrant":  # to a service of AWS, for what it does for the caller
-        return str(value_at(statement, "Condition", "Bool", "kms:GrantIsForAWSResource", default="")).lower() == "true"
+        return asks_whether(statement, "kms:GrantIsForAWSResource", "true")
     return _HARMLESS.fullmatch(action) is not None
 
 

@@ -9,7 +9,7 @@ from pulumi_policy import Severity
 
 from trainyard.policies.access import everybody
 from trainyard.policies.rules import Config, StackViolation, stack_rule
-from trainyard.recorded.policy_documents import statements
+from trainyard.recorded.policy_documents import asks_whether, statements
 from trainyard.recorded.read import is_set, list_at, mapping_at, value_at
 from trainyard.recorded.replicas import is_like_its_source, source_of
 from trainyard.recorded.resources import Resources, refers
@@ -33,7 +33,7 @@ def bucket_accepts_plain_http(resources: Resources, _: Config) -> Iterator[Stack
             for policy in policies
             for statement in statements(policy.inputs, "policy")
             if value_at(statement, "Effect") == "Deny"
-            and str(value_at(statement, "Condition", "Bool", "aws:SecureTransport")).lower() == "false"
+            and asks_whether(statement, "aws:SecureTransport", "false")
             and everybody(statement)
             and {"s3:*", "*"} & {str(action) for action in list_at(statement, "Action")}
         ]

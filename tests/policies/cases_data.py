@@ -122,6 +122,7 @@ CASES = [
     *table(
         "bucket-without-versioning",
         ("enabled", OK, [bucket(), versioning(bucket())]),
+        ("by the lock of its objects", OK, made(bucket().type, "b", {"objectLockEnabled": True})),
         ("none", VIOLATED, bucket()),
         ("suspended", VIOLATED, [bucket(), versioning(bucket(), "Suspended")]),
         ("of another bucket", VIOLATED, [bucket(), bucket("b"), versioning(bucket())]),

@@ -146,6 +146,19 @@ CASES = [
     *table(
         "bucket-accepts-plain-http",
         ("denied", OK, [bucket(), bucket_policy(bucket(), DENY_HTTP)]),
+        (
+            "denied, in a list",
+            OK,
+            [
+                bucket(),
+                bucket_policy(bucket(), {**DENY_HTTP, "Condition": {"Bool": {"aws:SecureTransport": ["false"]}}}),
+            ],
+        ),
+        (
+            "denied with TLS alone",
+            VIOLATED,
+            [bucket(), bucket_policy(bucket(), {**DENY_HTTP, "Condition": {"Bool": {"aws:SecureTransport": "true"}}})],
+        ),
         ("no policy", VIOLATED, bucket()),
         ("denied to one role", VIOLATED, [bucket(), bucket_policy(bucket(), {**DENY_HTTP, "Principal": {"AWS": "r"}})]),
         ("only reads denied", VIOLATED, [bucket(), bucket_policy(bucket(), {**DENY_HTTP, "Action": "s3:GetObject"})]),

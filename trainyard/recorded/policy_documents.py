@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from trainyard.recorded.model import RecordedResource
-from trainyard.recorded.read import known_texts, mappings_at, value_at
+from trainyard.recorded.read import known_texts, list_at, mappings_at, value_at
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import IAM_ATTACHMENTS, IAM_POLICY, IAM_USER, ROLE
 
@@ -31,6 +31,14 @@ def statements(inputs: Any, *path: str | int) -> list[Mapping[str, Any]]:
 def texts_of(value: Any) -> list[str]:
     """The texts of a part of a statement, such as its actions: one text, or a list of them."""
     return [text for text in (value if isinstance(value, list) else [value]) if isinstance(text, str)]
+
+
+def asks_whether(statement: Any, key: str, said: str) -> bool:
+    """Whether a statement is for requests of which a condition `Bool` holds: `said` is `true` or `false`.
+
+    The value may be a text, a truth value, or a list of one.
+    """
+    return {str(one).lower() for one in list_at(statement, "Condition", "Bool", key)} == {said}
 
 
 def title_of(statement: Mapping[str, Any], index: int) -> str:

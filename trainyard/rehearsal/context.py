@@ -17,6 +17,7 @@ from trainyard.recorded.kinds import without_wrong_kinds
 from trainyard.recorded.model import UNKNOWN, Finding, Level, RecordedResource, Secret
 from trainyard.recorded.read import as_number, follow, known_texts, steps, value_at
 from trainyard.recorded.resources import Resources
+from trainyard.rehearsal.exclusive import written_out
 
 Read = TypeVar("Read")
 
@@ -254,7 +255,8 @@ class Stack:
 
     def __init__(self, resources: Iterable[RecordedResource], context: ValueContext) -> None:
         self.context = context
-        everything = self._everything = tuple(resources)
+        self._everything = tuple(resources)
+        everything = tuple(written_out(self._everything))
         self.resources = Resources(item for item in everything if item.is_made)
         self.components = [item for item in everything if not item.custom]
         self.providers = Resources(item for item in everything if item.is_provider)

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import contextvars
 import ipaddress
+from collections.abc import Mapping
+from typing import Any
 
 import pytest
+from pulumi_aws.cloudformation import Stack
+from pulumi_aws.ec2 import Vpc
 from pulumi_aws.eks import Cluster
+from pulumi_aws.networkfirewall import Firewall
+from pulumi_aws.redshiftserverless import Workgroup
 from pulumi_gcp.sql import DatabaseInstance
 from pulumi_kubernetes.core.v1 import ConfigMap
 
@@ -53,6 +59,37 @@ def test_blocks_are_completed_where_the_provider_fills_something_in_and_never_ar
         assert {"vpcId", "clusterSecurityGroupId"} <= cluster["vpcConfig"].keys() > given["vpcConfig"].keys()
         assert (cluster["vpcConfig"]["vpcId"] is UNKNOWN) is preview
     assert given["vpcConfig"] == {"subnetIds": ["s"]}
+
+
+def known(type_: str, cls: type, **inputs: object) -> Mapping[str, Any]:
+    """The outputs of a resource that is there."""
+    return answer(type_, "a", "urn", inputs, cls, None, preview=False).outputs
+
+
+def test_a_block_of_which_no_field_is_certain_has_them_all() -> None:
+    (endpoint,) = known("aws:redshiftserverless/workgroup:Workgroup", Workgroup)["endpoints"]
+    assert endpoint["port"] == 443
+    assert endpoint["vpcEndpoints"][0]["vpcEndpointId"].startswith("vpce-")
+
+
+def test_a_firewall_has_an_endpoint_in_each_of_its_subnets() -> None:
+    subnets = [{"subnetId": "subnet-1"}, {"subnetId": "subnet-2"}]
+    (status,) = known("aws:networkfirewall/firewall:Firewall", Firewall, subnetMappings=subnets)["firewallStatuses"]
+    attached = [state["attachments"][0] for state in status["syncStates"]]
+    assert [one["subnetId"] for one in attached] == ["subnet-1", "subnet-2"]
+    assert len({one["endpointId"] for one in attached}) == 2
+    assert [state["availabilityZone"] for state in status["syncStates"]] == ["us-east-1a", "us-east-1b"]
+
+
+def test_what_somebody_else_s_map_holds_is_not_known() -> None:
+    assert known("aws:cloudformation/stack:Stack", Stack, templateUrl="https://x")["outputs"] is UNKNOWN
+    assert known("aws:ec2/vpc:Vpc", Vpc, tags={"a": "b"})["tagsAll"] == {"a": "b"}
+
+
+def test_only_what_asks_for_addresses_of_ipv6_has_them() -> None:
+    block = known("aws:ec2/vpc:Vpc", Vpc, cidrBlock="10.0.0.0/16", assignGeneratedIpv6CidrBlock=True)["ipv6CidrBlock"]
+    assert ipaddress.IPv6Network(block).prefixlen == 56
+    assert known("aws:ec2/vpc:Vpc", Vpc, cidrBlock="10.0.0.0/16")["ipv6CidrBlock"] == ""
 
 
 @pytest.mark.parametrize(

@@ -61,7 +61,7 @@ def test_the_tables_are_what_the_generator_writes() -> None:
 def test_no_example_of_the_documentation_is_refused_by_a_model_or_by_what_it_says() -> None:
     told: Counter[tuple[str, str, str]] = Counter()
     for token, inputs in shown():
-        (view,) = Stack([resource(token, "one", inputs)], CONTEXT).views
+        view = Stack([resource(token, "one", inputs)], CONTEXT).views[0]
         model = elsewhere.model_of(token)
         if model is not None and model.by_name:
             model_check.check(view, model)
@@ -73,7 +73,7 @@ def test_no_example_of_the_documentation_is_refused_by_a_model_or_by_what_it_say
 
 def test_no_rule_falls_over_an_example_of_the_documentation() -> None:
     for token, inputs in shown():
-        (view,) = Stack([resource(token, "one", inputs)], CONTEXT).views
+        view = Stack([resource(token, "one", inputs)], CONTEXT).views[0]
         for rule in RULES.get(token, ()):
             rule(view)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -13,6 +12,7 @@ from trainyard.catalog import gcp
 from trainyard.rehearsal.engine import google_ids, synthesised
 from trainyard.rehearsal.engine.outputs import plausible
 from trainyard.rehearsal.engine.sdk_types import function_result_class, output_fields
+from trainyard.rehearsal.engine.written_policies import policy_document
 
 
 class UnknownFunctionError(Exception):
@@ -40,33 +40,6 @@ def _zone_prefix(region: str) -> str:
     short = {"east": "e", "west": "w", "north": "n", "south": "s", "central": "c", "northeast": "ne"}
     short |= {"southeast": "se", "northwest": "nw", "southwest": "sw", "gov-east": "ge", "gov-west": "gw"}
     return f"{area}{short.get(direction, direction[:1])}{number}"
-
-
-def _policy_document(arguments: Mapping[str, Any], _: synthesised.Place) -> dict[str, Any]:
-    statements = []
-    for given in arguments.get("statements") or []:
-        statement: dict[str, Any] = {"Effect": given.get("effect", "Allow")}
-        if given.get("sid"):
-            statement["Sid"] = given["sid"]
-        for key, wire in (
-            ("actions", "Action"),
-            ("notActions", "NotAction"),
-            ("resources", "Resource"),
-            ("notResources", "NotResource"),
-        ):
-            if given.get(key):
-                statement[wire] = given[key]
-        for key, wire in (("principals", "Principal"), ("notPrincipals", "NotPrincipal")):
-            if given.get(key):
-                statement[wire] = {who["type"]: who["identifiers"] for who in given[key]}
-        conditions: dict[str, dict[str, Any]] = {}
-        for condition in given.get("conditions") or []:
-            conditions.setdefault(condition["test"], {})[condition["variable"]] = condition["values"]
-        if conditions:
-            statement["Condition"] = conditions
-        statements.append(statement)
-    text = json.dumps({"Version": "2012-10-17", "Statement": statements})
-    return {"json": text, "minifiedJson": text, "id": synthesised.digest(text)[:10]}
 
 
 def _issuer(arn: str, place: synthesised.Place) -> str:
@@ -147,7 +120,7 @@ _ANSWERS: dict[str, Callable[[Mapping[str, Any], synthesised.Place], dict[str, A
         "description": p.region,
     },
     "aws:index/getAvailabilityZones:getAvailabilityZones": _zones,
-    "aws:iam/getPolicyDocument:getPolicyDocument": _policy_document,
+    "aws:iam/getPolicyDocument:getPolicyDocument": lambda given, _: policy_document(given),
     "gcp:sql/getCaCerts:getCaCerts": _authorities,
     "gcp:logging/getProjectCmekSettings:getProjectCmekSettings": _log_encryption,
     "gcp:storage/getProjectServiceAccount:getProjectServiceAccount": _account(

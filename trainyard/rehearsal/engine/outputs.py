@@ -259,12 +259,20 @@ def _known_outputs(checked: Checked, cls: type | None) -> Mapping[str, Any]:
             if key == "arn" and subject.type.startswith("aws:"):
                 outputs[key] = synthesised.arn(subject, identity)
             elif output.certain:
-                made = plausible(key, output.type, subject)
+                # What a map holds that somebody else fills, such as a stack of CloudFormation, no type says.
+                theirs = output.type.kind == "map" and not _takes(cls, key)
+                made = UNKNOWN if theirs else plausible(key, output.type, subject)
                 if made is not None:
                     outputs[key] = made
         elif type(value) not in PLAIN and isinstance(value, _BLOCKS):
             outputs[key] = _completed(value, output.type, subject, key, preview=False)
     return outputs
+
+
+def _takes(cls: type, key: str) -> bool:
+    """Whether a program can give what an output holds: `tagsAll` is made of what it gives."""
+    args_class = input_class(cls)
+    return key == "tagsAll" or args_class is None or key in input_fields(args_class).types
 
 
 def _completed(value: Any, type_: FieldType, subject: synthesised.Subject, key: str, *, preview: bool) -> Any:
@@ -331,7 +339,7 @@ def plausible(key: str, type_: FieldType, subject: synthesised.Subject, depth: i
         made = {
             name: plausible(name, nested.type, subject, depth + 1)
             for name, nested in fields.items()
-            if nested.certain or (not some and nested.type.kind == "text")
+            if nested.certain or not some
         }
         return {name: value for name, value in made.items() if value is not None}
     return None
@@ -349,7 +357,9 @@ _BY_ENDING: tuple[tuple[str | tuple[str, ...], str], ...] = (
     ("availabilityzone", "{region}a"),
     ("region", "{region}"),
     (("accountid", "ownerid", "registryid"), "{account}"),
-    ("cidrblock", "10.0.0.0/16"),
+    ("ipv6cidrblock", ""),  # as of what has no addresses of IPv6; cards have those that have
+    (("cidrblock", "cidr"), "10.0.0.0/16"),
+    ("vpcendpointid", "vpce-{h}"),
     (("dnsname", "domainname"), "{name}.{h8}.{region}.{dns}"),
     (("hostname", "address"), "{name}.{h8}.internal"),
     (("endpoint", "url"), "https://{name}.{h8}.{region}.{dns}"),

@@ -10,7 +10,7 @@ import hashlib
 import re
 from collections.abc import Callable, Iterable, Mapping
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from typing import Any, Final
@@ -241,8 +241,32 @@ def _filled(value: Any, subject: Subject, ident: str) -> Any:
     if isinstance(value, Mapping):
         return {key: _filled(item, subject, ident) for key, item in value.items()}
     if isinstance(value, list):
-        return [_filled(item, subject, ident) for item in value]
+        return [made for item in value for made in _of_each(item, subject, ident)]
     return value
+
+
+_LETTERS: Final = "abcdef"
+
+
+def _of_each(item: Any, subject: Subject, ident: str) -> list[Any]:
+    """An entry of a list; one with `each` is there once for every entry of that input, with what this one gives."""
+    if not isinstance(item, Mapping) or "each" not in item:
+        return [_filled(item, subject, ident)]
+    form = {key: value for key, value in item.items() if key != "each"}
+    given = bare(subject.inputs.get(item["each"]))
+    entries = given if isinstance(given, list) else []
+    return [
+        _filled(
+            form,
+            replace(
+                subject,
+                name=f"{subject.name}-{place}",
+                inputs={**(one if isinstance(one, Mapping) else {}), "letter": _LETTERS[place % len(_LETTERS)]},
+            ),
+            ident,
+        )
+        for place, one in enumerate(entries)
+    ]
 
 
 class _Fields:

@@ -161,6 +161,17 @@ def test_a_broken_network_is_told(broken, rule):
     assert (rule in found) if rule else not found, found
 
 
+@pytest.mark.parametrize(("attached_to", "told"), [(VPC, set()), ("vpc-another", {"paths-api-cut-off"})])
+def test_a_gateway_may_be_attached_by_itself(attached_to, told):
+    attachment = resource(
+        "aws:ec2/internetGatewayAttachment:InternetGatewayAttachment",
+        "igw",
+        {"vpcId": attached_to, "internetGatewayId": "igw-1"},
+    )
+    assert rules([*changed(public(), "igw", vpcId=None), attachment]) >= told
+    assert bool(rules([*changed(public(), "igw", vpcId=None), attachment])) is bool(told)
+
+
 def test_images_of_the_internet_are_told_where_no_node_gets_there():
     stack = without_internet()
     stack[-1] = next(found for found in public() if found.name == "default-web")

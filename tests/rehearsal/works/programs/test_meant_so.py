@@ -334,6 +334,25 @@ def test_an_event_of_a_job_carries_its_tags(field, found):
     assert told(rule, target) == found
 
 
+@pytest.mark.parametrize(
+    ("kind", "known"),
+    [
+        ("Glue Job State Change", True),
+        ("DataBrew Job State Change", True),
+        ("SageMaker Model Package State Change", True),
+        ("EC2 Spot Instance Interruption Warning", True),
+        ("EC2 Spot Interruption Warning", False),
+        ("Batch Jobs State Change", False),
+        ("Batch Job Status Change", False),
+        ("ECS Task StateChange", False),
+        ("EC2 Instance State Change Notification", False),
+    ],
+)
+def test_an_event_that_no_list_has_is_no_slip_of_another_one(kind, known):
+    rule = resource("aws:cloudwatch/eventRule:EventRule", "r", {"eventPattern": json.dumps({"detail-type": [kind]})})
+    assert ("error programs-pattern" in told(rule)) is not known
+
+
 def logged(text: str) -> Any:
     return resource("gcp:logging/metric:Metric", "calls", {"name": "calls", "filter": text})
 

@@ -60,6 +60,14 @@ _READS = (
 )
 READS = inline("copier", *_READS)
 COPIES = inline("copier", *_READS, {"Action": "s3:Replicate*", "Resource": "arn:aws:s3:::copies/*"})
+
+
+def all_of(role_name, *arns):
+    """What attaches all managed policies of a role, and takes every other one away."""
+    given = {"roleName": role_name, "policyArns": list(arns)}
+    return made("aws:iam/rolePolicyAttachmentsExclusive:RolePolicyAttachmentsExclusive", role_name, given)
+
+
 RIGHT = {
     "a role of another stack": {"control": None},
     "a policy that nobody has the text of": {
@@ -82,6 +90,16 @@ RIGHT = {
             "own",
             {"role": "loader", "policyArn": arn("policy", "own")},
         ),
+    },
+    "policies that are attached all together": {
+        "loader-policy": made(
+            "aws:iam/policy:Policy",
+            "own",
+            {"policy": document(READER)},
+            id=arn("policy", "own"),
+            outputs={"arn": arn("policy", "own")},
+        ),
+        "attachment": all_of("loader", arn("policy", "own"), f"{MANAGED}CloudWatchAgentServerPolicy"),
     },
     "a condition that depends on who asks": {"loader-policy": inline("loader", {**READER, "Condition": TAGGED})},
     "a role by its name": {
@@ -209,6 +227,10 @@ WRONG = {
     ),
     "the pod uses a bucket that its role does not know": (
         {"loader-policy": inline("loader", {"Action": "s3:*", "Resource": "arn:aws:s3:::raw-image/*"})},
+        "rights-pod-lacks",
+    ),
+    "the pod's policies are attached all together, and none is of a bucket": (
+        {"loader-policy": None, "attachment": all_of("loader", f"{MANAGED}CloudWatchAgentServerPolicy")},
         "rights-pod-lacks",
     ),
     "objects on the bucket": (

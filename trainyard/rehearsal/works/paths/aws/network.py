@@ -177,7 +177,7 @@ class Network:
         return beyond
 
     def is_attached(self, gateway: View, vpc: str | None) -> bool:
-        """Whether an internet gateway is attached to a VPC, as far as it can be told."""
+        """Whether an internet gateway is attached to a VPC, as far as it can be told; to any, where none is named."""
         if gateway.has("vpcId"):
             return vpc is None or gateway.is_unknown("vpcId") or gateway.text("vpcId") == vpc
         attached = [
@@ -185,7 +185,7 @@ class Network:
             for view in self.stack.of_type(INTERNET_GATEWAY_ATTACHMENT)
             if view.text("internetGatewayId") in (None, gateway.resource.id)
         ]
-        return any(view.text("vpcId") in (None, vpc) for view in attached)
+        return any(vpc is None or view.text("vpcId") in (None, vpc) for view in attached)
 
 
 def _looked_up(stack: Stack, type_: str) -> dict[str, View]:

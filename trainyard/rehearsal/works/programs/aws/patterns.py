@@ -12,7 +12,7 @@ from functools import cache
 from math import inf
 from typing import Any, Final
 
-from trainyard.problems import nearest
+from trainyard.problems import nearest, nearest_word
 from trainyard.recorded.types import EVENT_RULE
 from trainyard.rehearsal.context import Stack, View, listed, show
 from trainyard.rehearsal.refusals.aws.models import ModelMissingError, operations
@@ -45,6 +45,10 @@ _OF: Final[Mapping[str, tuple[str, ...]]] = {
     "aws.rds": (
         "RDS DB Instance Event", "RDS DB Cluster Event", "RDS DB Snapshot Event", "RDS DB Parameter Group Event",
     ),
+    "aws.glue": (
+        "Glue Job State Change", "Glue Job Run Status", "Glue Crawler State Change",
+        "Glue Data Catalog Database State Change", "Glue Data Catalog Table State Change",
+    ),
     "aws.kms": ("KMS CMK Rotation", "KMS CMK Deletion", "KMS Imported Key Material Expiration"),
     "aws.s3": ("Object Created", "Object Deleted", "Object Restore Completed", "Object Tags Added"),
     "aws.ecr": ("ECR Image Action", "ECR Image Scan", "ECR Pull Through Cache Action", "ECR Replication Action"),
@@ -59,6 +63,28 @@ _OF: Final[Mapping[str, tuple[str, ...]]] = {
 }  # fmt: skip
 _SOURCES_OF: Final = {kind: source for source, kinds in _OF.items() for kind in kinds}
 _NEAR: Final = 0.8
+_NEAR_WORD: Final = 0.7
+
+
+def _is_slip(kind: str, known: str) -> bool:
+    """Whether a name is a known one with a slip: its words put together otherwise, one left out, or misspelt.
+
+    Names of events are alike in all services (`Glue Job State Change`, `Batch Job State Change`), and not all are
+    known: where a word is another one, the event may be one that is not known.
+    """
+    given, due = _parts(kind), _parts(known)
+    if "".join(given) == "".join(due):
+        return True
+    if len(given) == len(due):
+        return all(
+            one == other or nearest_word(one, [other], _NEAR_WORD) for one, other in zip(given, due, strict=True)
+        )
+    left = iter(due)
+    return len(given) == len(due) - 1 and all(one in left for one in given)
+
+
+def _parts(kind: str) -> list[str]:
+    return kind.lower().replace("-", " ").split()
 
 
 def check(stack: Stack) -> None:
@@ -98,11 +124,12 @@ def _kinds(rule: View, pattern: Mapping[str, Any]) -> None:
     known = [*_BY_TRAIL, *_SOURCES_OF]
     for kind in kinds:
         if kind not in known:
-            hint = nearest(kind, known, cutoff=_NEAR)
-            if hint:
+            meant = nearest_word(kind, [one for one in known if _is_slip(kind, one)], _NEAR)
+            if meant:
                 rule.error(
-                    "programs-pattern", "eventPattern", f"no event is called {show(kind)}: none comes", hint=hint
-                )
+                    "programs-pattern", "eventPattern", f"no event is called {show(kind)}: none comes",
+                    hint=f"did you mean {meant}?",
+                )  # fmt: skip
         elif kind in _SOURCES_OF and are_all and _SOURCES_OF[kind] not in sources and len(kinds) == 1:
             rule.error(
                 "programs-pattern", "eventPattern", f"{show(kind)} does not come from {', '.join(sources)}",
