@@ -54,7 +54,7 @@ def test_no_field_of_a_form_is_left_in_an_id() -> None:
 def test_a_name_in_full_is_the_id_and_in_iam_has_the_projects_number() -> None:
     pool = subject("gcp:iam/workloadIdentityPool:WorkloadIdentityPool", workloadIdentityPoolId="github")
     assert of_google("name", pool) == "projects/555512345678/locations/global/workloadIdentityPools/github"
-    assert of_google("name", subject("gcp:pubsub/topic:Topic")) == "one"  # its name is what its id ends in
+    assert of_google("name", subject("gcp:pubsub/topic:Topic")) is None  # its name is the one that was given
 
 
 def test_the_table_is_what_the_sdk_says() -> None:

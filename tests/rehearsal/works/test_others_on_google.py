@@ -124,11 +124,25 @@ def test_what_the_provider_fills_into_blocks_can_be_read():
     assert authorization["dnsResourceRecords"][0]["name"] == "_acme-challenge.a.example."
 
 
-def test_a_resource_without_a_name_of_its_own_has_one_name():
-    import pulumi_gcp.compute  # noqa: F401
-
-    answer = known("gcp:compute/network:Network", {"autoCreateSubnetworks": False})
-    assert str(answer.id).endswith(f"/{answer.outputs['name']}")
+@pytest.mark.parametrize(("into", "told_of"), [("apps-1a2b3c4d", False), ("other-1a2b3c4d", True)])
+def test_a_network_is_the_same_by_its_name_and_by_its_id(into, told_of):
+    """Neither has a name of its own: what the provider makes of it and what the id says may differ here."""
+    kind = "gcp:compute/network:Network"
+    apps, other = (
+        replace(resource(kind, one, {}, f"projects/p/global/networks/{one}"), outputs={"name": f"{one}-1a2b3c4d"})
+        for one in ("apps", "other")
+    )
+    address = {"ipv4Enabled": False, "privateNetwork": "projects/p/global/networks/apps"}
+    database = resource(
+        "gcp:sql/databaseInstance:DatabaseInstance", "db", {"settings": {"ipConfiguration": address}}, "db",
+        connectionName="p:r:db",
+    )  # fmt: skip
+    template = {
+        "vpcAccess": {"networkInterfaces": [{"network": into}]},
+        "volumes": [{"name": "sql", "cloudSqlInstance": {"instances": ["p:r:db"]}}],
+    }
+    web = resource("gcp:cloudrunv2/service:Service", "web", {"location": "r", "template": template})
+    assert (("run-network", "web") in told(apps, other, database, web)) is told_of
 
 
 def test_zones_are_those_of_the_region_that_is_asked_for():

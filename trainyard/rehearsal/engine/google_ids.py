@@ -65,11 +65,6 @@ def full_name(type_: str, identity: str) -> str | None:
     return re.sub(r"^projects/[^/]+", f"projects/{NUMBER}", identity) if type_.startswith("gcp:iam/") else identity
 
 
-def ends_in_a_name(type_: str) -> bool:
-    """Whether the name of a resource is what its id ends in."""
-    return _forms().get(type_, "").endswith("{{name}}")
-
-
 def _value(field: str, subject: Named, region: str, project: str) -> str:
     first, *others = re.split("[_-]", field.partition(".")[0])  # `instance.name` is what `instance` ends in
     key = first + "".join(word.capitalize() for word in others)

@@ -206,15 +206,8 @@ _OF_GOOGLE: Final[Mapping[str, str]] = {
 
 def of_google(key: str, subject: Subject) -> str | None:
     """An output of one of Google Cloud's resources; None for one that is like those of other clouds."""
-    if key == "name":
-        if subject.type in cards.BY_TYPE:
-            own = "{cloud_name}" in cards.of(subject.type).id
-        else:
-            full = google_ids.full_name(subject.type, identity(subject))
-            if full is not None:
-                return full
-            own = google_ids.ends_in_a_name(subject.type)
-        return subject.cloud_name if own else None  # as in the id: one resource has one name
+    if key == "name" and subject.type not in cards.BY_TYPE:
+        return google_ids.full_name(subject.type, identity(subject))
     form = _OF_GOOGLE.get(key)
     return None if form is None else written(form, subject, identity(subject))
 

@@ -13,7 +13,7 @@ from typing import Final
 from urllib.parse import unquote
 
 from trainyard.recorded.read import split_url
-from trainyard.recorded.types import CLOUD_SQL, GCP_DATABASE_USER, GCP_RUN_JOB, GCP_RUN_SERVICE
+from trainyard.recorded.types import CLOUD_SQL, GCP_DATABASE_USER, GCP_NETWORK, GCP_RUN_JOB, GCP_RUN_SERVICE
 from trainyard.rehearsal.context import Stack, View
 
 DOOR: Final = "gcp:iap/webCloudRunServiceIamMember:WebCloudRunServiceIamMember"
@@ -171,14 +171,17 @@ def _mounted(stack: Stack, view: View, at: str) -> None:
 def _reached(view: View, at: str, instance: View) -> None:
     if view.blurred(f"{at}vpcAccess"):
         return
-    network = view.text(f"{at}vpcAccess.networkInterfaces[0].network")
-    theirs = instance.text("settings.ipConfiguration.privateNetwork")
+    path, of = f"{at}vpcAccess.networkInterfaces[0].network", "settings.ipConfiguration.privateNetwork"
+    network, theirs = view.text(path), instance.text(of)
     if view.lacks(f"{at}vpcAccess"):
         message = f"has no way into a network, and {instance.resource.name} has a private address alone"
         view.error("run-network", f"{at}vpcAccess", message, hint="vpcAccess with the network's subnet")
     elif network and theirs and network.rpartition("/")[2] != theirs.rpartition("/")[2]:
+        mine = view.referred(path, GCP_NETWORK)
+        if mine is not None and mine is instance.referred(of, GCP_NETWORK):
+            return  # the one by its name, the other by its id
         message = f"goes into {network}, and {instance.resource.name} is reached from {theirs}"
-        view.error("run-network", f"{at}vpcAccess.networkInterfaces[0].network", message, hint=theirs)
+        view.error("run-network", path, message, hint=theirs)
 
 
 def _by_token(stack: Stack, view: View, at: str, instance: View, user: str) -> None:
