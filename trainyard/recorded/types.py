@@ -119,11 +119,13 @@ ROUTE_TABLE_ASSOCIATION: Final = "aws:ec2/routeTableAssociation:RouteTableAssoci
 ROLE: Final = "aws:iam/role:Role"
 ROLE_POLICY: Final = "aws:iam/rolePolicy:RolePolicy"
 ROLE_POLICY_ATTACHMENT: Final = "aws:iam/rolePolicyAttachment:RolePolicyAttachment"
+USER_POLICY_ATTACHMENT: Final = "aws:iam/userPolicyAttachment:UserPolicyAttachment"
+GROUP_POLICY_ATTACHMENT: Final = "aws:iam/groupPolicyAttachment:GroupPolicyAttachment"
 IAM_ATTACHMENTS: Final = (
     ROLE_POLICY_ATTACHMENT,
     IAM_POLICY_ATTACHMENT,
-    "aws:iam/userPolicyAttachment:UserPolicyAttachment",
-    "aws:iam/groupPolicyAttachment:GroupPolicyAttachment",
+    USER_POLICY_ATTACHMENT,
+    GROUP_POLICY_ATTACHMENT,
 )
 """What gives somebody the rights of a managed policy."""
 SECRET_POLICY: Final = "aws:secretsmanager/secretPolicy:SecretPolicy"  # noqa: S105 (a type)

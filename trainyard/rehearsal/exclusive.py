@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Final
 
 from trainyard.recorded.model import RecordedResource, bare
-from trainyard.recorded.types import ROLE_POLICY_ATTACHMENT
+from trainyard.recorded.types import GROUP_POLICY_ATTACHMENT, ROLE_POLICY_ATTACHMENT, USER_POLICY_ATTACHMENT
 
 _ATTACHMENTS: Final = {
     f"aws:iam/{who}PolicyAttachmentsExclusive:{who.title()}PolicyAttachmentsExclusive": (
@@ -18,8 +18,8 @@ _ATTACHMENTS: Final = {
     )
     for who, type_ in (
         ("role", ROLE_POLICY_ATTACHMENT),
-        ("user", "aws:iam/userPolicyAttachment:UserPolicyAttachment"),
-        ("group", "aws:iam/groupPolicyAttachment:GroupPolicyAttachment"),
+        ("user", USER_POLICY_ATTACHMENT),
+        ("group", GROUP_POLICY_ATTACHMENT),
     )
 }  # fmt: skip
 """What attaches all managed policies of a principal, and no other: the provider attaches those that are missing."""
