@@ -247,7 +247,7 @@ SOUND = {
              lambda i: i["spec"]["mountOptions"].append("metadata-cache:ttl-secs:-1")),
     ),
     "cores by default": (
-        "demo", "references", edit(LIMITS, "teams-vision-defaults", put("spec.limits[0].default", {"cpu": "2"})),
+        "demo", "references", edit(LIMITS, "teams-vision-defaults", put("spec.limits[0].default", {"cpu": "200"})),
     ),
     "a role that is gathered from another": (
         "demo", "references",

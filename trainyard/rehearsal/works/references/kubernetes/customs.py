@@ -15,7 +15,6 @@ from typing import Final
 
 from trainyard.recorded.types import EKS_CLUSTER, GKE_CLUSTER
 from trainyard.rehearsal.context import View, show
-from trainyard.rehearsal.works.clusters import cluster_of
 from trainyard.rehearsal.works.references.kubernetes.cluster import BUILT_IN_NAMESPACES, Cluster, place
 
 
@@ -177,8 +176,8 @@ def _housed(view: View, waits: _Waits, cluster: Cluster, named: str | None = Non
     house = cluster.find("Namespace", "", namespace)
     if house is None or waits.for_one(view, house):
         return
-    if cluster_of(house) != cluster_of(view):
-        return  # of another cluster, or of one that is not known to be the same
+    if house.resource.provider != view.resource.provider:
+        return  # of another cluster, or made by somebody else's rights
     view.warning(
         "reference-namespace-order",
         "namespace" if named is not None else "metadata.namespace",
