@@ -41,7 +41,7 @@ def database(resource: RecordedResource, context: PriceContext) -> Iterator[Cost
     kind = str(value_at(resource.inputs, "storageType") or value_at(source.inputs, "storageType") or "gp2")
     storage = Amounts(gib, gib, most).times(copies)
     yield context.line(resource, f"storage, {gib:g} to {most:g} GiB in {where}", f"rds.{kind}", storage)
-    yield from _speed(resource, f"{engine}", kind, gib, copies, context)
+    yield from _speed(resource, str(engine), kind, gib, copies, context)
     if number_at(resource.inputs, "backupRetentionPeriod", default=0) > 0:
         percent = context.usage("database_backup_percent", 1 / 100)
         backups = Amounts(percent.floor * gib, percent.expected * gib, percent.ceiling * most)

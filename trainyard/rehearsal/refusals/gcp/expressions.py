@@ -15,7 +15,8 @@ from trainyard.recorded.types import GCP_IDENTITY_PROVIDER, GCP_SUBNETWORK
 from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.refusals.rules import EVERY_TYPE, Rules
 
-_GRANT: Final = re.compile(r"gcp:\w+/\w+:\w*(IAM|Iam)(Member|Binding)")
+GRANT: Final = re.compile(r"gcp:\w+/\w+:\w*(IAM|Iam)(Member|Binding)")
+"""The types that give somebody a role, which have a member or members."""
 _TEXT_OR_COMMENT: Final = re.compile(
     r"[rRbB]?('''.*?'''|\"\"\".*?\"\"\"|'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")|//[^\n]*", re.DOTALL
 )
@@ -38,7 +39,7 @@ _NAMES: Final = re.compile(r"(?<![\w.])([A-Za-z_]\w*)(?:\.([A-Za-z_]\w*))?")
 
 def grant(view: View) -> None:
     """The condition of a grant: what it is written in, and which attributes there are."""
-    if not _GRANT.fullmatch(view.type):
+    if not GRANT.fullmatch(view.type):
         return
     text = view.text("condition.expression")
     if text is None:

@@ -14,6 +14,7 @@ from typing import Final
 from trainyard.problems import nearest
 from trainyard.recorded.types import GCP_IDENTITY_PROVIDER, GCP_MACHINES
 from trainyard.rehearsal.context import Stack, View
+from trainyard.rehearsal.refusals.gcp.expressions import GRANT
 
 _ATTRIBUTE: Final = re.compile(
     r"principalSet://iam\.googleapis\.com/(?P<pool>projects/[^/]+/locations/global/workloadIdentityPools/[^/]+)"
@@ -21,7 +22,6 @@ _ATTRIBUTE: Final = re.compile(
 )
 _OF_AWS: Final = ("google.subject", "attribute.aws_role")
 """What a provider of AWS's identities maps that is not told what to."""
-_GRANT: Final = re.compile(r"gcp:\w+/\w+:\w*(IAM|Iam)(Member|Binding)")
 _SCOPES: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
     "roles/logging.logWriter": ("send logs", ("logging-write", "logging.write", "logging.admin")),
     "roles/monitoring.metricWriter": (
@@ -61,14 +61,14 @@ def _attributes(stack: Stack) -> None:
             return
         by_default = _OF_AWS if provider.has("aws") and provider.lacks("attributeMapping") else ()
         mapped.setdefault(pool, set()).update(map(str, provider.mapping("attributeMapping")), by_default)
-    for view in stack.views:
-        member = view.text("member") if _GRANT.fullmatch(view.type) else None
-        found = _ATTRIBUTE.fullmatch(member or "")
+    for member, grants in stack.once(_by_member).items():
+        found = _ATTRIBUTE.fullmatch(member)
         keys = mapped.get(found["pool"].rpartition("/")[2]) if found else None
         if found is not None and keys is not None and f"attribute.{found['name']}" not in keys:
             words = f"no provider of the pool maps attribute.{found['name']}: nobody is in that set"
             hint = nearest(f"attribute.{found['name']}", keys)
-            view.error("rights-binding-no-account", "member", words, allowed=", ".join(sorted(keys)), hint=hint)
+            for view in grants:
+                view.error("rights-binding-no-account", "member", words, allowed=", ".join(sorted(keys)), hint=hint)
 
 
 def _scopes(view: View) -> None:
@@ -89,7 +89,7 @@ def _by_member(stack: Stack) -> dict[str, list[View]]:
     """Grants to one, by who has it."""
     found: dict[str, list[View]] = {}
     for view in stack.views:
-        member = view.text("member") if _GRANT.fullmatch(view.type) else None
+        member = view.text("member") if GRANT.fullmatch(view.type) else None
         if member is not None:
             found.setdefault(member, []).append(view)
     return found

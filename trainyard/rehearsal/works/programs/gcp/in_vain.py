@@ -25,6 +25,7 @@ from trainyard.recorded.types import (
     GKE_NODE_POOL,
 )
 from trainyard.rehearsal.context import Stack, View, show
+from trainyard.rehearsal.refusals.gcp.expressions import GRANT
 
 _ON_BUCKET: Final = (
     "gcp:storage/bucketIAMMember:BucketIAMMember",
@@ -32,7 +33,6 @@ _ON_BUCKET: Final = (
     GCP_MANAGED_FOLDER_MEMBER,
 )
 _IMAGES_ACCESS: Final = re.compile(r"gcp:artifactregistry/repositoryIam(Member|Binding):\w+")
-_GRANT: Final = re.compile(r"gcp:\w+/\w+:\w*(IAM|Iam)(Member|Binding)")
 _WRITES: Final = re.compile(r"artifactregistry\.(writer|repoAdmin|admin|createOnPush\w*)$")
 _LOCAL: Final = re.compile(r"\.svc\.cluster\.local\b")
 _SYSTEM_TAINTS: Final = ("CriticalAddonsOnly", "components.gke.io/gke-managed-components")
@@ -151,7 +151,7 @@ def _grants(stack: Stack) -> None:
         if view.text("stage") == "DISABLED"
     }
     for view in stack.views:
-        if not _GRANT.match(view.type):
+        if not GRANT.match(view.type):
             continue
         members = [("member", view.text("member"))]
         members += [(f"members[{index}]", text) for index, text in enumerate(view.texts("members"))]

@@ -111,10 +111,15 @@ def _of_provider(stack: Stack, cluster: Cluster) -> Iterator[Certificate]:
             continue
         if asked.blurred("dnsNames") or asked.is_unknown("subject"):
             continue
-        names = frozenset(asked.texts("dnsNames")) or frozenset({asked.text("subject.commonName") or ""}) - {""}
+        names = _named(asked, "dnsNames", "subject.commonName")
         held = tuple(secret for secret in cluster.of("Secret") if _holds(secret, pem))
         if names and held:
             yield Certificate(asked, "dnsNames", names, held, ("", ""))
+
+
+def _named(view: View, listed: str, common: str) -> frozenset[str]:
+    """The names that callers compare; the common name where there is no list of others."""
+    return frozenset(view.texts(listed)) or frozenset({view.text(common) or ""}) - {""}
 
 
 def _holds(secret: View, pem: str) -> bool:
@@ -132,7 +137,7 @@ def _of_controller(cluster: Cluster) -> Iterator[Certificate]:
         namespace, secret = place(view), view.text("spec.secretName")
         known = not any(view.is_unknown(f"spec.{key}") or view.blurred(f"spec.{key}") for key in ("dnsNames", "uris"))
         usages = view.texts("spec.usages")
-        names = frozenset(view.texts("spec.dnsNames")) or frozenset({view.text("spec.commonName") or ""}) - {""}
+        names = _named(view, "spec.dnsNames", "spec.commonName")
         if namespace is None or secret is None or not known or not names or view.flag("spec.isCA"):
             continue
         if not usages or "server auth" in usages:

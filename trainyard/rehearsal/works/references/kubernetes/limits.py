@@ -99,7 +99,7 @@ def _defaults(ranges: list[View]) -> None:
         for path, entry in view.items("spec.limits"):
             for key in ("default", "defaultRequest"):
                 for name, (least, unit) in _LEAST.items():
-                    given = _of(entry, key).get(name)
+                    given = part_of(entry, key).get(name)
                     number = quantity(given) if given is not None else None
                     if entry.get("type") == "Container" and number is not None and number < least:
                         view.error(
@@ -123,7 +123,7 @@ def _in_range(view: View, workload: Workload, ranges: list[View]) -> None:
             resources = container.get("resources")
             if resources is UNKNOWN:
                 continue
-            for name in {**_of(entry, "min"), **_of(entry, "max"), **_of(entry, "default")}:
+            for name in {**part_of(entry, "min"), **part_of(entry, "max"), **part_of(entry, "default")}:
                 why = wrong(resources, entry, name)
                 if why:
                     view.error(
@@ -133,30 +133,33 @@ def _in_range(view: View, workload: Workload, ranges: list[View]) -> None:
                     )  # fmt: skip
 
 
-def _of(entry: object, key: str) -> Mapping[str, Any]:
+def part_of(entry: object, key: str) -> Mapping[str, Any]:
+    """A mapping in an entry; empty where there is none."""
     found = follow(entry, key)
     return found if isinstance(found, Mapping) else {}
 
 
 def wrong(resources: object, entry: Mapping[str, Any], name: str) -> str:
     """Why the range keeps a container out, once what it lacks has its default."""
-    limits, requests = _of(resources, "limits"), _of(resources, "requests")
+    limits, requests = part_of(resources, "limits"), part_of(resources, "requests")
     if UNKNOWN in (limits.get(name), requests.get(name)) or UNKNOWN in (
         follow(resources, "limits"),
         follow(resources, "requests"),
     ):
         return ""
-    highest = quantity(_of(entry, "max").get(name))
-    default = quantity(_of(entry, "default").get(name))
+    highest = quantity(part_of(entry, "max").get(name))
+    default = quantity(part_of(entry, "default").get(name))
     given, asked = quantity(limits.get(name)), quantity(requests.get(name))
     limit = given if given is not None else default if default is not None else highest
     request = asked if asked is not None else given
-    lowest = quantity(_of(entry, "min").get(name))
+    lowest = quantity(part_of(entry, "min").get(name))
     if highest is not None and limit is not None and max(limit, request or 0) > highest:
         most = limits.get(name) if given is not None else requests.get(name)
-        return f"{name} of {show(most)} is above the most, {_of(entry, 'max')[name]},"
+        return f"{name} of {show(most)} is above the most, {part_of(entry, 'max')[name]},"
     if lowest is not None and request is not None and request < lowest:
-        return f"a request of {show(requests.get(name, limits.get(name)))} {name} is below {_of(entry, 'min')[name]}"
+        return (
+            f"a request of {show(requests.get(name, limits.get(name)))} {name} is below {part_of(entry, 'min')[name]}"
+        )
     if limit is not None and request is not None and request > limit:
         return f"a request of {show(requests[name])} {name} is above the limit that it is given"
     return ""
@@ -165,12 +168,14 @@ def wrong(resources: object, entry: Mapping[str, Any], name: str) -> str:
 def _claim(view: View, ranges: list[View]) -> None:
     size = quantity(view.value("spec.resources.requests.storage"))
     for limits, entry in entries(ranges, "PersistentVolumeClaim"):
-        most, least = (quantity(_of(entry, key).get("storage")) for key in ("max", "min"))
+        most, least = (quantity(part_of(entry, key).get("storage")) for key in ("max", "min"))
         if size is not None and ((most is not None and size > most) or (least is not None and size < least)):
             view.error(
                 "reference-limit-range", "spec.resources.requests.storage",
                 f"{view.value('spec.resources.requests.storage')} is outside LimitRange {limits.name}",
-                allowed=", ".join(f"{key} {_of(entry, key)['storage']}" for key in ("min", "max") if _of(entry, key)),
+                allowed=", ".join(
+                    f"{key} {part_of(entry, key)['storage']}" for key in ("min", "max") if part_of(entry, key)
+                ),
             )  # fmt: skip
 
 
@@ -209,13 +214,15 @@ def _in_quota(view: View, workload: Workload, quota: View, ranges: list[View]) -
 def _asked(workload: Workload, side: str, resource: str, ranges: list[View]) -> tuple[float, str] | None:
     """What a pod asks for, with the first container that asks; below 0 where a container says nothing."""
     total, first = 0.0, "containers[0]"
-    defaults = [_of(entry, key) for _, entry in entries(ranges, "Container") for key in ("default", "defaultRequest")]
-    defaults += [_of(entry, "max") for _, entry in entries(ranges, "Container")]
+    defaults = [
+        part_of(entry, key) for _, entry in entries(ranges, "Container") for key in ("default", "defaultRequest")
+    ]
+    defaults += [part_of(entry, "max") for _, entry in entries(ranges, "Container")]
     for path, container in workload.containers():
         found = follow(container, "resources")
-        given = _of(found, side).get(resource)
+        given = part_of(found, side).get(resource)
         if given is None and side == "requests":
-            given = _of(found, "limits").get(resource)
+            given = part_of(found, "limits").get(resource)
         if given is UNKNOWN or found is UNKNOWN or UNKNOWN in (follow(found, "requests"), follow(found, "limits")):
             return None
         number = quantity(given)

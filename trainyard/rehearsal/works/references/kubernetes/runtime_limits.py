@@ -12,10 +12,9 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from trainyard.recorded.quantities import quantity
-from trainyard.recorded.read import follow
 from trainyard.rehearsal.context import View
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster, place
-from trainyard.rehearsal.works.references.kubernetes.limits import by_namespace, entries, wrong
+from trainyard.rehearsal.works.references.kubernetes.limits import by_namespace, entries, part_of, wrong
 from trainyard.rehearsal.works.workloads.model import Workload
 from trainyard.rehearsal.works.workloads.read import workloads
 
@@ -44,10 +43,10 @@ def _template(view: View, workload: Workload, ranges: Mapping[str, list[View]], 
     for path, container in workload.containers():
         resources = container.get("resources")
         refusals = {
-            space: (limits, why, key in _of(entry, "default") and not _limited(resources, key))
+            space: (limits, why, key in part_of(entry, "default") and not _limited(resources, key))
             for space, held in ranges.items()
             for limits, entry in entries(held, "Container")
-            for key in dict.fromkeys(name for part in ("default", "max", "min") for name in _of(entry, part))
+            for key in dict.fromkeys(name for part in ("default", "max", "min") for name in part_of(entry, part))
             if (why := wrong(resources, entry, key))
         }
         told = [one for one in refusals.values() if one[2]]
@@ -63,9 +62,4 @@ def _template(view: View, workload: Workload, ranges: Mapping[str, list[View]], 
 
 
 def _limited(resources: Any, key: str) -> bool:
-    return quantity(_of(resources, "limits").get(key)) is not None
-
-
-def _of(entry: object, key: str) -> Mapping[str, Any]:
-    found = follow(entry, key)
-    return found if isinstance(found, Mapping) else {}
+    return quantity(part_of(resources, "limits").get(key)) is not None
