@@ -15,7 +15,7 @@ import sys
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, NamedTuple, Protocol, TypeVar, get_args, get_origin
+from typing import Any, NamedTuple, Protocol, get_args, get_origin
 
 import pulumi
 from google.protobuf import struct_pb2  # type: ignore[import-untyped]
@@ -40,9 +40,8 @@ from trainyard.rehearsal.engine.light_outputs import (
     is_done,
     track,
 )
+from trainyard.rehearsal.engine.sdk_annotations import by_annotation
 from trainyard.rehearsal.engine.two_views import PLAIN, Data, Twofold, Views, known_of, preview_of, twofold
-
-Read = TypeVar("Read")
 
 _register_resource = sdk_resource.register_resource
 _register_resource_outputs = sdk_resource.register_resource_outputs
@@ -520,38 +519,14 @@ def _of_input(key: Any, value: Any, error: ValueError | AssertionError) -> Excep
     return kind(f"{words}\n{kind.__name__} has risen: {error}")
 
 
-_MOST_ANNOTATIONS = 65_536
-"""Annotations of which something is kept at most: the SDKs have a tenth of that, and a program may make its own."""
-
-
-def _by_annotation(read: Callable[[Any], Read]) -> Callable[[Any], Read]:
-    """What a function says of an annotation, kept by its identity: those of `typing` take long to hash and compare.
-
-    Each is kept too, so that its identity stays its own.
-    """
-    kept: dict[int, tuple[Any, Read]] = {}
-
-    def found(cls: Any) -> Read:
-        entry = kept.get(id(cls))
-        if entry is not None:
-            return entry[1]
-        value = read(cls)
-        if len(kept) >= _MOST_ANNOTATIONS:
-            kept.clear()
-        kept[id(cls)] = (cls, value)
-        return value
-
-    return found
-
-
-@_by_annotation
+@by_annotation
 def _bare_annotation(cls: Any) -> Any:
     """An annotation without what stands around it; None where it says nothing."""
     found = sdk_types.unwrap_type(cls)
     return None if found is Any else found
 
 
-_is_input_type = _by_annotation(sdk_types.is_input_type)
+_is_input_type = by_annotation(sdk_types.is_input_type)
 
 _LARGEST = 2**53
 """Whole numbers are sent as 64-bit floats, which are exact up to here."""
@@ -598,7 +573,7 @@ def _plain(value: Any, resources: _Resources, translate: Callable[[str], str] | 
     raise UnusualError
 
 
-@_by_annotation
+@by_annotation
 def _item_class(cls: Any) -> Any:
     try:
         return rpc._get_list_element_type(cls)
@@ -677,7 +652,7 @@ def _plain_dict(
     return found
 
 
-@_by_annotation
+@by_annotation
 def _values_class(cls: Any) -> tuple[bool, Any]:
     """Whether an annotation is of a mapping, and of what class its values are then; None where it does not say."""
     if cls is dict or get_origin(cls) in _MAPPINGS:
@@ -748,7 +723,7 @@ class _Shape(NamedTuple):
     item: Any = None
 
 
-@_by_annotation
+@by_annotation
 def _shape(cls: Any) -> _Shape:
     cls = sdk_types.unwrap_optional_type(cls) if cls else None
     if cls is None or cls is Any:

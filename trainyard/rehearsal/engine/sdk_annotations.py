@@ -14,7 +14,7 @@ import sys
 import typing
 from collections.abc import Callable, Iterator, Mapping
 from types import ModuleType, SimpleNamespace
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import pulumi
 from pulumi import _types as sdk
@@ -23,7 +23,32 @@ _OF_TYPING: Final = ("Mapping", "Optional", "Sequence", "Union")
 _OF_PULUMI: Final = ("Input", "InputType", "Output")
 _UNMADE: Final = object()
 
+_MOST = 65_536
+"""Annotations of which something is kept at most: the SDKs have a tenth of that, and a program may make its own."""
+
+Of = TypeVar("Of")
+
 _evaluated: Any = typing._eval_type  # type: ignore[attr-defined]
+
+
+def by_annotation(read: Callable[[Any], Of]) -> Callable[[Any], Of]:
+    """What a function says of an annotation, kept by its identity: those of `typing` take long to hash and compare.
+
+    Each is kept too, so that its identity stays its own.
+    """
+    kept: dict[int, tuple[Any, Of]] = {}
+
+    def found(cls: Any) -> Of:
+        entry = kept.get(id(cls))
+        if entry is not None:
+            return entry[1]
+        value = read(cls)
+        if len(kept) >= _MOST:
+            kept.clear()
+        kept[id(cls)] = (cls, value)
+        return value
+
+    return found
 
 
 class Later(typing.ForwardRef, _root=True):  # type: ignore[call-arg, misc]
@@ -51,7 +76,13 @@ class Later(typing.ForwardRef, _root=True):  # type: ignore[call-arg, misc]
     def within(self, module: str) -> Any:
         """The annotation with its texts evaluated in the module that it is of: once, whichever property has it."""
         if self._found is _UNMADE:
-            self._found = _hint(self.made(), vars(sys.modules[module]))
+            names = vars(sys.modules[module])
+            item = self._item
+            parts = [_known(part, module, names) for part in (item if type(item) is tuple else (item,))]
+            if _UNMADE in parts:  # as `typing` does it, which makes each of the types within twice
+                self._found = _hint(self.made(), names)
+            else:
+                self._found = _read(self._origin)[tuple(parts) if type(item) is tuple else parts[0]]
         return self._found
 
     def _evaluate(self, *arguments: Any, **options: Any) -> Any:
@@ -70,6 +101,25 @@ class Later(typing.ForwardRef, _root=True):  # type: ignore[call-arg, misc]
 
     def __repr__(self) -> str:
         return repr(self.made())
+
+
+@functools.cache
+def _read(origin: Any) -> Any:
+    """`Optional` or its like, of which only `pulumi.Input` has a text within."""
+    return _hint(origin, {}) if typing.get_args(origin) else origin
+
+
+def _known(part: Any, module: str, names: Mapping[str, Any]) -> Any:
+    """What a part of an annotation means in a module: a class, or what a text that is no more than a name says."""
+    if isinstance(part, Later):
+        return part.within(module)
+    if type(part) is not str:
+        return part if isinstance(part, type) else _UNMADE
+    first, *rest = part.split(".")
+    found = names.get(first, _UNMADE)
+    for name in rest:
+        found = getattr(found, name, _UNMADE)
+    return found if isinstance(found, type) else _UNMADE
 
 
 class Name(Later, _root=True):  # type: ignore[call-arg, misc]
@@ -182,13 +232,16 @@ def _hint(annotation: Any, names: dict[str, Any]) -> Any:
     return typing.get_type_hints(asked, names, within)["return"]
 
 
+_unwrapped = by_annotation(sdk.unwrap_type)
+
+
 @functools.cache
 def property_types(cls: type) -> Mapping[str, Any]:
     """`pulumi._types._types_from_py_properties`: those types without `Output` and `Optional` around them."""
     hints = return_hints(cls)
 
     def read(name: str) -> Any:
-        found = sdk.unwrap_type(hints[name])
+        found = _unwrapped(hints[name])
         return None if found is pulumi.Output else found  # one that does not say of what is no type of a value
 
     return Read({name: name for name in hints}, read)

@@ -22,7 +22,7 @@ import pulumi
 from pulumi import _types as sdk
 from pulumi.runtime import rpc
 
-from trainyard.rehearsal.engine.sdk_annotations import Read, return_hints
+from trainyard.rehearsal.engine.sdk_annotations import Read, by_annotation, return_hints
 
 Kind = Literal["text", "integer", "number", "boolean", "list", "map", "object", "any"]
 
@@ -184,6 +184,7 @@ def _may_be_none(hint: Any) -> bool:
     return type(None) in typing.get_args(hint)
 
 
+@by_annotation
 def field_type(hint: Any) -> FieldType:
     """What an annotation allows, with `Input`, `Output`, `Optional` and the TypedDict alternatives taken off."""
     hint = sdk.unwrap_type(hint)
