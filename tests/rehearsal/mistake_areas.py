@@ -69,11 +69,13 @@ def _in_clusters() -> Area:
             "works.test_k8s_unseen": (1, "MORE"),
             "works.test_k8s_both_clouds": (1, "MORE"),
             "works.test_refs_sets": (2, "FURTHER"),
+            "works.queues.test_annotations": (0, "MORE"),
         }[name]
         return of_cases(name, at, *collections)
 
-    neighbours = tuple(
-        f"works.test_{name}" for name in ("k8s_neighbours", "k8s_unseen", "k8s_both_clouds", "refs_sets")
+    neighbours = (
+        *(f"works.test_{name}" for name in ("k8s_neighbours", "k8s_unseen", "k8s_both_clouds", "refs_sets")),
+        "works.queues.test_annotations",
     )
     return Area(
         "clusters",
@@ -132,7 +134,7 @@ def _in_clusters() -> Area:
                 words="The six of 137 that were missed, and what is of their kind; the others were told, and are not"
                 " kept.",
             ),
-            lists("What else is of a class that was mended", "works/test_k8s_neighbours.py", *neighbours, rows=cases),
+            lists("What else is of a class that was mended", "works", *neighbours, rows=cases),
         ),
     )  # fmt: skip
 
