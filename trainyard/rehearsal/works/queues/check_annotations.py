@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from trainyard.recorded.read import UnreadableInput, mapping_at, mappings_at, value_at
+from trainyard.recorded.types import TRAINING_RUNTIME
 from trainyard.rehearsal.context import Stack, View, show
 from trainyard.rehearsal.works.queues.kubernetes.jobs import (
     ELASTIC_ANNOTATION,
@@ -17,7 +18,6 @@ from trainyard.rehearsal.works.queues.kubernetes.jobs import (
     LEAST_ANNOTATION,
     PREFERRED_TOPOLOGY,
     REQUIRED_TOPOLOGY,
-    RUNTIME,
     SLICE_SIZE,
     SLICE_TOPOLOGY,
     TOPOLOGIES,
@@ -58,7 +58,7 @@ def check_annotations(stack: Stack, room: Room) -> None:
             except UnreadableInput:
                 continue
     if manager.sees_topology and (manager.frameworks is None or FRAMEWORKS["TrainJob"] in manager.frameworks):
-        for runtime in stack.resources.of(RUNTIME):
+        for runtime in stack.resources.of(TRAINING_RUNTIME):
             try:
                 for path, template in runtime_templates(runtime):
                     notes = mapping_at(template, "metadata", "annotations")

@@ -18,6 +18,7 @@ from trainyard.recorded.read import (
     value_at,
 )
 from trainyard.recorded.resources import Resources
+from trainyard.recorded.types import TRAINING_RUNTIME
 from trainyard.rehearsal.works.placement.kubernetes.requests import requested
 from trainyard.rehearsal.works.queues.kubernetes.model import PodSet, Workload
 from trainyard.rehearsal.works.workloads import read as workloads
@@ -45,7 +46,6 @@ TOPOLOGIES: Final = {
 _READ: Final = ("Job", "CronJob", "JobSet", "TrainJob")
 """Kinds whose pods are read."""
 
-RUNTIME: Final = "kubernetes:trainer.kubeflow.org/*:ClusterTrainingRuntime"
 FRAMEWORKS: Final = {
     "Job": "batch/job", "CronJob": "batch/job", "JobSet": "jobset.x-k8s.io/jobset",
     "TrainJob": "trainer.kubeflow.org/trainjob",
@@ -167,7 +167,7 @@ def _topology(of: PodsOf, resources: Resources) -> tuple[str, str] | None:
         name = value_at(of.resource.inputs, "spec", "runtimeRef", "name")
         templates = [
             template
-            for runtime in resources.of(RUNTIME)
+            for runtime in resources.of(TRAINING_RUNTIME)
             if value_at(runtime.inputs, "metadata", "name") == name
             for _, template in runtime_templates(runtime)
         ]

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
+from trainyard.conventions.gcp import PROBE_RANGES
 from trainyard.recorded.health_checks import HEALTH_CHECK_POLICY, asked_ports
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.read import UnreadableInput, as_number, mappings_at, value_at
@@ -19,9 +20,8 @@ from trainyard.rehearsal.works.flows.needs.kubernetes.pods import behind
 from trainyard.rehearsal.works.flows.needs.model import Need
 from trainyard.rehearsal.works.flows.needs.scene import Scene, services_of
 
-_RANGES: Final = ("35.191.0.0/16", "130.211.0.0/22")
 PROBES: Final = tuple(
-    Place(f"the balancer's probes from {block}", "balancer", Addresses.of(block)) for block in _RANGES
+    Place(f"the balancer's probes from {block}", "balancer", Addresses.of(block)) for block in PROBE_RANGES
 )
 """By range: each of them has to be let in."""
 _ROUTES: Final = "kubernetes:gateway.networking.k8s.io/*:*Route"
