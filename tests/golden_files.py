@@ -13,7 +13,7 @@ from typing import Any
 
 from tests.advice import golden_examples, published
 from tests.floor_page import floor_page
-from tests.mistakes_page import mistakes_page
+from tests.mistakes_page import mistakes_pages
 from tests.practice_files import practice_texts
 from tests.settings_page import settings_page
 from tests.shared import ROOT
@@ -108,7 +108,7 @@ def golden_texts() -> dict[Path, str]:
     texts = {ROOT / "Pulumi.yaml": project_file("stacks"), GOLDEN / "components.schema.json": schema_text()}
     texts |= settings_texts()
     texts[ROOT / "README.md"] = readme_text(review(ROOT, ROOT / "stacks" / "Pulumi.demo.yaml"))
-    texts[ROOT / "docs" / "mistakes.md"] = mistakes_page()
+    texts |= {ROOT / "docs" / file: text for file, text in mistakes_pages().items()}
     texts |= {gates.FILE: gates.thresholds_text(), ROOT / "docs" / "smoke.md": gates.page()}
     texts[ROOT / "docs" / "monitoring.md"] = monitoring_page()
     rehearsed = {stack: rehearse(ROOT, stack) for stack in EXAMPLES}

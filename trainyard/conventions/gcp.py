@@ -56,6 +56,14 @@ LUSTRE_DRIVER: Final = "lustre.csi.storage.gke.io"
 FILESTORE_DRIVER: Final = "filestore.csi.storage.gke.io"
 """Storage drivers that GKE brings as add-ons of the cluster."""
 
+PROBE_RANGES: Final = ("35.191.0.0/16", "130.211.0.0/22")
+"""Where Google's probes come from: of proxies, of balancers within a network, and of who heals machines (Cloud Load
+Balancing, "Health checks overview", as generally known in 2026-11)."""
+DATABASE_PORTS: Final[Mapping[str, int]] = {"POSTGRES": 5432, "MYSQL": 3306, "SQLSERVER": 1433}
+"""Where engines of Cloud SQL listen, by the beginning of `databaseVersion` (as generally known in 2026-11)."""
+LOG_SEVERITIES: Final = ("DEFAULT", "DEBUG", "INFO", "NOTICE", "WARNING", "ERROR", "CRITICAL", "ALERT", "EMERGENCY")
+"""Severities of a log entry, the least first (Cloud Logging API, `LogSeverity`)."""
+
 BLOCK_STORAGE_CLASS: Final = "trainyard-balanced"
 """StorageClass of the platform's own disks."""
 

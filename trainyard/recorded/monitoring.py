@@ -14,6 +14,15 @@ from trainyard.recorded.types import HELM_RELEASE, STORAGE_CLASS
 from trainyard.recorded.yaml_text import read_yaml
 
 CHART: Final = "kube-prometheus-stack"
+SCRAPED: Final = (
+    ("ServiceMonitor.monitoring.coreos.com", "spec.endpoints"),
+    ("PodMonitor.monitoring.coreos.com", "spec.podMetricsEndpoints"),
+)
+"""Kinds that say what Prometheus asks, and where their endpoints stand."""
+SECONDS: Final[Mapping[str, float]] = {
+    "ms": 0.001, "s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800, "y": 31_536_000,
+}  # fmt: skip
+"""Seconds of a unit of Prometheus' durations."""
 SPEC: Final = ("values", "prometheus", "prometheusSpec")
 """Where the chart's values keep what Prometheus is."""
 CLAIM: Final = (*SPEC, "storageSpec", "volumeClaimTemplate", "spec")

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from trainyard.recorded.read import UnreadableInput, list_at, mapping_at, mappings_at, value_at
+
+NAME_LABEL: Final = "kubernetes.io/metadata.name"
+"""Label that the API server puts on every namespace: its name."""
 
 
 def selects(selector: Any, labels: Mapping[str, Any]) -> bool:

@@ -24,8 +24,8 @@ from trainyard.recorded.types import (
 from trainyard.rehearsal.context import View, listed, show
 from trainyard.rehearsal.refusals.rules import Rules
 
-_PROTOCOLS: Final = ("tcp", "udp", "icmp", "esp", "ah", "sctp", "ipip", "all")
-"""What a firewall rule calls protocols (VPC, "Protocols and ports", as generally known)."""
+PROTOCOLS: Final = ("tcp", "udp", "icmp", "esp", "ah", "sctp", "ipip", "all")
+"""Protocols that a firewall's rule may call by name (pulumi_gcp 10.2.0, `protocol`; VPC, "Protocols and ports")."""
 
 
 def network(view: View) -> None:
@@ -134,8 +134,8 @@ def firewall(view: View) -> None:
     for path, entry in (*view.items("allows"), *view.items("denies")):
         protocol = entry.get("protocol")
         number = isinstance(protocol, str) and protocol.isdigit() and int(protocol) <= 255
-        if isinstance(protocol, str) and protocol.lower() not in _PROTOCOLS and not number:
-            allowed, hint = f"{', '.join(_PROTOCOLS)}, or a protocol's number", nearest(protocol, _PROTOCOLS)
+        if isinstance(protocol, str) and protocol.lower() not in PROTOCOLS and not number:
+            allowed, hint = f"{', '.join(PROTOCOLS)}, or a protocol's number", nearest(protocol, PROTOCOLS)
             view.error("gcp-firewall-protocol", f"{path}.protocol", show(protocol), allowed=allowed, hint=hint)
         for index, port in enumerate(listed(entry.get("ports"))):
             if isinstance(port, str) and not _is_ports(port):

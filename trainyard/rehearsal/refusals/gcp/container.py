@@ -24,10 +24,8 @@ from trainyard.problems import nearest
 from trainyard.recorded.read import as_number
 from trainyard.recorded.types import GKE_CLUSTER, GKE_NODE_POOL
 from trainyard.rehearsal.context import View, show
+from trainyard.rehearsal.refusals.gcp.forms import LIKE_A_ZONE, REGION
 from trainyard.rehearsal.refusals.rules import Rules
-
-_ZONE = re.compile(r"[a-z]+-[a-z]+\d+-[a-z0-9]+")
-_REGION = re.compile(r"[a-z]+-[a-z]+\d+")
 
 MACHINES: Final[Mapping[str, tuple[str, Mapping[str, int]]]] = {
     "g2-standard-": ("nvidia-l4", {"4": 1, "8": 1, "12": 1, "16": 1, "24": 2, "32": 1, "48": 4, "96": 8}),
@@ -103,10 +101,10 @@ def cluster(view: View) -> None:
 
 def _location(view: View) -> None:
     location = view.text("location")
-    if location is not None and not (_ZONE.fullmatch(location) or _REGION.fullmatch(location)):
+    if location is not None and not (LIKE_A_ZONE.fullmatch(location) or REGION.fullmatch(location)):
         view.error("gcp-location", "location", show(location), allowed="a region or a zone, like europe-west4")
     for index, zone in enumerate(view.entries("nodeLocations")):
-        if isinstance(zone, str) and not _ZONE.fullmatch(zone):
+        if isinstance(zone, str) and not LIKE_A_ZONE.fullmatch(zone):
             view.error("gcp-location", f"nodeLocations[{index}]", show(zone), allowed="a zone, like europe-west4-b")
         elif isinstance(zone, str) and location is not None and not zone.startswith(f"{_region_of(location)}-"):
             allowed = f"zones of {_region_of(location)}"
@@ -114,7 +112,7 @@ def _location(view: View) -> None:
 
 
 def _region_of(location: str) -> str:
-    return location if _REGION.fullmatch(location) else location.rpartition("-")[0]
+    return location if REGION.fullmatch(location) else location.rpartition("-")[0]
 
 
 def _ranges(view: View) -> None:

@@ -16,10 +16,10 @@ from trainyard.problems import nearest
 from trainyard.recorded.read import as_number
 from trainyard.recorded.types import FILESTORE, GCP_CONNECTION, GCP_LUSTRE, GCP_NETWORK
 from trainyard.rehearsal.context import View, show
+from trainyard.rehearsal.refusals.gcp.forms import LIKE_A_ZONE
 from trainyard.rehearsal.refusals.gcp.order import waits_for
 from trainyard.rehearsal.refusals.rules import Rules
 
-_ZONE: Final = re.compile(r"[a-z]+-[a-z]+\d+-[a-z0-9]+")
 _SQUASH: Final = ("NO_SQUASH", "ROOT_SQUASH")
 
 
@@ -44,7 +44,7 @@ def lustre(view: View) -> None:
     if system is not None and not re.fullmatch(r"[A-Za-z][A-Za-z0-9]{0,7}", system):
         view.error("gcp-lustre", "filesystem", show(system), allowed="at most 8 letters and digits, a letter first")
     location = view.text("location")
-    if location is not None and not _ZONE.fullmatch(location):
+    if location is not None and not LIKE_A_ZONE.fullmatch(location):
         view.error("gcp-lustre", "location", show(location), allowed="a zone, like us-central1-a")
     _squash(view)
 
@@ -92,7 +92,7 @@ def filestore(view: View) -> None:
         view.warning("gcp-filestore", "fileShares.capacityGb", words, allowed=f"steps of {sold.older_step} GiB")
     for key in ("location", "zone"):
         place = view.text(key)
-        if place is not None and bool(_ZONE.fullmatch(place)) is sold.regional:
+        if place is not None and bool(LIKE_A_ZONE.fullmatch(place)) is sold.regional:
             allowed = "a region, like us-central1" if sold.regional else "a zone, like us-central1-a"
             view.error("gcp-filestore", key, show(place), allowed=f"{allowed}, for {tier}")
     if not sold.encrypts:

@@ -28,6 +28,8 @@ from trainyard.rehearsal.refusals.rules import EVERY_TYPE, Rules
 
 REGION: Final = re.compile(r"[a-z]+-[a-z]+\d+")
 ZONE: Final = re.compile(r"([a-z]+-[a-z]+\d+)-([a-z]|ai\d+[a-z])")
+LIKE_A_ZONE: Final = re.compile(r"[a-z]+-[a-z]+\d+-[a-z0-9]+")
+"""What is of a zone's form names one, or none that there is."""
 WIDER: Final = (
     "global", "us", "eu", "asia", "europe", "nam4", "nam6", "nam7", "nam8", "nam9", "nam10", "nam11", "nam12", "nam13",
     "eur3", "eur4", "eur5", "eur6", "eur7", "eur8", "asia1", "asia2", "in", "ca", "ja", "au", "uk", "de", "it", "kr",

@@ -24,6 +24,7 @@ from trainyard.recorded.types import (
     GKE_CLUSTER,
 )
 from trainyard.rehearsal.context import View, show
+from trainyard.rehearsal.refusals.gcp.compute import PROTOCOLS
 from trainyard.rehearsal.refusals.rules import Rules
 
 _PROHIBITED: Final = tuple(
@@ -146,10 +147,6 @@ def nat(view: View) -> None:
             view.error("gcp-nat-subnets", f"{path}.secondaryIpRangeNames", "is missing", allowed="the ranges' names")
 
 
-_PROTOCOLS: Final = ("tcp", "udp", "icmp", "esp", "ah", "sctp", "ipip", "all")
-"""Protocols that a rule may call by name (pulumi_gcp 10.2.0, `protocol`)."""
-
-
 def _is_number(text: str) -> bool:
     return text.isdigit() and int(text) <= 255
 
@@ -158,8 +155,8 @@ def firewall(view: View) -> None:
     """Ports of protocols that have them, tags that are tags, ranges of the rule's direction."""
     for path, entry in (*view.items("allows"), *view.items("denies")):
         protocol, ports = entry.get("protocol"), entry.get("ports")
-        if isinstance(protocol, str) and protocol.lower() not in _PROTOCOLS and not _is_number(protocol):
-            allowed = f"{', '.join(_PROTOCOLS)}, or the protocol's number"
+        if isinstance(protocol, str) and protocol.lower() not in PROTOCOLS and not _is_number(protocol):
+            allowed = f"{', '.join(PROTOCOLS)}, or the protocol's number"
             view.error("gcp-firewall-protocol", f"{path}.protocol", show(protocol), allowed=allowed)
             continue
         if isinstance(protocol, str) and ports and protocol.lower() not in _WITH_PORTS:

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Final
 
+from trainyard.conventions import GPU_RESOURCE
 from trainyard.problems import count
 from trainyard.recorded.quantities import quantity
 from trainyard.recorded.types import GCP_RUN_JOB, GCP_RUN_SERVICE
@@ -43,7 +44,6 @@ _PROBE_SECONDS: Final[Mapping[str, int]] = {"startupProbe": 240, "livenessProbe"
 """The longest period of each, and the longest wait before a first startup."""
 _STARTUP_SECONDS, _STARTUP_SECONDS_OF_GPU = 600, 1800
 """The longest that a startup probe may ask in all, without a GPU and with one."""
-_GPU: Final = "nvidia.com/gpu"
 _BESIDE_GPU: Final[Mapping[str, tuple[int, int]]] = {"nvidia-l4": (4, 16), "nvidia-rtx-pro-6000": (20, 80)}
 """By GPU, the least processors and GiB of memory ("GPU support for services")."""
 _CONNECTION: Final = re.compile(r"[a-z][a-z0-9-]*(?:\.[a-z]+:[a-z0-9-]+)?:[a-z]+-[a-z]+\d+:[a-z][a-z0-9-]*")
@@ -139,7 +139,7 @@ def _containers(view: View, at: str, own: tuple[str, ...]) -> None:
     names = Counter(str(container.get("name")) for _, container in view.items(f"{at}containers"))
     for path, container in view.items(f"{at}containers"):
         limits = container.get("resources", {}).get("limits") if isinstance(container.get("resources"), Mapping) else {}
-        gpu = isinstance(limits, Mapping) and _GPU in limits
+        gpu = isinstance(limits, Mapping) and GPU_RESOURCE in limits
         if gpu:
             _beside_a_gpu(view, at, path)
         else:

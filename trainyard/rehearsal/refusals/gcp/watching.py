@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
+from trainyard.conventions.gcp import LOG_SEVERITIES
 from trainyard.problems import nearest
 from trainyard.recorded.read import as_number
 from trainyard.recorded.types import (
@@ -283,12 +284,9 @@ def _log_filter(view: View, path: str) -> None:
     elif match := _OPERATORS.search(bare):
         view.error("gcp-log-filter", path, f"{match[1]} is no operator", allowed=match[1].upper())
     for level in re.findall(r'severity\s*(?:=|!=|>=|<=|>|<|:)\s*"?([A-Za-z]+)', text):
-        if level.upper() not in _SEVERITIES:
-            hint = nearest(level.upper(), _SEVERITIES)
-            view.error("gcp-log-filter", path, f"severity {level}", allowed=", ".join(_SEVERITIES), hint=hint)
-
-
-_SEVERITIES: Final = ("DEFAULT", "DEBUG", "INFO", "NOTICE", "WARNING", "ERROR", "CRITICAL", "ALERT", "EMERGENCY")
+        if level.upper() not in LOG_SEVERITIES:
+            hint = nearest(level.upper(), LOG_SEVERITIES)
+            view.error("gcp-log-filter", path, f"severity {level}", allowed=", ".join(LOG_SEVERITIES), hint=hint)
 
 
 def log_bucket(view: View) -> None:

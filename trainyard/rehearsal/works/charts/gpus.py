@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Final
 
 from trainyard.recorded.node_groups import EKS_NODE_GROUP, LAUNCH_TEMPLATE
-from trainyard.recorded.types import EKS_CLUSTER
+from trainyard.recorded.types import EKS_CLUSTER, TRAINING_RUNTIME
 from trainyard.rehearsal.context import Stack, View, show
 
 _OF_NODES: Final = ("driver", "toolkit")
@@ -64,7 +64,6 @@ def check_cloud(release: View, chart: str, stack: Stack) -> None:
         )  # fmt: skip
 
 
-_RUNTIME: Final = "kubernetes:trainer.kubeflow.org/*:ClusterTrainingRuntime"
 _DEFAULTS: Final = ("torch-distributed", "deepspeed-distributed", "mlx-distributed", "jax-distributed")
 """Runtimes that the trainer's chart makes where `runtimes.defaultEnabled` is true (kubeflow/trainer 2.3)."""
 
@@ -73,7 +72,7 @@ def check_runtimes(release: View, chart: str, stack: Stack) -> None:
     """A runtime that the chart makes is none that the stack makes too."""
     if chart != "kubeflow-trainer" or release.flag("values.runtimes.defaultEnabled") is not True:
         return
-    for view in stack.of_type(_RUNTIME):
+    for view in stack.of_type(TRAINING_RUNTIME):
         name = view.text("metadata.name")
         if name in _DEFAULTS:
             release.error(

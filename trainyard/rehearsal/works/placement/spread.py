@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from trainyard.conventions import HOSTNAME_LABEL
 from trainyard.recorded.read import UnreadableInput, as_number, follow
 from trainyard.recorded.selectors import selects
 from trainyard.rehearsal.context import View, listed
-from trainyard.rehearsal.works.placement.kubernetes.nodes import HOSTNAME, Nodes
+from trainyard.rehearsal.works.placement.kubernetes.nodes import Nodes
 from trainyard.rehearsal.works.placement.kubernetes.scheduler import alone_on_a_node
 from trainyard.rehearsal.works.placement.world import Verdict, World
 
@@ -54,13 +55,13 @@ def _apart(verdict: Verdict, view: View) -> None:
             return
         domains = _domains(verdict.groups, key)
         if alone and domains is not None and workload.replicas is not None and workload.replicas > domains:
-            what = "nodes that take them" if key == HOSTNAME else f"values of {key}"
+            what = "nodes that take them" if key == HOSTNAME_LABEL else f"values of {key}"
             words = f"{workload.replicas} pods of {workload.told()} keep each other off, and there are {domains} {what}"
             hint = f"at most {domains} replicas, or preferredDuringSchedulingIgnoredDuringExecution"
             view.error("placement-spread", workload.at("affinity"), words, hint=hint)
         elif (
             alone
-            and key == HOSTNAME
+            and key == HOSTNAME_LABEL
             and domains == workload.replicas
             and not any(follow(term, "matchLabelKeys") for term in listed(terms))  # old and new pods share a node then
             and _comes_first(workload.resource.inputs)
@@ -112,7 +113,7 @@ def _selects_itself(constraint: Mapping[str, Any], labels: Mapping[str, str]) ->
 
 def _domains(groups: tuple[Nodes, ...], key: str) -> int | None:
     """Values of a label over the nodes of these groups at most; nodes where the label is their name."""
-    if key == HOSTNAME:
+    if key == HOSTNAME_LABEL:
         sizes = [nodes.most for nodes in groups]
         return None if None in sizes else sum(size for size in sizes if size is not None)
     values: set[str] = set()

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import unquote
 
+from trainyard.conventions.gcp import DATABASE_PORTS
 from trainyard.problems import nearest
 from trainyard.recorded.read import known_texts
 from trainyard.recorded.types import CLOUD_SQL, DATABASE, DATABASE_PARAMETERS, GCP_DATABASE_USER, GCP_SQL_DATABASE
@@ -29,8 +30,6 @@ _ALWAYS: Final = frozenset({"postgres", "template0", "template1", "rdsadmin", "c
 _MAKES: Final = re.compile(r"create\s+database", re.IGNORECASE)
 _LETS_IN: Final = re.compile(r"create\s+(?:user|role)\s+(?:if\s+not\s+exists\s+)?[\"'`]?(?P<name>\w+)", re.IGNORECASE)
 _LOGINS: Final = ("postgresql:index/role:Role", "mysql:index/user:User")
-_PORTS: Final = {"POSTGRES": 5432, "MYSQL": 3306, "SQLSERVER": 1433}
-"""Where Cloud SQL listens."""
 _FORCED_SINCE: Final = 15
 
 
@@ -101,7 +100,7 @@ def _of_cloud_sql(stack: Stack) -> Iterator[_Server]:
         )  # fmt: skip
         engine = (view.text("databaseVersion") or "").partition("_")[0]
         certified = view.text("settings.ipConfiguration.sslMode") == "TRUSTED_CLIENT_CERTIFICATE_REQUIRED"
-        yield _Server(view, frozenset(hosts), known, _PORTS.get(engine), forced, certified)
+        yield _Server(view, frozenset(hosts), known, DATABASE_PORTS.get(engine), forced, certified)
 
 
 def _logs_in(stack: Stack, server: _Server, texts: Sequence[tuple[View, str, str]], cluster: Cluster) -> None:

@@ -14,22 +14,18 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from trainyard.conventions.series import SERIES_A_NODE, least_mib
+from trainyard.recorded.monitoring import SCRAPED, SECONDS
 from trainyard.recorded.node_groups import NODE_GROUP_TYPES, NodeGroup, node_group
 from trainyard.recorded.quantities import quantity
 from trainyard.recorded.read import UnreadableInput
 from trainyard.rehearsal.context import Stack, View, listed
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
 
-_MONITORS: Final = (
-    ("ServiceMonitor.monitoring.coreos.com", "spec.endpoints"),
-    ("PodMonitor.monitoring.coreos.com", "spec.podMetricsEndpoints"),
-)
 _WHOLE: Final = (
     ("Probe.monitoring.coreos.com", ("interval", "scrapeTimeout")),
     ("ScrapeConfig.monitoring.coreos.com", ("scrapeInterval", "scrapeTimeout")),
 )
 """Kinds that say their times once, and what they call them."""
-_UNITS: Final = {"ms": 0.001, "s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800, "y": 31536000}
 _PARTS: Final = re.compile(r"(\d+)(ms|[smhdwy])")
 _LOOKS_BACK_S: Final = 300
 _SPEC: Final = "values.prometheus.prometheusSpec"
@@ -61,7 +57,7 @@ def _said(release: View | None, path: str, usual: float) -> float | None:
 
 
 def _scraped(cluster: Cluster) -> Iterator[tuple[View, str, tuple[str, str]]]:
-    for kind, endpoints in _MONITORS:
+    for kind, endpoints in SCRAPED:
         for view in cluster.of(kind):
             yield from ((view, path, ("interval", "scrapeTimeout")) for path, _ in view.items(endpoints))
     for kind, names in _WHOLE:
@@ -166,7 +162,7 @@ def _seconds(text: str | None) -> float | None:
     parts = _PARTS.findall(text or "")
     if not parts or "".join(number + unit for number, unit in parts) != text:
         return None
-    return sum(int(number) * _UNITS[unit] for number, unit in parts)
+    return sum(int(number) * SECONDS[unit] for number, unit in parts)
 
 
 def _bytes(text: str | None) -> float | None:

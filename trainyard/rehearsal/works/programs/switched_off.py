@@ -21,6 +21,7 @@ from trainyard.recorded.types import (
 )
 from trainyard.rehearsal.context import Stack, View, show
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
+from trainyard.rehearsal.works.workloads.read import QUEUE_LABEL
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +96,6 @@ _SWITCHES: Final = (
 _VERSIONS: Final = "gcp:kms/cryptoKeyVersion:CryptoKeyVersion"
 _QUEUES: Final = ("ClusterQueue.kueue.x-k8s.io", "LocalQueue.kueue.x-k8s.io")
 _JOBS: Final = ("Job", "JobSet.jobset.x-k8s.io", "TrainJob.trainer.kubeflow.org")
-_QUEUE: Final = "kueue.x-k8s.io/queue-name"
 
 
 def check(stack: Stack, cluster: Cluster) -> None:
@@ -126,7 +126,7 @@ def check(stack: Stack, cluster: Cluster) -> None:
         if view.flag("spec.suspend") and not _is_queued(view, cluster):
             view.warning(  # a queue of another program, a namespace's default one or a person may let it go
                 "programs-switched-off", "spec.suspend", "is true, and no queue here lets it go: it does not start",
-                allowed=f"the label {_QUEUE}, or false",
+                allowed=f"the label {QUEUE_LABEL}, or false",
             )  # fmt: skip
 
 
@@ -141,7 +141,7 @@ def _is_queued(view: View, cluster: Cluster) -> bool:
     """Whether a manager of queues may let a job go: by its label, or as it takes all jobs of a namespace."""
     labels = view.mapping("metadata.labels")
     return (
-        _QUEUE in labels
+        QUEUE_LABEL in labels
         or view.is_unknown("metadata.labels")
         or view.has("spec.managedBy")
         or bool(

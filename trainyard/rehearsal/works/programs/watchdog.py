@@ -12,12 +12,12 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from trainyard.recorded.monitoring import SECONDS
 from trainyard.recorded.types import GCP_ALERT_POLICY, GCP_LOG_METRIC, METRIC_ALARM, SNS_TOPIC
 from trainyard.rehearsal.context import Stack, View, by_name, listed
 from trainyard.rehearsal.works.references.kubernetes.alert_routes import configurations
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
 
-_UNITS: Final = {"ms": 0.001, "s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800, "y": 31_536_000}
 _SIGN: Final = "Watchdog"
 _BELOW: Final = ("LessThanThreshold", "LessThanOrEqualToThreshold")
 
@@ -125,4 +125,4 @@ def _seconds(value: Any) -> float | None:
     parts = re.findall(r"([\d.]+)(ms|[smhdwy])", value) if isinstance(value, str) else []
     if not parts or "".join(number + unit for number, unit in parts) != value:
         return None
-    return sum(float(number) * _UNITS[unit] for number, unit in parts)
+    return sum(float(number) * SECONDS[unit] for number, unit in parts)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from trainyard.recorded.queues import KUEUE_OBJECTS
 from trainyard.rehearsal.context import Stack
+from trainyard.rehearsal.works.queues.check_annotations import check_annotations
 from trainyard.rehearsal.works.queues.check_jobs import check_jobs
 from trainyard.rehearsal.works.queues.check_provisioning import check_provisioning
 from trainyard.rehearsal.works.queues.check_queues import check_queues
@@ -18,5 +19,6 @@ def check(stack: Stack) -> None:
     room = Room.of(stack.resources)
     check_queues(stack, room)
     check_jobs(stack, room)
+    check_annotations(stack, room)
     check_provisioning(stack, room)
     check_remote(stack, room)

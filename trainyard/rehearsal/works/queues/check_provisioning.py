@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from trainyard.conventions.gcp import QUEUED_PROVISIONING
 from trainyard.problems import nearest
 from trainyard.recorded.node_groups import GKE_NODE_POOL, NodeGroup
 from trainyard.recorded.read import as_number, value_at
@@ -19,9 +20,8 @@ from trainyard.rehearsal.works.queues.room import Room
 
 _CONFIGS: Final = "kubernetes:kueue.x-k8s.io/*:ProvisioningRequestConfig"
 _CHECKS: Final = "kubernetes:kueue.x-k8s.io/*:AdmissionCheck"
-_QUEUED: Final = "queued-provisioning.gke.io"
 _CLASSES: Final = (
-    _QUEUED, "check-capacity.autoscaling.x-k8s.io", "best-effort-atomic-scale-up.autoscaling.x-k8s.io",
+    QUEUED_PROVISIONING, "check-capacity.autoscaling.x-k8s.io", "best-effort-atomic-scale-up.autoscaling.x-k8s.io",
 )  # fmt: skip
 """Classes of the autoscaler and of GKE; a controller of one's own may answer others."""
 _LONGEST: Final = "spec.parameters.maxRunDurationSeconds"
@@ -40,10 +40,15 @@ def check_provisioning(stack: Stack, room: Room) -> None:
         _time(view, groups)
         _resources(view, room, pairs)
         _for_others(stack, view, room, pairs)
-        if view.text("spec.provisioningClassName") not in (None, _QUEUED) and groups and all(map(_is_queued, groups)):
+        if (
+            view.text("spec.provisioningClassName") not in (None, QUEUED_PROVISIONING)
+            and groups
+            and all(map(_is_queued, groups))
+        ):
             view.error(
                 "queues-provisioning", "spec.provisioningClassName",
-                f"{groups[0].name} starts nodes by requests of another class: jobs wait for ever", allowed=_QUEUED,
+                f"{groups[0].name} starts nodes by requests of another class: jobs wait for ever",
+                allowed=QUEUED_PROVISIONING,
             )  # fmt: skip
     _asked_for(stack, room)
 
@@ -98,7 +103,7 @@ def _resources(view: View, room: Room, pairs: list[tuple[str, str]]) -> None:
 def _for_others(stack: Stack, view: View, room: Room, pairs: list[tuple[str, str]]) -> None:
     """A request of Google's queue is for nodes that come by it: of others none is ever made."""
     managed = set(view.texts("spec.managedResources"))
-    if view.text("spec.provisioningClassName") != _QUEUED or view.blurred("spec.managedResources"):
+    if view.text("spec.provisioningClassName") != QUEUED_PROVISIONING or view.blurred("spec.managedResources"):
         return
     for name in dict.fromkeys(name for name, _ in pairs):
         covered = {

@@ -8,6 +8,7 @@ from trainyard.conventions import ACCELERATORS, GPU_RESOURCE, TPU_RESOURCE
 from trainyard.problems import nearest
 from trainyard.recorded.model import bare
 from trainyard.recorded.read import UnreadableInput, mappings_at, value_at
+from trainyard.recorded.types import TRAINING_RUNTIME
 from trainyard.rehearsal.context import Stack, View, show
 from trainyard.rehearsal.works.placement.kubernetes.requests import requested
 from trainyard.rehearsal.works.queues.aws.fabric import of_fabric
@@ -17,7 +18,7 @@ from trainyard.rehearsal.works.queues.check_manager import (
     check_frameworks,
     check_manager,
 )
-from trainyard.rehearsal.works.queues.kubernetes.jobs import FRAMEWORKS, RUNTIME
+from trainyard.rehearsal.works.queues.kubernetes.jobs import FRAMEWORKS
 from trainyard.rehearsal.works.queues.kubernetes.model import ClusterQueue
 from trainyard.rehearsal.works.queues.kubernetes.tree import in_circles
 from trainyard.rehearsal.works.queues.nodes import have_no_gpus, have_no_tpus
@@ -190,7 +191,7 @@ def _coverage(view: View, room: Room, queue: ClusterQueue) -> None:
 
 
 def _runtimes(room: Room) -> Iterator[tuple[str, dict[str, float]]]:
-    for runtime in room.resources.of(RUNTIME):
+    for runtime in room.resources.of(TRAINING_RUNTIME):
         try:
             name = str(value_at(runtime.inputs, "metadata", "name"))
             for job in mappings_at(runtime.inputs, "spec", "template", "spec", "replicatedJobs"):

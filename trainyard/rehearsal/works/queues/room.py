@@ -9,7 +9,7 @@ from trainyard.recorded.node_groups import NodeGroup
 from trainyard.recorded.node_labels import node_groups_of
 from trainyard.recorded.read import UnreadableInput, mapping_at, mappings_at, value_at
 from trainyard.recorded.resources import Resources
-from trainyard.recorded.selectors import selects
+from trainyard.recorded.selectors import NAME_LABEL, selects
 from trainyard.recorded.types import LIMIT_RANGE
 from trainyard.rehearsal.works.queues.kubernetes.admit import Cluster
 from trainyard.rehearsal.works.queues.kubernetes.jobs import QueuedJob, queued_jobs
@@ -97,7 +97,7 @@ class Room:
     def labels_of(self, namespace: str) -> dict[str, str] | None:
         """The labels of a namespace that the stack makes; None where it does not, or they are not known."""
         found = self.configuration.namespaces.get(namespace)
-        return None if found is None else {"kubernetes.io/metadata.name": namespace, **found}
+        return None if found is None else {NAME_LABEL: namespace, **found}
 
     def admits(self, queue: ClusterQueue, namespace: str) -> bool | None:
         """Whether a queue's selector means a namespace; None where that is not known."""

@@ -4,10 +4,10 @@ metadata server and the internet."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Final
 
-from trainyard.conventions.gcp import GOOGLE_APIS_CIDR, METADATA_CIDR
+from trainyard.conventions.gcp import DATABASE_PORTS, GOOGLE_APIS_CIDR, METADATA_CIDR
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.node_groups import GKE_NODE_POOL
 from trainyard.recorded.read import length_at, texts_at, value_at
@@ -42,9 +42,6 @@ _PROJECT: Final = re.compile(r"(?:https://www\.googleapis\.com/compute/v1/)?proj
 
 LUSTRE_PORT: Final = Port(988)
 """What servers of Managed Lustre and their clients open to each other (cluster-toolkit, 2026-06-25)."""
-
-_DATABASE_PORTS: Final[Mapping[str, int]] = {"POSTGRES": 5432, "MYSQL": 3306, "SQLSERVER": 1433}
-"""Ports of the engines of Cloud SQL, by the beginning of `databaseVersion` (as generally known in 2026-11)."""
 
 
 def by_number(network: str) -> bool:
@@ -95,7 +92,7 @@ def _inside(resources: Resources, believed: str) -> Iterator[Place]:
     for found in resources.of(CLOUD_SQL):
         version = str(value_at(found.inputs, "databaseVersion", default="")).partition("_")[0]
         public = value_at(found.inputs, "settings", "ipConfiguration", "ipv4Enabled") is not False
-        port = Port(_DATABASE_PORTS.get(version, _DATABASE_PORTS["POSTGRES"]))
+        port = Port(DATABASE_PORTS.get(version, DATABASE_PORTS["POSTGRES"]))
         yield Place(
             f"database {found.name}", "service", inside, guessed=guessed, ports=(port,),
             public_to=INTERNET if public else Addresses(),

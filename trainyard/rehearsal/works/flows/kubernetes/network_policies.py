@@ -28,7 +28,7 @@ from trainyard.recorded.alike import Memo, content
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.read import as_number, follow, is_set, list_at, mappings_at, texts_at, value_at
 from trainyard.recorded.resources import Resources
-from trainyard.recorded.selectors import chosen_for, selects
+from trainyard.recorded.selectors import NAME_LABEL, chosen_for, selects
 from trainyard.recorded.types import NAMESPACE, NETWORK_POLICY
 from trainyard.rehearsal.works.flows.addresses import Addresses
 from trainyard.rehearsal.works.flows.model import Flow, Judgement, Place, Pods
@@ -38,9 +38,6 @@ Direction = Literal["Ingress", "Egress"]
 Enforcement = Literal["off", "standard", "strict"]
 """What the network plugin makes of policies: nothing, what the specification says, or that and a pod that no policy
 selects is closed."""
-
-NAME_LABEL: Final = "kubernetes.io/metadata.name"
-"""Label that the API server puts on every namespace: its name."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from typing import Final
 from trainyard.conventions import CAPACITY_LABEL
 from trainyard.conventions.gcp import FABRIC_INTERFACES, RDMA_DEVICE_CLASS
 from trainyard.problems import nearest
+from trainyard.recorded.drivers import FUSE_DRIVER
 from trainyard.recorded.node_groups import GKE_NODE_POOL
 from trainyard.recorded.read import follow, known_texts
 from trainyard.recorded.types import DAEMON_SET, GKE_CLUSTER, HELM_RELEASE, RESOURCE_CLAIM_TEMPLATE, VOLUME
@@ -22,7 +23,6 @@ _RESERVATIONS: Final = ("SPECIFIC_RESERVATION", "ANY_RESERVATION", "ANY_RESERVAT
 _PROFILE: Final = "networkConfig.acceleratorNetworkProfile"
 _DRIVERS: Final = ("gpu-operator", "driver-installer", "nvidia-driver")
 """What the charts and images that install drivers are called by."""
-_FUSE: Final = "gcsfuse.csi.storage.gke.io"
 _FUSE_ON: Final = "addonsConfig.gcsFuseCsiDriverConfig.enabled"
 
 
@@ -118,7 +118,7 @@ def _buckets(stack: Stack) -> None:
     if len(clusters) != 1 or clusters[0].flag("enableAutopilot") or clusters[0].is_unknown("addonsConfig"):
         return
     (cluster,) = clusters
-    volumes = [view.name for view in stack.of_type(VOLUME) if view.text("spec.csi.driver") == _FUSE]
+    volumes = [view.name for view in stack.of_type(VOLUME) if view.text("spec.csi.driver") == FUSE_DRIVER]
     off = cluster.lacks(_FUSE_ON) or cluster.flag(_FUSE_ON) is False
     if volumes and off and not cluster.resource.read:
         cluster.error(

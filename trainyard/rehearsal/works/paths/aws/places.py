@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Iterator
 
+from trainyard.recorded.drivers import EFS_DRIVER
 from trainyard.recorded.types import (
     DATABASE,
     DATABASE_SUBNETS,
@@ -24,8 +25,6 @@ from trainyard.rehearsal.works.paths.aws.endpoints import Endpoints
 from trainyard.rehearsal.works.paths.aws.groups import Groups
 from trainyard.rehearsal.works.paths.aws.network import Network
 from trainyard.rehearsal.works.paths.aws.node_groups import NodeGroup
-
-EFS_DRIVER = "efs.csi.aws.com"
 
 
 def check(network: Network, groups: list[NodeGroup], endpoints: Endpoints, walls: Groups) -> None:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from ipaddress import ip_address, ip_network
 from typing import Any, Final
 
+from trainyard.conventions.gcp import PROBE_RANGES
 from trainyard.recorded.model import UNKNOWN
 from trainyard.recorded.read import as_number
 from trainyard.recorded.types import (
@@ -40,8 +41,6 @@ _BACKENDS: Final = (
     GCP_BACKEND,
     GCP_REGIONAL_BACKEND,
 )
-_USUAL: Final = ("35.191.0.0/16", "130.211.0.0/22")
-"""Ranges that probes come from: of proxies, of balancers within a network, and of who heals machines."""
 _OF_PACKETS: Final = ("35.191.0.0/16", "209.85.152.0/22", "209.85.204.0/22")
 """The same of a region's balancer that passes packets from the internet on as they come."""
 _KINDS: Final = ("httpHealthCheck", "httpsHealthCheck", "http2HealthCheck", "tcpHealthCheck", "sslHealthCheck")
@@ -146,7 +145,7 @@ def _seen(group: View) -> None:
     rules = [one for one in stack.of_type(GCP_FIREWALL) if one.referred("network", GCP_NETWORK) is machines.network]
     if not rules or any(_is_unread(rule) for rule in rules):
         return
-    probed: list[tuple[View, str, tuple[str, ...]]] = [(group, "autoHealingPolicies.healthCheck", _USUAL)]
+    probed: list[tuple[View, str, tuple[str, ...]]] = [(group, "autoHealingPolicies.healthCheck", PROBE_RANGES)]
     for backend, groups in stack.once(_backends):
         if (ranges := _ranges(backend)) and group in groups:
             probed.append((backend, "healthChecks", ranges))
@@ -167,7 +166,7 @@ def _ranges(backend: View) -> tuple[str, ...]:
     scheme = _scheme(backend)
     if scheme is None:
         return ()
-    return _OF_PACKETS if backend.type == _REGIONAL and scheme == "EXTERNAL" else _USUAL
+    return _OF_PACKETS if backend.type == _REGIONAL and scheme == "EXTERNAL" else PROBE_RANGES
 
 
 def _is_unread(rule: View) -> bool:

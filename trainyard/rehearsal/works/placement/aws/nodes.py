@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from trainyard.catalog import eks_nodes
-from trainyard.conventions import DEVICE_PLUGIN_LABEL, GPU_RESOURCE, pods_per_gpu_of
+from trainyard.conventions import DEVICE_PLUGIN_LABEL, GPU_RESOURCE, HOSTNAME_LABEL, ZONE_LABEL, pods_per_gpu_of
 from trainyard.conventions.aws import EFA_RESOURCE
 from trainyard.conventions.quantities import GIBIBYTE, MEBIBYTE
 from trainyard.recorded.model import UNKNOWN, RecordedResource, bare
@@ -27,11 +27,9 @@ from trainyard.rehearsal.works.placement.kubernetes.nodes import (
     ARCHITECTURE,
     DISCOVERED,
     ELSEWHERE,
-    HOSTNAME,
     INSTANCE_TYPE,
     REGION,
     SYSTEM,
-    ZONE,
     Machine,
     Nodes,
     Taint,
@@ -82,10 +80,10 @@ def _nodes(group: RecordedResource, resources: Resources, region: str, prefixes:
     user_data = _user_data(launched.get("userData")) if template is not None or not has_template else None
     labels: dict[str, frozenset[str] | None] = {
         SYSTEM: frozenset(("windows",)) if "WINDOWS" in str(ami) else frozenset(("linux",)),
-        HOSTNAME: None,
+        HOSTNAME_LABEL: None,
         INSTANCE_TYPE: frozenset(types) if types else None,
         ARCHITECTURE: _architectures(types, ami),
-        ZONE: (zones := _zones(group, inputs, resources)),
+        ZONE_LABEL: (zones := _zones(group, inputs, resources)),
         _EBS_ZONE: zones,
         REGION: frozenset((region,)) if region else None,
         **_added(group),

@@ -12,6 +12,7 @@ from typing import Final
 
 from trainyard.catalog import eks_nodes
 from trainyard.conventions import GPU_RESOURCE
+from trainyard.conventions.aws import EFA_RESOURCE
 from trainyard.problems import count
 from trainyard.recorded.node_groups import EFA_INTERFACES, EKS_NODE_GROUP, LAUNCH_TEMPLATE
 from trainyard.recorded.quantities import quantity
@@ -19,15 +20,14 @@ from trainyard.recorded.read import follow
 from trainyard.recorded.taints import EFFECTS
 from trainyard.recorded.types import AUTOSCALING_GROUP, AUTOSCALING_TAG, HELM_RELEASE
 from trainyard.rehearsal.context import Stack, View, show
+from trainyard.rehearsal.works.placement.autoscaler import AUTOSCALER
 from trainyard.rehearsal.works.placement.kubernetes.nodes import Nodes
 from trainyard.rehearsal.works.workloads.charts import chart_of
 
-_AUTOSCALER: Final = "cluster-autoscaler"
 _PLUGIN, _OPERATOR = "nvidia-device-plugin", "gpu-operator"
 
 _ENABLED: Final = "k8s.io/cluster-autoscaler/enabled"
 _OF_CLUSTER: Final = re.compile(r"kubernetes\.io/cluster/(.+)")
-_EFA: Final = "vpc.amazonaws.com/efa"
 _TEMPLATE: Final = "k8s.io/cluster-autoscaler/node-template/"
 _IN_BYTES: Final = ("ephemeral-storage", "memory")
 _MUCH_MORE: Final = 1.5
@@ -44,7 +44,7 @@ def check_tags(stack: Stack, nodes: Iterable[Nodes] | None) -> None:
         if one.machines and all("ephemeral-storage" in machine.most for machine in one.machines)
     }
     groups = {name: group for group in stack.of_type(EKS_NODE_GROUP) for name in _names(group)}
-    if any(chart_of(release.resource) == _AUTOSCALER for release in stack.of_type(HELM_RELEASE)):
+    if any(chart_of(release.resource) == AUTOSCALER for release in stack.of_type(HELM_RELEASE)):
         _adapters(stack)
         _own_groups(stack)
     for tag in stack.of_type(AUTOSCALING_TAG):
@@ -88,7 +88,7 @@ def _resource(tag: View, group: View, name: str, value: str, disks: Mapping[str,
         if most and told >= most and told % most == 0 and _may_be_shared(tag.stack, group):
             return  # they count several times
         words = f"{count(most, 'GPU')}"
-    elif name == _EFA and template is not None and not template.blurred("networkInterfaces"):
+    elif name == EFA_RESOURCE and template is not None and not template.blurred("networkInterfaces"):
         most = sum(one.get("interfaceType") in EFA_INTERFACES for _, one in template.items("networkInterfaces"))
         if told == most:
             return
@@ -121,7 +121,7 @@ def _adapters(stack: Stack) -> None:
         tag.is_unknown("autoscalingGroupName") or tag.is_unknown("tag.key") for tag in stack.of_type(AUTOSCALING_TAG)
     ):
         return
-    key = f"{_TEMPLATE}resources/{_EFA}"
+    key = f"{_TEMPLATE}resources/{EFA_RESOURCE}"
     told = {tag.text("autoscalingGroupName") for tag in stack.of_type(AUTOSCALING_TAG) if tag.text("tag.key") == key}
     for group in stack.of_type(EKS_NODE_GROUP):
         names = _names(group)
@@ -133,7 +133,7 @@ def _adapters(stack: Stack) -> None:
             group.warning(
                 "placement-scaling-tag", "launchTemplate",
                 f"its nodes have EFA, and no tag of its group tells the autoscaler: with no node there, it starts none "
-                f"for pods that ask for {_EFA}", allowed=f"a tag {key} with the number of interfaces",
+                f"for pods that ask for {EFA_RESOURCE}", allowed=f"a tag {key} with the number of interfaces",
             )  # fmt: skip
 
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from trainyard.catalog import gke_nodes
 from trainyard.catalog.mig import mig_profiles
-from trainyard.conventions import ACCELERATORS, GPU_RESOURCE, TPU_RESOURCE
+from trainyard.conventions import ACCELERATORS, GPU_RESOURCE, HOSTNAME_LABEL, TPU_RESOURCE, ZONE_LABEL
 from trainyard.conventions.gcp import GKE_ACCELERATORS
 from trainyard.conventions.quantities import GIBIBYTE, MEBIBYTE
 from trainyard.recorded.model import UNKNOWN, RecordedResource, bare
@@ -24,11 +24,9 @@ from trainyard.recorded.types import EKS_CLUSTER, GKE_CLUSTER
 from trainyard.rehearsal.works.placement.kubernetes.nodes import (
     ARCHITECTURE,
     ELSEWHERE,
-    HOSTNAME,
     INSTANCE_TYPE,
     REGION,
     SYSTEM,
-    ZONE,
     Machine,
     Nodes,
     Taint,
@@ -66,10 +64,10 @@ def _nodes(pool: RecordedResource, cluster: Mapping[str, Any], region: str) -> N
     zones = _zones(inputs, cluster)
     labels: dict[str, frozenset[str] | None] = {
         SYSTEM: frozenset(("windows",)) if "WINDOWS" in str(follow(node, "imageType")) else frozenset(("linux",)),
-        HOSTNAME: None,
+        HOSTNAME_LABEL: None,
         INSTANCE_TYPE: frozenset((type_,)) if isinstance(type_, str) else None,
         ARCHITECTURE: frozenset(("arm64" if type_.startswith(_ARM) else "amd64",)) if isinstance(type_, str) else None,
-        ZONE: zones,
+        ZONE_LABEL: zones,
         _DISK_ZONE: zones,
         REGION: frozenset((region,)) if region else None,
         **_added(pool, node),

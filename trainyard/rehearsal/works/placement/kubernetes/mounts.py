@@ -17,13 +17,11 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from trainyard.conventions.gcp_files import FUSE_DISK_GIB
+from trainyard.recorded.drivers import FUSE_DRIVER, S3_DRIVER
 from trainyard.recorded.model import bare
 from trainyard.recorded.quantities import quantity
 from trainyard.recorded.read import follow
 from trainyard.rehearsal.works.workloads.model import Workload
-
-S3_DRIVER: Final = "s3.csi.aws.com"
-FUSE_DRIVER: Final = "gcsfuse.csi.storage.gke.io"
 
 _S3_REQUESTS: Final = {
     "cpu": "mountpointContainerResourcesRequestsCpu",

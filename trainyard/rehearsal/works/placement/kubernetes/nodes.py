@@ -6,11 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from trainyard.conventions import INSTANCE_TYPE_LABEL
+from trainyard.conventions import INSTANCE_TYPE_LABEL, ZONE_LABEL
 from trainyard.recorded.model import UNKNOWN, RecordedResource
 
-HOSTNAME: Final = "kubernetes.io/hostname"
-ZONE: Final = "topology.kubernetes.io/zone"
 REGION: Final = "topology.kubernetes.io/region"
 ARCHITECTURE: Final = "kubernetes.io/arch"
 SYSTEM: Final = "kubernetes.io/os"
@@ -74,7 +72,7 @@ class Nodes:
     @property
     def zones(self) -> frozenset[str] | None:
         """The zones of its nodes; None where they are not known."""
-        return self.labels.get(ZONE)
+        return self.labels.get(ZONE_LABEL)
 
     def values(self, key: str) -> frozenset[str] | None:
         """What a label of its nodes may be: values, none of them where the label is not there, or None for any."""

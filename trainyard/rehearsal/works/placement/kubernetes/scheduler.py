@@ -10,12 +10,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from trainyard.conventions import HOSTNAME_LABEL
 from trainyard.recorded.model import UNKNOWN
 from trainyard.recorded.read import as_number, follow
 from trainyard.recorded.selectors import selects
 from trainyard.recorded.tolerations import may_tolerate
 from trainyard.rehearsal.works.placement.kubernetes.mounts import NO_MOUNTS, Mounts
-from trainyard.rehearsal.works.placement.kubernetes.nodes import ARCHITECTURE, HOSTNAME, Machine, Nodes
+from trainyard.rehearsal.works.placement.kubernetes.nodes import ARCHITECTURE, Machine, Nodes
 from trainyard.rehearsal.works.placement.kubernetes.said import amount_text
 
 _KEEPING_OFF: Final = ("NoSchedule", "NoExecute")
@@ -190,7 +191,7 @@ def per_node(
     return max(0, min(counts)) if counts else None
 
 
-def alone_on_a_node(spec: Mapping[str, Any], labels: Mapping[str, str], key: str = HOSTNAME) -> bool:
+def alone_on_a_node(spec: Mapping[str, Any], labels: Mapping[str, str], key: str = HOSTNAME_LABEL) -> bool:
     """Whether a pod keeps pods like itself off its node, or off all nodes with one value of another label.
 
     `mismatchLabelKeys` keeps off those alone whose label has another value than its own, so none like itself.

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from trainyard.recorded.drivers import EFS_DRIVER
 from trainyard.recorded.read import as_number, follow
 from trainyard.recorded.types import (
     BUCKET_OBJECT,
@@ -27,13 +28,12 @@ from trainyard.rehearsal.works.workloads.read import workloads
 
 _DRIVER: Final = "fsx.csi.aws.com"
 _S3: Final = re.compile(r"s3://(?P<bucket>[a-z0-9.-]+)/?(?P<prefix>[\w.-]*)/?.*")
-_SHARED: Final = "efs.csi.aws.com"
 
 
 def check(stack: Stack) -> None:
     """Every volume of a recorded file system that has links, and every one that signs its requests."""
     for view in stack.of_type(VOLUME):
-        signs = "iam" in view.texts("spec.mountOptions") and view.text("spec.csi.driver") == _SHARED
+        signs = "iam" in view.texts("spec.mountOptions") and view.text("spec.csi.driver") == EFS_DRIVER
         if signs and str(view.value("spec.csi.volumeAttributes.encryptInTransit")).lower() == "false":
             view.error(
                 "programs-mount", "spec.csi.volumeAttributes.encryptInTransit",

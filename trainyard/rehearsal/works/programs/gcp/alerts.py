@@ -15,7 +15,7 @@ from trainyard.recorded.read import as_number, known_texts
 from trainyard.recorded.types import GCP_ALERT_POLICY, GCP_LOG_METRIC, GCP_NOTIFICATION_CHANNEL, GKE_CLUSTER
 from trainyard.rehearsal.context import Stack, View, show
 from trainyard.rehearsal.works.programs.gcp import audit_logs, resource_labels
-from trainyard.rehearsal.works.programs.gcp.monitored import LABELS
+from trainyard.rehearsal.works.programs.gcp.monitored import LABELS, LOGGED_KIND
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
 
 _NEAR: Final = 0.85
@@ -40,7 +40,6 @@ _VARIABLES: Final = frozenset(
 """What a message may say (Cloud Monitoring, "Annotate notifications with user-defined documentation", variables,
 2026-11); with a dot at the end, what has a key of its own. A filter's `resource.labels.KEY` is none of them."""
 _LABEL: Final = re.compile(r"(cluster_name|namespace_name|location|container_name)\"?\s*=\s*\"([^\"]+)\"")
-_KIND: Final = re.compile(r"resource\.type\"?\s*=\s*\"([^\"]+)\"")
 _OF_LOGS_ALONE: Final = frozenset(
     (
         "audited_resource", "bigquery_resource", "dataflow_step", "dns_query", "folder", "gce_firewall_rule",
@@ -54,7 +53,7 @@ there, as of `dataflow_job` from `dataflow_step` (both services' lists of monito
 _OF_RESOURCE: Final = re.compile(r"\$\{resource\.label\.(\w+)\}")
 _VARIABLE: Final = re.compile(r"\$\{metric\.label\.(\w+)\}")
 _ONE_OR_OTHER: Final = re.compile(r"\bOR\b|\bNOT\b|[()]")
-_PODS: Final = re.compile(r"pod_name\"?\s*=~\s*\"\^?([a-z0-9-]+)")
+PODS_BY_NAME: Final = re.compile(r"pod_name\"?\s*=~\s*\"\^?([a-z0-9-]+)")
 _SYSTEM_LOGS: Final = re.compile(r"namespace_name\"?\s*=\s*\"(?:kube-system|gke-|gmp-)")
 _SYSTEM: Final = ("kube-", "gke-", "gmp-", "default", "config-management-system", "istio-")
 
@@ -90,7 +89,7 @@ def check(stack: Stack) -> None:
     clusters = stack.of_type(GKE_CLUSTER)
     unsaid = [one for one in clusters if _keeps_no_logs(one)]
     for metric in stack.of_type(GCP_LOG_METRIC) if clusters and len(unsaid) == len(clusters) else ():
-        kind = _KIND.search(metric.text("filter") or "")
+        kind = LOGGED_KIND.search(metric.text("filter") or "")
         if kind is not None and kind[1] == "k8s_container" and not _SYSTEM_LOGS.search(metric.text("filter") or ""):
             metric.error(
                 "programs-filter", "filter", f"counts entries of containers, and {unsaid[0].name} sends none of those "
@@ -136,8 +135,8 @@ def _resource_labels(alert: View) -> None:
         for asked in one.values()
         if isinstance(asked, Mapping)
     ]
-    kinds = {kind for text in filters for kind in _KIND.findall(str(text))}
-    if not kinds or not kinds <= LABELS.keys() or not all(_KIND.search(str(text)) for text in filters):
+    kinds = {kind for text in filters for kind in LOGGED_KIND.findall(str(text))}
+    if not kinds or not kinds <= LABELS.keys() or not all(LOGGED_KIND.search(str(text)) for text in filters):
         return
     labels = {label for kind in kinds for label in LABELS[kind]}
     for path in ("documentation.content", "documentation.subject"):
@@ -265,9 +264,9 @@ def _kinds(alert: View, stack: Stack) -> None:
             text = str(asked.get("filter")) if isinstance(asked, Mapping) else ""
             views = [made[name] for name in _USER.findall(text) if name in made]
             named += views
-            wanted = _KIND.search(text)
+            wanted = LOGGED_KIND.search(text)
             for view in views:
-                given = _KIND.search(view.text("filter") or "")
+                given = LOGGED_KIND.search(view.text("filter") or "")
                 if wanted is None or given is None or given[1] in _OF_LOGS_ALONE:
                     continue
                 if wanted[1] != given[1]:
@@ -314,7 +313,7 @@ def _labels(view: View, path: str, text: str, stack: Stack) -> None:
                 allowed=f"one of {', '.join(names[:12])}",
                 hint=nearest(value, names),
             )
-    for prefix in _PODS.findall(text):
+    for prefix in PODS_BY_NAME.findall(text):
         _of_pods(view, path, prefix.rstrip("-"), namespace, objects)
 
 

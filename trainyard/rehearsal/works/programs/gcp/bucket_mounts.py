@@ -9,13 +9,13 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from trainyard.recorded.drivers import FUSE_DRIVER
 from trainyard.recorded.read import follow
 from trainyard.recorded.types import GCP_BUCKET
 from trainyard.rehearsal.context import View, listed, show
 from trainyard.rehearsal.near import nearest_of
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster, Pod
 
-_DRIVER: Final = "gcsfuse.csi.storage.gke.io"
 _ANNOTATION: Final = "gke-gcsfuse/volumes"
 
 
@@ -24,7 +24,7 @@ def check(cluster: Cluster) -> None:
     made = {str(view.text("name") or view.resource.outputs.get("name")) for view in cluster.stack.of_type(GCP_BUCKET)}
     for view in cluster.of("PersistentVolume"):
         name = view.text("spec.csi.volumeHandle")
-        if view.text("spec.csi.driver") != _DRIVER or name is None or name in made:
+        if view.text("spec.csi.driver") != FUSE_DRIVER or name is None or name in made:
             continue
         if near := nearest_of(name, made - {"None"}):
             view.warning(
@@ -32,7 +32,7 @@ def check(cluster: Cluster) -> None:
                 hint=f"did you mean {near}?",
             )  # fmt: skip
     for view in cluster.of("PersistentVolume"):
-        if view.text("spec.csi.driver") == _DRIVER:
+        if view.text("spec.csi.driver") == FUSE_DRIVER:
             _stale(view)
     for pod in cluster.pods:
         path = f"{pod.path.removesuffix('spec')}metadata.annotations"
@@ -65,14 +65,14 @@ def _stale(view: View) -> None:
 
 def _mounts(pod: Pod, cluster: Cluster) -> str:
     for volume in listed(pod.spec.get("volumes")):
-        if follow(volume, "csi", "driver") == _DRIVER:
+        if follow(volume, "csi", "driver") == FUSE_DRIVER:
             return str(follow(volume, "name"))
         name = follow(volume, "persistentVolumeClaim", "claimName")
         spaces = [pod.namespace] if pod.namespace is not None else sorted(cluster.pods_by_namespace)
         for space in spaces if isinstance(name, str) else ():
             claim = cluster.find("PersistentVolumeClaim", space or "", str(name))
             bound = _bound(claim, cluster) if claim is not None else None
-            if bound is not None and bound.text("spec.csi.driver") == _DRIVER:
+            if bound is not None and bound.text("spec.csi.driver") == FUSE_DRIVER:
                 return f"claim {name}"
     return ""
 

@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from trainyard.recorded.drivers import FUSE_DRIVER
 from trainyard.recorded.read import as_number, known_texts
 from trainyard.recorded.types import (
     GCP_BUCKET,
@@ -36,7 +37,6 @@ _IMAGES_ACCESS: Final = re.compile(r"gcp:artifactregistry/repositoryIam(Member|B
 _WRITES: Final = re.compile(r"artifactregistry\.(writer|repoAdmin|admin|createOnPush\w*)$")
 _LOCAL: Final = re.compile(r"\.svc\.cluster\.local\b")
 _SYSTEM_TAINTS: Final = ("CriticalAddonsOnly", "components.gke.io/gke-managed-components")
-_FUSE: Final = "gcsfuse.csi.storage.gke.io"
 _COLD: Final = {"NEARLINE": 30, "COLDLINE": 90, "ARCHIVE": 365}
 """Classes whose reads cost, with the days that are paid at least ("Storage classes")."""
 _DAY: Final = 86_400
@@ -94,7 +94,7 @@ def _buckets(stack: Stack) -> None:
     mounted = [
         (str(view.value("spec.csi.volumeHandle")), view.name)
         for view in stack.views
-        if view.type.endswith(":PersistentVolume") and view.text("spec.csi.driver") == _FUSE
+        if view.type.endswith(":PersistentVolume") and view.text("spec.csi.driver") == FUSE_DRIVER
     ]
     for bucket in stack.of_type(GCP_BUCKET):
         if bucket.flag("requesterPays") and id(bucket) in granted:

@@ -15,9 +15,9 @@ from typing import Final
 from trainyard.recorded.read import follow, known_texts
 from trainyard.recorded.types import GCP_LOG_METRIC
 from trainyard.rehearsal.context import Stack, View, listed, show
+from trainyard.rehearsal.works.programs.gcp.alerts import PODS_BY_NAME
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster, Pod
 
-_PODS: Final = re.compile(r"pod_name\"?\s*=~\s*\"\^?([a-z0-9-]+)")
 _NAMESPACE: Final = re.compile(r"namespace_name\"?\s*=\s*\"([^\"]+)\"")
 _FIELD: Final = re.compile(r"jsonPayload\.([A-Za-z_]\w*)")
 _WORD: Final = re.compile(r"[A-Za-z_]\w*")
@@ -31,7 +31,7 @@ def check(stack: Stack, cluster: Cluster) -> None:
     """Every metric of logs that counts the lines of recorded pods."""
     for metric in stack.of_type(GCP_LOG_METRIC):
         text = metric.text("filter") or ""
-        pods, namespace = _PODS.search(text), _NAMESPACE.search(text)
+        pods, namespace = PODS_BY_NAME.search(text), _NAMESPACE.search(text)
         if pods is None or namespace is None:
             continue
         prefix = pods[1].rstrip("-")

@@ -22,8 +22,9 @@ from trainyard.recorded.types import GCP_ALERT_POLICY, GCP_LOG_METRIC, GCP_LOG_S
 from trainyard.rehearsal.context import Stack, View, show
 from trainyard.rehearsal.works.programs.gcp.figures import NEVER_BELOW
 
+LOGGED_KIND: Final = re.compile(r"resource\.type\"?\s*=\s*\"([^\"]+)\"")
+
 _TYPE: Final = re.compile(r"metric\.type\s*=\s*\"([^\"]+)\"")
-_KIND: Final = re.compile(r"resource\.type\"?\s*=\s*\"([^\"]+)\"")
 _LABEL: Final = re.compile(r"resource\.labels?\.\"?([a-z_]+)")
 _MANY: Final = re.compile(r"\bOR\b|\bNOT\b|(?<![\w\"])-\w|!=")
 _PROJECT: Final = ("project_id",)
@@ -151,7 +152,7 @@ def check(stack: Stack) -> None:
 
 def _lines(view: View, path: str, text: str) -> None:
     """A kind of resource that figures have and no line of a log."""
-    kinds = set(_KIND.findall(text))
+    kinds = set(LOGGED_KIND.findall(text))
     for kind, instead in _FIGURES_ALONE.items() if len(kinds) == 1 and not _MANY.search(text) else ():
         if kind in kinds:
             words = f"no line of a log is of {kind}, which figures alone are of: nothing is meant"
@@ -161,7 +162,7 @@ def _lines(view: View, path: str, text: str) -> None:
 def _condition(view: View, path: str, text: str) -> None:
     grouped = [name for at, _ in view.items(f"{path}.aggregations") for name in view.texts(f"{at}.groupByFields")]
     _labels(view, f"{path}.filter", text, (text, *grouped))
-    names, kinds = _TYPE.findall(text), _KIND.findall(text)
+    names, kinds = _TYPE.findall(text), LOGGED_KIND.findall(text)
     if len(names) != 1 or _MANY.search(text):
         return
     name, figure = names[0], figures().get(names[0])
@@ -243,7 +244,7 @@ def _threshold(
 
 def _labels(view: View, path: str, text: str, texts: tuple[str, ...]) -> None:
     """Labels that the kind of resource has not: a filter by one means nothing, and Cloud Monitoring refuses it."""
-    kinds = set(_KIND.findall(text))
+    kinds = set(LOGGED_KIND.findall(text))
     if len(kinds) != 1 or _MANY.search(text):
         return
     known = LABELS.get(next(iter(kinds)))

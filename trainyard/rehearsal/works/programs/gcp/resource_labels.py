@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+from trainyard.conventions.gcp import LOG_SEVERITIES
 from trainyard.problems import nearest
 from trainyard.recorded.types import (
     CLOUD_SQL,
@@ -50,19 +51,18 @@ _WHOLE_IN_LOGS: Final = ("subscription_id", "topic_id")
 
 
 _SEVERITY: Final = re.compile(r"(?<![\w.])severity\s*(?:=|!=|>=|<=|>|<)\s*\"?(?P<name>[A-Za-z]+)")
-_SEVERITIES: Final = ("DEFAULT", "DEBUG", "INFO", "NOTICE", "WARNING", "ERROR", "CRITICAL", "ALERT", "EMERGENCY")
 
 
 def check(alert: View, path: str, text: str) -> None:
     """A filter that means one kind of resource alone, and names it."""
     for word in _SEVERITY.findall(text):
-        if word.upper() not in _SEVERITIES:
-            hint = nearest(word.upper(), _SEVERITIES)
+        if word.upper() not in LOG_SEVERITIES:
+            hint = nearest(word.upper(), LOG_SEVERITIES)
             alert.error(
                 "programs-filter",
                 path,
                 f"no entry has the severity {show(word)}",
-                allowed=", ".join(_SEVERITIES),
+                allowed=", ".join(LOG_SEVERITIES),
                 hint=hint,
             )
     kinds = _KIND.findall(text)

@@ -14,6 +14,7 @@ from typing import Final
 
 from trainyard.problems import nearest
 from trainyard.recorded.model import UNKNOWN
+from trainyard.recorded.monitoring import CHART
 from trainyard.recorded.read import known_texts
 from trainyard.recorded.selectors import selects
 from trainyard.rehearsal.context import View, show
@@ -23,7 +24,6 @@ from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster, Pod
 _URL: Final = re.compile(
     r"\bhttps?://(([a-z0-9-]+)\.([a-z0-9-]+)(?:\.svc(?:\.cluster\.local)?)?)(?::(\d+))?(?=[/\s\"',]|$)"
 )
-_STACK: Final = "kube-prometheus-stack"
 _NEAR: Final = 0.8
 
 
@@ -42,7 +42,7 @@ def _of_charts(cluster: Cluster) -> Iterator[tuple[tuple[str, str], frozenset[in
     for release in cluster.releases:
         full, namespace = release.text("values.fullnameOverride"), release.text("namespace")
         chart = (release.text("chart") or "").rstrip("/").rpartition("/")[2]
-        if chart != _STACK or not full or not namespace or release.has("valueYamlFiles"):
+        if chart != CHART or not full or not namespace or release.has("valueYamlFiles"):
             continue
         port = release.number("values.prometheus.service.port") or 9090
         yield (namespace, f"{full}-prometheus"), frozenset({int(port), 8080})

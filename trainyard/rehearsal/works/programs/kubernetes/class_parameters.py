@@ -12,12 +12,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from trainyard.recorded.drivers import EBS_DRIVER, PD_DRIVER
 from trainyard.recorded.read import as_number
 from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
 
-_EBS: Final = "ebs.csi.aws.com"
-_PD: Final = "pd.csi.storage.gke.io"
 _GP3: Final = {"iops": (3000, 80000), "throughput": (125, 2000)}
 _OF_IOPS: Final = ("gp3", "io1", "io2")
 _NEEDS_IOPS: Final = ("io1", "io2")
@@ -42,9 +41,9 @@ def check(cluster: Cluster) -> None:
                     "programs-storage-class", f"parameters.{key}", "is missing: the driver makes no volume without it",
                     allowed=" and ".join(_NEEDED[driver]),
                 )  # fmt: skip
-        if driver == _EBS:
+        if driver == EBS_DRIVER:
             _ebs(view, given)
-        elif driver == _PD:
+        elif driver == PD_DRIVER:
             _pd(view, given)
 
 

@@ -14,11 +14,11 @@ from trainyard.recorded.read import UnreadableInput
 from trainyard.recorded.selectors import selects
 from trainyard.rehearsal.context import View
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster, place
+from trainyard.rehearsal.works.workloads.read import QUEUE_LABEL
 
 _BINDING: Final = "ValidatingAdmissionPolicyBinding"
 _POLICY: Final = "ValidatingAdmissionPolicy"
 _QUEUE: Final = "LocalQueue.kueue.x-k8s.io"
-_LABEL: Final = "kueue.x-k8s.io/queue-name"
 _DENY: Final = "Deny"
 
 
@@ -49,7 +49,7 @@ def _meant(bindings: list[View], policy: View, cluster: Cluster) -> None:
     queued = {place(queue) for queue in cluster.of(_QUEUE)} - {None}
     labels = [found for name, found in cluster.labels_of_namespaces.items() if name in queued]
     selectors = [view.value("spec.matchResources.namespaceSelector") for view in bindings]
-    if _LABEL not in str(policy.value("spec")) or not labels or not selectors:
+    if QUEUE_LABEL not in str(policy.value("spec")) or not labels or not selectors:
         return
     if any(not isinstance(one, dict) or not one or has_unknown(one) for one in selectors):
         return

@@ -11,12 +11,12 @@ import re
 from typing import Final
 
 from trainyard.problems import nearest
+from trainyard.recorded.drivers import S3_DRIVER
 from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
 
-_S3: Final = "s3.csi.aws.com"
 _KNOWN: Final = {
-    _S3: (
+    S3_DRIVER: (
         "allow-delete", "allow-other", "allow-overwrite", "allow-root", "aws-max-attempts", "cache", "cache-xz",
         "debug", "debug-crt", "dir-mode", "dual-stack", "endpoint-url", "expected-bucket-owner", "file-mode",
         "force-path-style", "gid", "incremental-upload", "log-metrics", "max-cache-size", "max-threads",
@@ -59,7 +59,7 @@ def _option(view: View, path: str, driver: str, name: str, value: str | None) ->
         near = nearest(name, known, cutoff=_NEAR)
         if near:
             _error(view, path, f"there is no option {show(name)}", "", near)
-    elif driver != _S3:
+    elif driver != S3_DRIVER:
         return
     elif name in _VALUED and not (value or "").strip():
         _error(view, path, f"{name} is given no value", f"{name} and what it is")

@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from trainyard.conventions import GPU_RESOURCE
 from trainyard.problems import count, nearest
 from trainyard.recorded.quantities import quantity
 from trainyard.recorded.read import as_number, follow, known_texts
@@ -23,7 +24,6 @@ from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster, Con
 
 _NODES: Final = re.compile(r"--nnodes[= ](\d+)(?!\S*:)\b")
 _PROCESSES: Final = re.compile(r"--nproc[-_]per[-_]node[= ](\d+)\b")
-_GPU: Final = "nvidia.com/gpu"
 _EFA: Final = "vpc.amazonaws.com/efa"
 _CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
     "FI_PROVIDER": ("efa", "psm3", "shm", "sockets", "tcp", "udp", "verbs"),
@@ -122,7 +122,7 @@ def _compared(
             allowed=f"{ranks:g}",
         )  # fmt: skip
     limits = follow(container.body, "resources", "limits")
-    gpus = quantity(limits.get(_GPU)) if isinstance(limits, Mapping) else None
+    gpus = quantity(limits.get(GPU_RESOURCE)) if isinstance(limits, Mapping) else None
     if processes is not None and gpus and processes > gpus:
         pod.view.error(
             "programs-gang", path, (
@@ -162,7 +162,7 @@ def _variables(pod: Pod, container: Container) -> None:
 def _fabric(pod: Pod, container: Container) -> None:
     """Libfabric is told to take EFA alone, and the container has no adapter."""
     limits = follow(container.body, "resources", "limits")
-    if not isinstance(limits, Mapping) or not quantity(limits.get(_GPU)):
+    if not isinstance(limits, Mapping) or not quantity(limits.get(GPU_RESOURCE)):
         return
     if quantity(limits.get(_EFA)):
         _provider(pod, container)

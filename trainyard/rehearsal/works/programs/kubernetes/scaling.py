@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from trainyard.conventions import ZONE_LABEL
 from trainyard.recorded.read import as_number
 from trainyard.recorded.types import ADD_ON, EKS_CLUSTER
 from trainyard.rehearsal.context import Stack, View
@@ -22,7 +23,6 @@ _ADAPTERS: Final = ("adapter", "keda", "datadog", "stackdriver", "newrelic", "dy
 """Parts of the names of charts that serve metrics of pods and of the world outside."""
 _SERVED: Final = ("Pods", "Object", "External")
 _SERVER: Final = "metrics-server"
-_ZONE: Final = "topology.kubernetes.io/zone"
 
 
 def check(stack: Stack, cluster: Cluster) -> None:
@@ -61,7 +61,7 @@ def _spread(pod: Pod, zones: int, fewest: Mapping[Target, int | None]) -> None:
     replicas = kept(target, _replicas(pod.view), fewest)
     for path, one in pod.view.items(f"{pod.path}.topologySpreadConstraints"):
         least, skew = as_number(one.get("minDomains")), as_number(one.get("maxSkew")) or 1
-        hard = one.get("whenUnsatisfiable") == "DoNotSchedule" and one.get("topologyKey") == _ZONE
+        hard = one.get("whenUnsatisfiable") == "DoNotSchedule" and one.get("topologyKey") == ZONE_LABEL
         if hard and least is not None and least > zones and replicas is not None and replicas > zones * skew:
             pod.view.error(
                 "placement-spread", f"{path}.minDomains",

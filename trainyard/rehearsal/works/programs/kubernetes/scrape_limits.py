@@ -12,15 +12,12 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from trainyard.recorded.model import has_unknown
+from trainyard.recorded.monitoring import SCRAPED
 from trainyard.recorded.read import follow, known_texts
 from trainyard.rehearsal.context import View, listed
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
 
 _NAME: Final = "app.kubernetes.io/name"
-_ENDPOINTS: Final = (
-    ("ServiceMonitor.monitoring.coreos.com", "spec.endpoints"),
-    ("PodMonitor.monitoring.coreos.com", "spec.podMetricsEndpoints"),
-)
 _OWN_LABELS: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
     "dcgm-exporter": ("DCGM_", ("namespace", "pod", "container")),
     "kueue": ("kueue_", ("namespace",)),
@@ -37,7 +34,7 @@ def check(cluster: Cluster) -> None:
         for path, text in known_texts(view.value("spec.groups"))
         if path.endswith("expr")
     ]
-    for kind, endpoints in _ENDPOINTS:
+    for kind, endpoints in SCRAPED:
         for view in cluster.of(kind):
             name = str(view.mapping("spec.selector.matchLabels").get(_NAME))
             if name == "dcgm-exporter":

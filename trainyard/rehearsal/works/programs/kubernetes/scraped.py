@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from trainyard.problems import nearest
 from trainyard.recorded.model import has_unknown
+from trainyard.recorded.monitoring import SCRAPED
 from trainyard.recorded.read import UnreadableInput, as_number
 from trainyard.recorded.selectors import selects
 from trainyard.rehearsal.context import View, listed, show
@@ -29,10 +30,6 @@ _SERVED: Final[Mapping[str, tuple[frozenset[str], frozenset[str]]]] = {
 _AUTHENTICATED: Final = ("bearerTokenFile", "bearerTokenSecret", "authorization", "basicAuth", "oauth2")
 """By what a scrape says who asks; charts' metrics with TLS ask the API server who may."""
 _NAME: Final = "app.kubernetes.io/name"
-_ENDPOINTS: Final = (
-    ("ServiceMonitor.monitoring.coreos.com", "spec.endpoints"),
-    ("PodMonitor.monitoring.coreos.com", "spec.podMetricsEndpoints"),
-)
 _TYPES: Final = ("counter", "gauge", "histogram", "label", "summary")
 
 
@@ -57,7 +54,7 @@ def check(cluster: Cluster) -> None:
         if chart == "dcgm-exporter":
             _fields(release)
             _list(release)
-    for kind, endpoints in _ENDPOINTS:
+    for kind, endpoints in SCRAPED:
         for view in cluster.of(kind):
             for path, entry in view.items(endpoints):
                 asked = entry.get("path")

@@ -11,28 +11,27 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from trainyard.problems import nearest
+from trainyard.recorded.drivers import EBS_DRIVER, PD_DRIVER
 from trainyard.recorded.types import GKE_NODE_POOL
 from trainyard.rehearsal.context import View, listed, show
 from trainyard.rehearsal.works.references.kubernetes.classes import zones_of
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
 
-_EBS: Final = "ebs.csi.aws.com"
-_PD: Final = "pd.csi.storage.gke.io"
 _TYPES: Final = {
-    _EBS: ("gp2", "gp3", "io1", "io2", "sbp1", "sbg1", "sc1", "st1", "standard"),
-    _PD: (
+    EBS_DRIVER: ("gp2", "gp3", "io1", "io2", "sbp1", "sbg1", "sc1", "st1", "standard"),
+    PD_DRIVER: (
         "dynamic", "hyperdisk-balanced", "hyperdisk-balanced-high-availability", "hyperdisk-extreme", "hyperdisk-ml",
         "hyperdisk-throughput", "pd-balanced", "pd-extreme", "pd-ssd", "pd-standard",
     ),
 }  # fmt: skip
 _KEYS: Final = {
-    _EBS: (
+    EBS_DRIVER: (
         "allowAutoIOPSIncreaseOnModify", "allowautoiopspergbincrease", "blockAttachUntilInitialized", "blockExpress",
         "blocksize", "bytesperinode", "encrypted", "ext4bigalloc", "ext4clustersize", "ext4encryptionsupport", "fstype",
         "inodesize", "iops", "iopspergb", "kmskeyid", "numberofinodes", "throughput", "type",
         "volumeInitializationRate", "xfssectorsize",
     ),
-    _PD: (
+    PD_DRIVER: (
         "availability-class", "disk-encryption-kms-key", "enable-confidential-storage", "labels",
         "provisioned-iops-on-create", "provisioned-throughput-on-create", "replication-type", "resource-tags",
         "storage-pools", "type", "use-allowed-disk-topology",
@@ -59,7 +58,7 @@ def check(cluster: Cluster, groups: Sequence[View]) -> None:
         if driver in _TYPES:
             _parameters(view, driver)
             _binding(view, groups, cluster)
-        if driver == _PD:
+        if driver == PD_DRIVER:
             _machines(view, cluster)
     for view in cluster.of("PersistentVolume"):
         driver = view.text("spec.csi.driver") or ""
@@ -99,7 +98,7 @@ def _machines(view: View, cluster: Cluster) -> None:
         )  # fmt: skip
 
 
-_BLOCKS: Final = (_EBS, _PD)
+_BLOCKS: Final = (EBS_DRIVER, PD_DRIVER)
 _MANY: Final = ("ReadWriteMany", "ReadOnlyMany")
 
 
@@ -140,7 +139,7 @@ def _shared(view: View, path: str, claim: Mapping[str, Any], cluster: Cluster) -
     is_ml = made is not None and "hyperdisk-ml" in str(made.mapping("parameters").get("type"))
     if made is None or made.text("provisioner") not in _BLOCKS or not found or is_raw or is_ml:
         return
-    if found[0] == "ReadOnlyMany" and (made.text("provisioner") == _PD or len(modes) > 1):
+    if found[0] == "ReadOnlyMany" and (made.text("provisioner") == PD_DRIVER or len(modes) > 1):
         return
     view.error(
         "programs-claim", f"{path}.accessModes",
@@ -159,7 +158,7 @@ def _parameters(view: View, driver: str) -> None:
             allowed=f"one of {', '.join(types)}", hint=nearest(kind, types),
         )  # fmt: skip
     for key, value in given.items():
-        small = str(key).lower() if driver == _EBS else str(key)
+        small = str(key).lower() if driver == EBS_DRIVER else str(key)
         if key in _FSTYPE:
             if isinstance(value, str) and value not in _FSTYPES:
                 view.error(

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from trainyard.recorded.monitoring import CHART
 from trainyard.recorded.read import UnreadableInput, known_texts
 from trainyard.recorded.selectors import selects
 from trainyard.rehearsal.context import View, listed
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster, Pod, place
 
 _ASKED: Final = "prometheus.io/scrape"
-_STACK: Final = "kube-prometheus-stack"
 _OTHERS: Final = (
     "ScrapeConfig.monitoring.coreos.com", "PodMonitoring.monitoring.googleapis.com",
     "ClusterPodMonitoring.monitoring.googleapis.com", "OpenTelemetryCollector.opentelemetry.io",
@@ -37,7 +37,7 @@ _SCRAPERS: Final = (
 def check(cluster: Cluster) -> None:
     """Every recorded pod that is annotated."""
     charts = [(release, (release.text("chart") or "").rpartition("/")[2]) for release in cluster.releases]
-    own = [release for release, chart in charts if chart == _STACK]
+    own = [release for release, chart in charts if chart == CHART]
     if not own or cluster.of(*_OTHERS) or not cluster.makes_everything or _others(cluster, charts):
         return
     if any("scrapeconfig" in path.lower() and text for one in own for path, text in known_texts(one.mapping("values"))):
@@ -56,7 +56,7 @@ def check(cluster: Cluster) -> None:
 
 
 def _others(cluster: Cluster, charts: list[tuple[View, str]]) -> bool:
-    if any(word in chart for _, chart in charts for word in _SCRAPERS if chart != _STACK):
+    if any(word in chart for _, chart in charts for word in _SCRAPERS if chart != CHART):
         return True
     images = " ".join(str(one.body.get("image")) for pod in cluster.pods for one in pod.containers)
     add_ons = " ".join(

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from trainyard.conventions import GPU_RESOURCE
 from trainyard.recorded.quantities import quantity
 from trainyard.recorded.read import follow
 from trainyard.rehearsal.context import listed, show
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster, Container, Pod
 
-_GPU: Final = "nvidia.com/gpu"
 _EFA: Final = "vpc.amazonaws.com/efa"
 _VISIBLE: Final = "CUDA_VISIBLE_DEVICES"
 _SLOW: Final = ("NCCL_P2P_DISABLE", "NCCL_SHM_DISABLE")
@@ -26,7 +26,7 @@ def check(cluster: Cluster) -> None:
     for pod in cluster.pods:
         for container in pod.containers:
             limits = follow(container.body, "resources", "limits")
-            gpus = quantity(limits.get(_GPU)) if isinstance(limits, Mapping) else None
+            gpus = quantity(limits.get(GPU_RESOURCE)) if isinstance(limits, Mapping) else None
             if gpus:
                 _container(pod, container, gpus, _is_fast(limits, container))
                 _library(pod, container)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from trainyard.recorded.selectors import selects
+from trainyard.recorded.selectors import NAME_LABEL, selects
 from trainyard.rehearsal.works.queues.kubernetes import topology
 from trainyard.rehearsal.works.queues.kubernetes.assign import (
     FIT,
@@ -133,7 +133,7 @@ class Cluster:
         if reason := self.inactive(queue):
             return Pending(f"ClusterQueue {queue.name} is inactive: {reason}")
         labels = self.configuration.namespaces.get(workload.namespace, {})
-        labels = {"kubernetes.io/metadata.name": workload.namespace, **labels}
+        labels = {NAME_LABEL: workload.namespace, **labels}
         if queue.namespace_selector is None or not selects(queue.namespace_selector, labels):
             return Pending("workload namespace doesn't match ClusterQueue selector")
         return queue

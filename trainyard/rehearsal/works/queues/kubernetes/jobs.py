@@ -18,6 +18,7 @@ from trainyard.recorded.read import (
     value_at,
 )
 from trainyard.recorded.resources import Resources
+from trainyard.recorded.types import TRAINING_RUNTIME
 from trainyard.rehearsal.works.placement.kubernetes.requests import requested
 from trainyard.rehearsal.works.queues.kubernetes.model import PodSet, Workload
 from trainyard.rehearsal.works.workloads import read as workloads
@@ -29,16 +30,22 @@ PRIORITY_LABEL: Final = f"{PREFIX}priority-class"
 LEAST_ANNOTATION: Final = f"{PREFIX}job-min-parallelism"
 MAX_SECONDS_LABEL: Final = f"{PREFIX}max-exec-time-seconds"
 GATE_ANNOTATION: Final = f"{PREFIX}admission-gated-by"
-_TOPOLOGY: Final = {
-    f"{PREFIX}podset-required-topology": "required",
-    f"{PREFIX}podset-preferred-topology": "preferred",
-    f"{PREFIX}podset-unconstrained-topology": "unconstrained",
+ELASTIC_ANNOTATION: Final = f"{PREFIX}elastic-job"
+REQUIRED_TOPOLOGY: Final = f"{PREFIX}podset-required-topology"
+PREFERRED_TOPOLOGY: Final = f"{PREFIX}podset-preferred-topology"
+UNCONSTRAINED_TOPOLOGY: Final = f"{PREFIX}podset-unconstrained-topology"
+SLICE_TOPOLOGY: Final = f"{PREFIX}podset-slice-required-topology"
+SLICE_SIZE: Final = f"{PREFIX}podset-slice-size"
+TOPOLOGIES: Final = {
+    REQUIRED_TOPOLOGY: "required",
+    PREFERRED_TOPOLOGY: "preferred",
+    UNCONSTRAINED_TOPOLOGY: "unconstrained",
 }
+"""Annotations of pods of which a template may have one."""
 
 _READ: Final = ("Job", "CronJob", "JobSet", "TrainJob")
 """Kinds whose pods are read."""
 
-RUNTIME: Final = "kubernetes:trainer.kubeflow.org/*:ClusterTrainingRuntime"
 FRAMEWORKS: Final = {
     "Job": "batch/job", "CronJob": "batch/job", "JobSet": "jobset.x-k8s.io/jobset",
     "TrainJob": "trainer.kubeflow.org/trainjob",
@@ -159,18 +166,27 @@ def _topology(of: PodsOf, resources: Resources) -> tuple[str, str] | None:
     if of.kind == "TrainJob":
         name = value_at(of.resource.inputs, "spec", "runtimeRef", "name")
         templates = [
-            value_at(job, "template", "spec", "template")
-            for runtime in resources.of(RUNTIME)
+            template
+            for runtime in resources.of(TRAINING_RUNTIME)
             if value_at(runtime.inputs, "metadata", "name") == name
-            for job in mappings_at(runtime.inputs, "spec", "template", "spec", "replicatedJobs")
+            for _, template in runtime_templates(runtime)
         ]
     else:
         templates = [value_at(of.resource.inputs, *steps(of.path)[:-1])]
     for notes in (mapping_at(template, "metadata", "annotations") for template in templates):
-        for key, kind in _TOPOLOGY.items():
+        for key, kind in TOPOLOGIES.items():
             if key in notes:
                 return kind, "" if kind == "unconstrained" else str(notes[key])
+        if SLICE_TOPOLOGY in notes and SLICE_SIZE in notes:
+            return "unconstrained", ""  # slices are placed each by itself, anywhere
     return None
+
+
+def runtime_templates(runtime: RecordedResource) -> Iterator[tuple[str, Any]]:
+    """The pod templates of a runtime's replicated jobs, with their paths. Raises UnreadableInput."""
+    for number, job in enumerate(mappings_at(runtime.inputs, "spec", "template", "spec", "replicatedJobs")):
+        path = f"spec.template.spec.replicatedJobs[{number}].template.spec.template"
+        yield path, value_at(job, "template", "spec", "template")
 
 
 def _texts(value: Any, *path: str) -> dict[str, str]:

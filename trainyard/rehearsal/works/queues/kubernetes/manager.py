@@ -27,6 +27,9 @@ CLAIMS_UNCOUNTED: Final = (
 """Gates without which claims are nothing to it."""
 UNDECLARED_SINCE: Final = (0, 19)
 """Since this version `quotaCheckStrategy` counts; before, its gate was off (kube_features.go of 0.19.2)."""
+ELASTIC: Final = ("ElasticJobsViaWorkloadSlices", (0, 18))
+TOPOLOGY: Final = ("TopologyAwareScheduling", (0, 14))
+"""Gates, and since which version they are on where nothing is said (kube_features.go of 0.19.2)."""
 
 CHARTS_FRAMEWORKS: Final = (
     "batch/job", "kubeflow.org/mpijob", "ray.io/rayjob", "ray.io/rayservice", "ray.io/raycluster",
@@ -56,7 +59,8 @@ def manager_of(resources: Resources) -> tuple[RecordedResource | None, Manager |
     try:
         found = manager(minor_version(release), told)
         if follow(release.inputs, "values", "controllerManager", "featureGates"):
-            found = replace(found, keeps_claims_out=False)  # gates may stand there too
+            # Gates may stand there too.
+            found = replace(found, keeps_claims_out=False, is_elastic=None, sees_topology=None)
         return release, found
     except (UnknownInput, ValueError):
         return release, None
@@ -88,7 +92,17 @@ def manager(version: tuple[int, int] | None, told: Mapping[str, Any]) -> Manager
             _section(told, "featureGates").get(gate, True) is True
             for gate in (CLAIMS_UNCOUNTED[0], CLAIMS_UNCOUNTED[-1])
         ),
+        is_elastic=_is_on(version, told, *ELASTIC),
+        sees_topology=_is_on(version, told, *TOPOLOGY),
     )
+
+
+def _is_on(version: tuple[int, int] | None, told: Mapping[str, Any], gate: str, since: tuple[int, int]) -> bool | None:
+    """Whether a gate is on; None where neither the file nor the version says so."""
+    given = _section(told, "featureGates").get(gate)
+    if isinstance(given, bool):
+        return given
+    return None if given is not None or version is None else version >= since
 
 
 def _strategies(told: Mapping[str, Any]) -> tuple[str, ...]:

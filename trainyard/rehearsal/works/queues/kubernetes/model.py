@@ -157,6 +157,8 @@ class Manager:
     waits_seconds: float | None = None  # for all pods to be ready; None: for ever
     requeue_limit: int | None = None
     keeps_claims_out: bool = False  # whether no job gets in whose pods claim devices
+    is_elastic: bool | None = None  # whether jobs may grow and shrink while they run; None: not known
+    sees_topology: bool | None = None  # whether it reads what pods ask of topology; None: not known
 
     @property
     def holds_seconds(self) -> float | None:

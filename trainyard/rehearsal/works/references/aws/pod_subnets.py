@@ -10,6 +10,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
+from trainyard.conventions import ZONE_LABEL
 from trainyard.recorded.read import follow, is_on
 from trainyard.recorded.types import ADD_ON
 from trainyard.rehearsal.context import Stack, View
@@ -18,7 +19,6 @@ from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
 
 _SWITCH: Final = "AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG"
 _LABEL: Final = "ENI_CONFIG_LABEL_DEF"
-_ZONE: Final = "topology.kubernetes.io/zone"
 _KIND: Final = "ENIConfig.crd.k8s.amazonaws.com"
 
 
@@ -39,7 +39,7 @@ def check(stack: Stack, cluster: Cluster) -> None:
             _error(add_on, "no ENIConfig is made", "an ENIConfig for each zone, or eniConfig in the add-on's values")
             continue
         lacking = sorted(zones_of(cluster) - set(map(str, made)))
-        if made and lacking and env.get(_LABEL) == _ZONE and cluster.makes_everything:
+        if made and lacking and env.get(_LABEL) == ZONE_LABEL and cluster.makes_everything:
             _error(add_on, f"no ENIConfig is called {' or '.join(lacking)}", "one of the name of each zone")
 
 

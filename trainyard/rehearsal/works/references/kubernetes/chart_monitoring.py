@@ -12,12 +12,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from trainyard.recorded.monitoring import CHART
 from trainyard.recorded.read import UnreadableInput
 from trainyard.recorded.selectors import selects
 from trainyard.rehearsal.context import View, listed, show
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster, place, values_from_elsewhere
 
-KPS: Final = "kube-prometheus-stack"
 _GROUP: Final = "monitoring.coreos.com"
 _TAKEN: Final = {
     "serviceMonitor": "ServiceMonitor", "podMonitor": "PodMonitor", "probe": "Probe", "rule": "PrometheusRule",
@@ -30,7 +30,7 @@ _SPEC: Final = "prometheus.prometheusSpec"
 
 def check(cluster: Cluster) -> None:
     """Every check of what monitoring takes."""
-    stacks = [release for release in cluster.releases if _chart(release) == KPS]
+    stacks = [release for release in cluster.releases if _chart(release) == CHART]
     for release in stacks:
         if len(stacks) == 1 and not _others_read(cluster):
             _taken(release, cluster)
@@ -147,7 +147,7 @@ def _dashboards(release: View, prefix: str, sidecars: Sequence[_Sidecar], cluste
     """Config maps that are dashboards or sources of data, and that the sidecar does not take."""
     if values_from_elsewhere(release) or release.value("values.grafana.enabled") is False:
         return
-    if sum("grafana" in _chart(one) or _chart(one) == KPS for one in cluster.releases) > 1:
+    if sum("grafana" in _chart(one) or _chart(one) == CHART for one in cluster.releases) > 1:
         return
     for sidecar in sidecars:
         base = f"values.{prefix}sidecar.{sidecar.word}"

@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from trainyard.recorded.monitoring import CHART
 from trainyard.rehearsal.context import View
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
 
-_CHART: Final = "kube-prometheus-stack"
 _LONGEST: Final = 26
 """Letters that the chart leaves of the name that all of its objects begin with."""
 _OF_CHART: Final = re.compile(r"[a-z0-9-]+-(prometheus|alertmanager)")
@@ -38,10 +38,10 @@ def _full_name(release: View) -> str:
     """What names of the chart's objects begin with; empty where that is not known, or it is another chart."""
     chart = (release.text("chart") or "").rstrip("/").rpartition("/")[2]
     unknown = any(map(release.is_unknown, ("name", "values", "values.fullnameOverride", "values.nameOverride")))
-    if chart != _CHART or unknown:
+    if chart != CHART or unknown:
         return ""
     given, of_release = release.text("values.fullnameOverride"), release.text("name") or ""
-    base = release.text("values.nameOverride") or _CHART
+    base = release.text("values.nameOverride") or CHART
     if not given and not of_release:
         return ""
     name = given or (of_release if base in of_release else f"{of_release}-{base}")

@@ -16,7 +16,7 @@ from trainyard import cards
 from trainyard.conventions import TEAM_LABEL
 from trainyard.recorded.model import UNKNOWN, has_unknown
 from trainyard.recorded.read import as_number
-from trainyard.recorded.selectors import selects
+from trainyard.recorded.selectors import NAME_LABEL, selects
 from trainyard.recorded.types import HELM_RELEASE
 from trainyard.rehearsal.context import Stack, View, listed
 from trainyard.rehearsal.near import nearest_of
@@ -34,8 +34,6 @@ _CLASSES_OF_CLOUDS: Final = frozenset(
 )  # fmt: skip
 """Storage classes that EKS with its add-on for disks (`defaultStorageClass`) and GKE with its drivers bring (their user
 guides, "Storage classes", as generally known)."""
-NAME_LABEL: Final = "kubernetes.io/metadata.name"
-"""The label that each namespace has with its name."""
 
 
 class _Anything:

@@ -23,7 +23,7 @@ from trainyard.rehearsal.works.references.kubernetes.keys import keys_of
 _MODES: Final = frozenset({400, 440, 444, 500, 550, 555, 600, 640, 644, 660, 664, 666, 700, 750, 755, 770, 775, 777})
 """Modes as people say them, in octal digits: none of them is one that is meant where it stands in decimal."""
 _FOLDER: Final = re.compile(r"/[\w-]{6,}")
-_PATH: Final = re.compile(r"(?<![\w.:/~$}-])(/[\w.-]+(?:/[\w.-]+)+)")
+PATH: Final = re.compile(r"(?<![\w.:/~$}-])(/[\w.-]+(?:/[\w.-]+)+)")
 _FILES: Final = ("configMap", "secret", "projected", "downwardAPI")
 _ROOT: Final = 0
 _MOVED: Final = 0.6
@@ -213,16 +213,16 @@ def _said(container: Container) -> Iterator[tuple[str, str]]:
     """Every path that the container is told, with where that stands."""
     for key in ("command", "args"):
         for below, text in known_texts(container.body.get(key)):
-            for path in _PATH.findall(text) if len(text) < 4000 else ():
+            for path in PATH.findall(text) if len(text) < 4000 else ():
                 yield f"{container.path}.{key}{below}", path
     for index, entry in enumerate(listed(container.body.get("env"))):
         value = entry.get("value") if isinstance(entry, Mapping) else None
-        for path in _PATH.findall(value) if isinstance(value, str) and len(value) < 4000 else ():
+        for path in PATH.findall(value) if isinstance(value, str) and len(value) < 4000 else ():
             yield f"{container.path}.env[{index}].value", path
     for probe in ("livenessProbe", "readinessProbe", "startupProbe", "lifecycle"):
         for below, text in known_texts(container.body.get(probe)):
             if ".command" in f".{below}":
-                for path in _PATH.findall(text):
+                for path in PATH.findall(text):
                     yield f"{container.path}.{probe}.{below}", path
 
 

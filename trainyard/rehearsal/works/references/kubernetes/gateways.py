@@ -2,9 +2,8 @@
 
 Sources: Gateway API, "HTTPRoute" and "Gateway" (a route is attached where its namespace is allowed, `Same` where
 nothing is said, and one of its hostnames is the listener's); GKE, "Deploying Gateways" and "Secure a Gateway" (the
-annotation `networking.gke.io/certmap`), "Configure Gateway resources using Policies" (the port of a `HealthCheckPolicy`
-is one of pods); Certificate Manager, "Certificate map entries"; as generally known in 2026-11. Whether network policies
-let the probes in is asked as a needed flow.
+annotation `networking.gke.io/certmap`), "Configure Gateway resources using Policies"; Certificate Manager, "Certificate
+map entries"; as generally known in 2026-11. Whether network policies let the probes in is asked as a needed flow.
 """
 
 from __future__ import annotations
@@ -13,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from trainyard.problems import nearest
+from trainyard.recorded.health_checks import asked_ports
 from trainyard.recorded.model import UNKNOWN, has_unknown
 from trainyard.recorded.read import UnreadableInput, as_number
 from trainyard.recorded.selectors import selects
@@ -22,8 +22,6 @@ from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster, Pod
 
 _ROUTES: Final = ("HTTPRoute", "GRPCRoute", "TLSRoute")
 _CERTIFICATES: Final = "networking.gke.io/certmap"
-_KINDS: Final = ("httpHealthCheck", "httpsHealthCheck", "http2HealthCheck", "grpcHealthCheck", "tcpHealthCheck")
-_CONFIG: Final = "spec.default.config"
 
 
 def check(cluster: Cluster) -> None:
@@ -174,14 +172,13 @@ def _port(policy: View, cluster: Cluster) -> None:
     """The port that pods are asked at is one of theirs: the service's own is not."""
     namespace, name = place(policy), policy.text("spec.targetRef.name")
     service = cluster.find("Service", namespace, name) if namespace is not None and name is not None else None
-    kind = next((one for one in _KINDS if policy.has(f"{_CONFIG}.{one}.port")), None)
-    asked = policy.number(f"{_CONFIG}.{kind}.port") if kind is not None else None
+    path, asked = next(asked_ports(policy.inputs), ("", None))
     if service is None or asked is None or policy.text("spec.targetRef.kind") not in (None, "Service"):
         return
     for number, pods, led in _targets(service, cluster):
         declared = {port for pod in pods for port in pod.port_numbers()}
         if asked == number and led and asked not in led | declared:
             said = ", ".join(map(str, sorted(led)))
-            words = f"is {asked:.0f}, the port of Service {name}: pods are asked, which listen on {said}, and none is "
+            words = f"is {asked}, the port of Service {name}: pods are asked, which listen on {said}, and none is "
             allowed = f"{said}, or portSpecification USE_SERVING_PORT"
-            policy.error("reference-health-port", f"{_CONFIG}.{kind}.port", f"{words}well", allowed=allowed)
+            policy.error("reference-health-port", path, f"{words}well", allowed=allowed)

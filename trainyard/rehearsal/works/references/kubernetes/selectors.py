@@ -12,10 +12,10 @@ from typing import Any, Final
 from trainyard.problems import nearest
 from trainyard.recorded.model import UNKNOWN, has_unknown
 from trainyard.recorded.read import UnreadableInput
-from trainyard.recorded.selectors import selects
+from trainyard.recorded.selectors import NAME_LABEL, selects
 from trainyard.rehearsal.context import View, listed, show
 from trainyard.rehearsal.near import missed, nearest_of
-from trainyard.rehearsal.works.references.kubernetes.cluster import NAME_LABEL, Cluster, Pod, place
+from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster, Pod, place
 from trainyard.rehearsal.works.references.kubernetes.services import tell_missing, tell_nothing
 
 _MONITORS: Final = {

@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import Final
 
 from trainyard.conventions import TEAM_LABEL
+from trainyard.recorded.drivers import EFS_DRIVER
 from trainyard.recorded.read import follow, known_texts
 from trainyard.recorded.types import EFS_ACCESS_POINT
 from trainyard.rehearsal.context import View, listed, show
@@ -22,7 +23,6 @@ _ATTRIBUTES: Final = "spec.csi.volumeAttributes"
 _CLAIM: Final = "spec.claimRef.name"
 _HANDLE: Final = "spec.csi.volumeHandle"
 _OPTIONS: Final = ("only-dir=", "prefix ", "--prefix ", "prefix=", "--prefix=")
-_EFS: Final = "efs.csi.aws.com"
 
 
 def check(cluster: Cluster) -> None:
@@ -150,7 +150,7 @@ def folder_of(view: View, cluster: Cluster) -> tuple[str, str | None]:
         text = view.text(f"{_ATTRIBUTES}.{key}")
         if text is not None and "/" in text:
             return f"{_ATTRIBUTES}.{key}", text.partition("/")[2].strip("/")
-    handle = (view.text(_HANDLE) or "").split(":") if view.text("spec.csi.driver") == _EFS else []
+    handle = (view.text(_HANDLE) or "").split(":") if view.text("spec.csi.driver") == EFS_DRIVER else []
     if len(handle) == 3 and handle[2]:
         for point in cluster.stack.of_type(EFS_ACCESS_POINT):
             if point.resource.id == handle[2]:

@@ -21,9 +21,9 @@ from trainyard.rehearsal.context import View, listed
 from trainyard.rehearsal.near import is_near
 from trainyard.rehearsal.refusals.kubernetes.index import object_name
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster, Container, Pod, place
+from trainyard.rehearsal.works.references.kubernetes.files import PATH
 from trainyard.rehearsal.works.references.kubernetes.keys import keys_of
 
-_PATH: Final = re.compile(r"(?<![\w.:/~$}-])(/[\w.-]+(?:/[\w.-]+)+)")
 _WHOLE: Final = re.compile(r"(/[\w.-]+)+")
 _LONGEST: Final = 4000
 """Letters of a text above which it is a program, and no path that a program is told."""
@@ -100,11 +100,11 @@ def _said(container: Container) -> Iterator[tuple[str, str]]:
         for below, text in known_texts(container.body.get(key)):
             if (key, below) == ("command", "[0]"):
                 continue  # the program itself, which is of the image
-            for path in _PATH.findall(text) if len(text) < _LONGEST else ():
+            for path in PATH.findall(text) if len(text) < _LONGEST else ():
                 yield f"{container.path}.{key}{below}", path.rstrip("./")
     for index, entry in enumerate(listed(container.body.get("env"))):
         value = entry.get("value") if isinstance(entry, Mapping) else None
-        for path in _PATH.findall(value) if isinstance(value, str) and len(value) < _LONGEST else ():
+        for path in PATH.findall(value) if isinstance(value, str) and len(value) < _LONGEST else ():
             yield f"{container.path}.env[{index}].value", path.rstrip("./")
 
 

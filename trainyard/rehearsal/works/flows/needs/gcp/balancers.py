@@ -1,8 +1,8 @@
 """What balancers of GKE's Gateways need: the pods behind a route answer their probes, and their calls.
 
-Sources: GKE, "Deploying Gateways" (balancers reach pods, not nodes), "Configure Gateway resources using Policies" (the
-port of a `HealthCheckPolicy` is one of pods); Cloud Load Balancing, "Health checks overview" (the ranges of probes; the
-global external balancers call from the same, the others from the subnet of proxies), as generally known in 2026-11.
+Sources: GKE, "Deploying Gateways" (balancers reach pods, not nodes); Cloud Load Balancing, "Health checks overview"
+(the ranges of probes; the global external balancers call from the same, the others from the subnet of proxies), as
+generally known in 2026-11.
 """
 
 from __future__ import annotations
@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from trainyard.recorded.model import UNKNOWN, RecordedResource
+from trainyard.conventions.gcp import PROBE_RANGES
+from trainyard.recorded.health_checks import HEALTH_CHECK_POLICY, asked_ports
+from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.read import UnreadableInput, as_number, mappings_at, value_at
 from trainyard.rehearsal.works.flows.addresses import Addresses
 from trainyard.rehearsal.works.flows.model import Place, Port
@@ -18,18 +20,15 @@ from trainyard.rehearsal.works.flows.needs.kubernetes.pods import behind
 from trainyard.rehearsal.works.flows.needs.model import Need
 from trainyard.rehearsal.works.flows.needs.scene import Scene, services_of
 
-_RANGES: Final = ("35.191.0.0/16", "130.211.0.0/22")
 PROBES: Final = tuple(
-    Place(f"the balancer's probes from {block}", "balancer", Addresses.of(block)) for block in _RANGES
+    Place(f"the balancer's probes from {block}", "balancer", Addresses.of(block)) for block in PROBE_RANGES
 )
 """By range: each of them has to be let in."""
 _ROUTES: Final = "kubernetes:gateway.networking.k8s.io/*:*Route"
 _GATEWAYS: Final = "kubernetes:gateway.networking.k8s.io/*:Gateway"
-_CHECKS: Final = "kubernetes:networking.gke.io/*:HealthCheckPolicy"
 _OF_GKE: Final = "gke-l7-"
 _CALLS_FROM_ELSEWHERE: Final = ("regional", "rilb")
 """In the names of classes whose calls come from a subnet of proxies."""
-_KINDS: Final = ("httpHealthCheck", "httpsHealthCheck", "http2HealthCheck", "grpcHealthCheck", "tcpHealthCheck")
 
 _Name = tuple[str, str]  # namespace, name
 
@@ -90,16 +89,10 @@ def _backends(route: RecordedResource) -> Iterator[tuple[_Name, float]]:
 
 def _checked(scene: Scene) -> Iterator[tuple[_Name, int | None]]:
     """Services whose pods are asked at a port of a policy's own; None where it is not known which."""
-    for policy in scene.resources.of(_CHECKS):
-        config = value_at(policy.inputs, "spec", "default", "config", default={}, unknown=UNKNOWN)
-        asked = (
-            [value_at(config, kind, "port", unknown=UNKNOWN) for kind in _KINDS] if config is not UNKNOWN else config
-        )
+    for policy in scene.resources.of(HEALTH_CHECK_POLICY):
         try:
             (where,) = _named(policy, [value_at(policy.inputs, "spec", "targetRef")])
         except UnreadableInput:
             continue
-        if asked is UNKNOWN or UNKNOWN in asked:
-            yield where, None
-        else:
-            yield from ((where, int(number)) for one in asked if (number := as_number(one)) is not None)
+        asked = [port for _, port in asked_ports(policy.inputs)]
+        yield from ((where, port) for port in ([None] if None in asked else asked))

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Final
 
 from trainyard.conventions.gcp import LUSTRE_DRIVER
+from trainyard.recorded.drivers import FUSE_DRIVER
 from trainyard.recorded.read import known_texts, value_at
 from trainyard.recorded.types import CLOUD_SQL, GCP_LUSTRE, GKE_CLUSTER, SERVICE_ACCOUNT, VOLUME
 from trainyard.rehearsal.works.flows.gcp.network import control_plane as addresses_of_control_plane
@@ -26,7 +27,6 @@ from trainyard.rehearsal.works.flows.needs.scene import Scene
 from trainyard.rehearsal.works.rights.gcp.grants import grants
 from trainyard.rehearsal.works.rights.gcp.members import ACCOUNT_ANNOTATION, pod_of
 
-_FUSE: Final = "gcsfuse.csi.storage.gke.io"
 _OF_GOOGLE: Final = re.compile(r"([a-z0-9-]+\.)?(gcr\.io|pkg\.dev)/")
 
 
@@ -110,7 +110,7 @@ def stores(scene: Scene) -> Iterator[Need]:
         if (actor.namespace, actor.account) in pods and any("gs://" in text for text in actor.texts):
             yield Need("object-store", actor.place, google, HTTPS, actor.resource)
     for volume in scene.resources.of(VOLUME):
-        if value_at(volume.inputs, "spec", "csi", "driver") == _FUSE:
+        if value_at(volume.inputs, "spec", "csi", "driver") == FUSE_DRIVER:
             namespace = value_at(volume.inputs, "spec", "claimRef", "namespace")
             for place in scene.teams.values():
                 if place.pods is not None and place.pods.namespace == namespace:

@@ -8,9 +8,9 @@ from typing import Any, Final
 
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.read import as_number, follow, is_set, mappings_at, value_at
-from trainyard.recorded.selectors import selects
+from trainyard.recorded.selectors import NAME_LABEL, selects
 from trainyard.recorded.types import CONFIG_MAP, JOB
-from trainyard.rehearsal.works.flows.kubernetes.network_policies import NAME_LABEL, NetworkPolicies
+from trainyard.rehearsal.works.flows.kubernetes.network_policies import NetworkPolicies
 from trainyard.rehearsal.works.flows.model import Place, Port
 from trainyard.rehearsal.works.flows.needs.model import Need
 from trainyard.rehearsal.works.flows.needs.scene import Actor, Scene, services_of, settings_of

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from trainyard.conventions.aws import SESSION_AGENT_ACTIONS
 from trainyard.recorded.types import EC2_INSTANCE, INSTANCE_PROFILE, ROLE
 from trainyard.rehearsal.context import View, listed
 from trainyard.rehearsal.works.rights.aws.callers import Caller
@@ -24,10 +25,6 @@ _CONFIGS: Final = {"kube-prometheus-stack": "values.alertmanager.config", "alert
 _TOPIC: Final = re.compile(r"arn:aws[\w-]*:sns:(?P<region>[a-z0-9-]+):\d{12}:(?P<name>[\w.-]+)")
 _OWN_CREDENTIALS: Final = ("access_key", "secret_key", "profile", "role_arn")
 
-_SESSIONS: Final = (
-    "ssm:UpdateInstanceInformation", "ssmmessages:CreateControlChannel", "ssmmessages:CreateDataChannel",
-    "ssmmessages:OpenControlChannel", "ssmmessages:OpenDataChannel",
-)  # fmt: skip
 _MEANT: Final = re.compile(r"ssm(messages)?:|AmazonSSMManagedInstanceCore")
 
 
@@ -105,7 +102,7 @@ def _sessions(places: Places) -> Iterator[Need]:
             (found[1],),
             f"the agent of instance {view.name}, with role {role.name},",
             "open sessions",
-            tuple(Deed(action) for action in _SESSIONS),
+            tuple(Deed(action) for action in SESSION_AGENT_ACTIONS),
         )
 
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from trainyard.recorded.drivers import FUSE_DRIVER
 from trainyard.recorded.node_groups import GKE_NODE_POOL
 from trainyard.recorded.types import CLOUD_SQL, VOLUME, VOLUME_CLAIM
 from trainyard.rehearsal.context import Stack, View
@@ -20,7 +21,6 @@ from trainyard.rehearsal.works.rights.gcp.project import Project
 from trainyard.rehearsal.works.rights.principals import Pod
 from trainyard.rehearsal.works.rights.recorded_pods import RecordedPod, accounts_of
 
-DRIVER: Final = "gcsfuse.csi.storage.gke.io"
 _BUCKET: Final = re.compile(r"gs://(?P<bucket>[a-z0-9][a-z0-9._-]+)(?P<prefix>/[^\s\"',;?]*)?")
 _CONNECTION: Final = re.compile(r"[a-z][a-z0-9.-]+:[a-z]+-[a-z]+[0-9]+:[a-z][a-z0-9-]*")
 """What an instance of Cloud SQL is called where a proxy or a connector is told of it."""
@@ -90,7 +90,7 @@ def _volumes(stack: Stack, project: Project, pods: Sequence[RecordedPod]) -> Ite
         claim = claims.get(view.text("metadata.name") or "")  # a claim may name its volume, or the volume its claim
         if view.text("spec.claimRef.name"):
             claim = (view.text("spec.claimRef.namespace") or "default", view.text("spec.claimRef.name") or "")
-        if view.text("spec.csi.driver") == DRIVER and claim is not None:
+        if view.text("spec.csi.driver") == FUSE_DRIVER and claim is not None:
             yield from _volume(stack, project, view, claim, pods)
 
 

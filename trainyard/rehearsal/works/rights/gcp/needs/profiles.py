@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from trainyard.recorded.drivers import FUSE_DRIVER
 from trainyard.recorded.types import STORAGE_CLASS, VOLUME
 from trainyard.rehearsal.context import Stack
 from trainyard.rehearsal.works.rights.gcp.needs.keys import agents
 from trainyard.rehearsal.works.rights.gcp.needs.model import Deed, Need
 from trainyard.rehearsal.works.rights.gcp.needs.objects import folder
-from trainyard.rehearsal.works.rights.gcp.needs.pods import DRIVER
 from trainyard.rehearsal.works.rights.gcp.project import LIST_PREFIX, Project, full_name
 
 PROFILES: Final = frozenset({"gcsfusecsi-training", "gcsfusecsi-checkpointing", "gcsfusecsi-serving"})
@@ -28,7 +28,12 @@ def needs(stack: Stack, project: Project) -> Iterator[Need]:
     for view in stack.of_type(VOLUME):
         bucket = project.bucket(view.text("spec.csi.volumeHandle") or "")
         profile = view.text("spec.storageClassName")
-        if view.text("spec.csi.driver") != DRIVER or profile not in PROFILES - own or bucket is None or bucket.read:
+        if (
+            view.text("spec.csi.driver") != FUSE_DRIVER
+            or profile not in PROFILES - own
+            or bucket is None
+            or bucket.read
+        ):
             continue
         options = [option.strip() for option in view.texts("spec.mountOptions")]
         inside = next((folder(option[9:]) for option in options if option.startswith("only-dir")), "")
