@@ -95,7 +95,7 @@ def _with_lock(stack: Path) -> tuple[str, str | None]:
 
 
 PROGRAM = "from trainyard.stacks.program import main\n\nmain()\n"
-"""The program of a client's project, but for what it says of itself."""
+"""The program of a client's project and of this one, but for what it says of itself."""
 
 
 def told_by(project: Path, stack: Path) -> str | None:
@@ -103,13 +103,16 @@ def told_by(project: Path, stack: Path) -> str | None:
 
     A program of its own may read what it likes.
     """
-    program, described = project / "__main__.py", project / "Pulumi.yaml"
-    if not (program.is_file() and described.is_file() and stack.parent == project):
+    described = project / "Pulumi.yaml"
+    if not described.is_file():
         return None
     text = described.read_text()
-    ours = re.sub(r'\A""".*?"""\n\n', "", program.read_text(), flags=re.DOTALL) == PROGRAM
-    elsewhere = re.search(r"^(main|stackConfigDir):", text, flags=re.MULTILINE)
-    return repr((text, stack.name, *_with_lock(stack))) if ours and not elsewhere else None
+    main = re.search(r"^main: *(\S+)$", text, flags=re.MULTILINE)
+    program = project / (main[1] if main else ".") / "__main__.py"
+    if not program.is_file() or re.sub(r'\A""".*?"""\n\n', "", program.read_text(), flags=re.DOTALL) != PROGRAM:
+        return None
+    where = stack.parent.relative_to(project).as_posix() if stack.is_relative_to(project) else "outside"
+    return repr((text, where, stack.name, *_with_lock(stack)))
 
 
 def rehearsing_once(things: Remembered, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -135,8 +138,9 @@ def rehearsing_once(things: Remembered, monkeypatch: pytest.MonkeyPatch) -> None
             return make()
         if project.resolve() == ROOT:
             return rehearsal_of(things, file, make)
-        told = told_by(project, file) if sound() is None else None  # many at once remember what was judged themselves
-        return things.of(told, make) if told is not None else make()
+        told = told_by(project, file)
+        many = sound() is not None  # a recording has a shape then
+        return things.of(repr((told, many)), make) if told is not None else make()
 
     for module in (rehearsing, review, legs):
         monkeypatch.setattr(module, "rehearse", rehearse)

@@ -1,5 +1,6 @@
 """What a session makes once: equal to what was made, made by one process, and anew where its inputs are others."""
 
+import shutil
 import subprocess
 import sys
 import time
@@ -105,7 +106,15 @@ def test_a_client_s_stack_is_rehearsed_once_wherever_its_project_lies(tmp_path, 
         project(other, of)
         (other / "Pulumi.globex.lock.yaml").unlink(missing_ok=True)
         assert told_by(other, other / file) == told_by(here, here / file)
-    assert told_by(ROOT, ROOT / "stacks" / "Pulumi.demo.yaml") is None, "its program lies elsewhere"
+    copied = tmp_path / "copied"
+    (copied / "stacks").mkdir(parents=True)
+    for name in ("Pulumi.yaml", "stacks/__main__.py", "stacks/Pulumi.demo.yaml", "stacks/Pulumi.demo.lock.yaml"):
+        shutil.copy(ROOT / name, copied / name)
+    demo = copied / "stacks" / "Pulumi.demo.yaml"
+    assert told_by(copied, demo) == told_by(ROOT, ROOT / "stacks" / demo.name)
+    assert told_by(copied, shutil.copy(demo, tmp_path)) != told_by(copied, demo), "it lies outside of the project"
+    (copied / "stacks" / "__main__.py").write_text("print()\n")
+    assert told_by(copied, demo) is None, "whatever its program reads"
 
 
 def test_what_nobody_judges_is_recorded_the_same(rehearsed):
