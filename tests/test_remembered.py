@@ -6,6 +6,7 @@ import sys
 import time
 from dataclasses import replace
 from multiprocessing import get_context
+from pathlib import Path
 
 import pytest
 
@@ -112,7 +113,7 @@ def test_a_client_s_stack_is_rehearsed_once_wherever_its_project_lies(tmp_path, 
         shutil.copy(ROOT / name, copied / name)
     demo = copied / "stacks" / "Pulumi.demo.yaml"
     assert told_by(copied, demo) == told_by(ROOT, ROOT / "stacks" / demo.name)
-    assert told_by(copied, shutil.copy(demo, tmp_path)) != told_by(copied, demo), "it lies outside of the project"
+    assert told_by(copied, Path(shutil.copy(demo, tmp_path))) != told_by(copied, demo), "it lies outside of the project"
     (copied / "stacks" / "__main__.py").write_text("print()\n")
     assert told_by(copied, demo) is None, "whatever its program reads"
 
