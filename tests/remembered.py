@@ -10,6 +10,7 @@ import hashlib
 import importlib
 import os
 import pickle
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import reduce
@@ -27,6 +28,7 @@ from trainyard.rehearsal import rehearse as rehearsing
 from trainyard.rehearsal.context import Refused
 from trainyard.rehearsal.engine.sdk_imports import piecewise_imports
 from trainyard.rehearsal.rehearse import Rehearsal
+from trainyard.rehearsal.shape.once import sound
 from trainyard.settings.unseen import stand_in
 
 T = TypeVar("T")
@@ -84,28 +86,61 @@ def remembered(factory: pytest.TempPathFactory) -> Remembered:
 
 def rehearsal_of(things: Remembered, stack: Path, make: Callable[[], Rehearsal]) -> Rehearsal:
     """The session's recording of a stack file as it is now, with the lock beside it."""
+    return things.of(repr((str(stack.resolve()), *_with_lock(stack))), make)
+
+
+def _with_lock(stack: Path) -> tuple[str, str | None]:
     lock = lock_path(stack)
-    told = (str(stack.resolve()), stack.read_text(), lock.read_text() if lock.is_file() else None)
-    return things.of(repr(told), make)
+    return stack.read_text(), lock.read_text() if lock.is_file() else None
+
+
+PROGRAM = "from trainyard.stacks.program import main\n\nmain()\n"
+"""The program of a client's project and of this one, but for what it says of itself."""
+
+
+def told_by(project: Path, stack: Path) -> str | None:
+    """All that the rehearsal of a stack reads in a client's project, wherever that lies; None where that is not sure.
+
+    A program of its own may read what it likes.
+    """
+    described = project / "Pulumi.yaml"
+    if not described.is_file():
+        return None
+    text = described.read_text()
+    main = re.search(r"^main: *(\S+)$", text, flags=re.MULTILINE)
+    program = project / (main[1] if main else ".") / "__main__.py"
+    if not program.is_file() or re.sub(r'\A""".*?"""\n\n', "", program.read_text(), flags=re.DOTALL) != PROGRAM:
+        return None
+    where = stack.parent.relative_to(project).as_posix() if stack.is_relative_to(project) else "outside"
+    return repr((text, where, stack.name, *_with_lock(stack)))
 
 
 def rehearsing_once(things: Remembered, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Puts the session's recordings in the place of what commands and reports would rehearse of this project."""
+    """Puts the session's recordings in the place of what commands and reports would rehearse of this project.
+
+    Of a client's project too, where one with the same files was rehearsed before.
+    """
     from trainyard.review import review
     from trainyard.upgrade import legs
 
     real = rehearsing.rehearse
 
     def rehearse(project: Path, stack: str | Path, **options: Any) -> Rehearsal:
-        options.pop("recorded", None)  # with it policies are judged at the same time, and are what they are
+        options.pop("elsewhere", None)  # with it policies are judged at the same time, and are what they are
 
         def make() -> Rehearsal:
             return real(project, stack, **options)
 
-        file = stack if isinstance(stack, Path) else ROOT / "stacks" / f"Pulumi.{stack}.yaml"
+        folder = ROOT / "stacks" if project.resolve() == ROOT else project
+        file = stack if isinstance(stack, Path) else folder / f"Pulumi.{stack}.yaml"
         # What stands in for encrypted values changes nothing where there are none.
-        same = options in ({}, {"stand_in": stand_in}) and file.is_file() and "secure" not in file.read_text()
-        return rehearsal_of(things, file, make) if same and project.resolve() == ROOT else make()
+        if options not in ({}, {"stand_in": stand_in}) or not file.is_file() or "secure" in file.read_text():
+            return make()
+        if project.resolve() == ROOT:
+            return rehearsal_of(things, file, make)
+        told = told_by(project, file)
+        many = sound() is not None  # a recording has a shape then
+        return things.of(repr((told, many)), make) if told is not None else make()
 
     for module in (rehearsing, review, legs):
         monkeypatch.setattr(module, "rehearse", rehearse)

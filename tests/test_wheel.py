@@ -18,6 +18,7 @@ from google.protobuf import empty_pb2
 from pulumi.runtime.proto import analyzer_pb2_grpc
 
 from tests.agency_transcript import PAGE, WIDTH, page, shape, transcript
+from tests.forks import forks, of_a_shell
 from tests.shared import ROOT
 from trainyard.policies.pack import POLICIES
 
@@ -52,7 +53,10 @@ def interpreter(wheel, folder):
     executable = folder / "bin" / "python"
     [packages] = (folder / "lib").glob("python*/site-packages")
     subprocess.run(
-        [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", "--target", packages, wheel],
+        [
+            *(sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", "--no-compile"),
+            *("--target", packages, wheel),
+        ],  # what is imported is compiled then, and kept
         check=True,
     )
     (packages / "dependencies.pth").write_text("\n".join(site.getsitepackages()) + "\n")
@@ -66,9 +70,8 @@ def python(wheel, shared_things):
 
 def run(python, *arguments, cwd, **more):
     """Runs the command of the wheel as a shell would: without what tells Python of this clone."""
-    environment = {key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "PULUMI"))} | more
     return subprocess.run(
-        [python, *arguments], cwd=cwd, env=environment, capture_output=True, text=True, timeout=600, check=False
+        [python, *arguments], cwd=cwd, env=of_a_shell() | more, capture_output=True, text=True, timeout=600, check=False
     )
 
 
@@ -86,6 +89,13 @@ def project(python, tmp_path_factory):
     made = trainyard(python, "init", ".", "--client", "acme", "--alert-email", "ml@acme.example", cwd=folder)
     assert made.returncode == 0, made.stderr
     return folder
+
+
+@pytest.fixture(scope="module")
+def command(python, project, tmp_path_factory):
+    """Runs commands of the wheel, forked of a process that imported it in the project and rehearsed its stack."""
+    with forks(python, tmp_path_factory.mktemp("said"), ("cost", "dev"), cwd=project) as asked:
+        yield asked
 
 
 def test_the_wheel_installs_one_name_and_no_stack_of_ours(wheel):
@@ -142,30 +152,30 @@ def test_an_installed_wheel_rehearses_the_stack(python, project):
     assert told["cost"]
 
 
-def test_an_installed_wheel_prices_the_stack(python, project):
-    done = trainyard(python, "cost", "dev", cwd=project)
+def test_an_installed_wheel_prices_the_stack(command, project):
+    done = command("cost", "dev", cwd=project)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "USD" in done.stdout
 
 
-def test_an_installed_wheel_checks_the_stacks_beside_the_project_file(python, project):
-    done = trainyard(python, "check", "--all", "--format", "json", cwd=project)
+def test_an_installed_wheel_checks_the_stacks_beside_the_project_file(command, project):
+    done = command("check", "--all", "--format", "json", cwd=project)
     assert done.returncode == 0, done.stderr
     assert [stack["stack"] for stack in json.loads(done.stdout)["stacks"]] == ["dev"]
 
 
-def test_the_least_project_is_enough_whatever_it_is_called(python, project, tmp_path):
+def test_the_least_project_is_enough_whatever_it_is_called(command, project, tmp_path):
     (tmp_path / "Pulumi.yaml").write_text("name: training\nruntime: python\n")
     (tmp_path / "__main__.py").write_text(PROGRAM)
     shutil.copy(project / "Pulumi.dev.yaml", tmp_path)
-    done = trainyard(python, "rehearse", "dev", "--json", "-", cwd=tmp_path)
+    done = command("rehearse", "dev", "--json", "-", cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     told = json.loads(done.stdout)
     assert told["settings"]["client"] == "acme"
     assert all(resource["urn"].startswith("urn:pulumi:dev::training::") for resource in told["resources"])
 
 
-def test_a_program_in_a_folder_with_names_like_ours(python, project, tmp_path):
+def test_a_program_in_a_folder_with_names_like_ours(command, project, tmp_path):
     """The engine starts the program in the folder of `main`, which comes first on the import path."""
     shutil.copytree(project, tmp_path / "below", dirs_exist_ok=True)
     inner = tmp_path / "below" / "program"
@@ -174,8 +184,8 @@ def test_a_program_in_a_folder_with_names_like_ours(python, project, tmp_path):
         (tmp_path / "below" / name).rename(inner / name)
     file = tmp_path / "below" / "Pulumi.yaml"
     file.write_text(f"main: program\nstackConfigDir: program\n{file.read_text()}")
-    for command in ("rehearse", "check", "cost"):
-        done = trainyard(python, command, "dev", cwd=tmp_path / "below")
+    for verb in ("rehearse", "check", "cost"):
+        done = command(verb, "dev", cwd=tmp_path / "below")
         assert done.returncode == 0, done.stdout + done.stderr
 
 
@@ -192,7 +202,7 @@ def test_the_policy_pack_starts_as_the_engine_starts_it(python, project):
         [python, "-u", "-m", "pulumi.policy", "127.0.0.1:0", str(pack)],
         cwd=pack,
         env={
-            **{key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "PULUMI"))},
+            **of_a_shell(),
             "PULUMI_PROJECT": "trainyard",
             "PULUMI_STACK": "dev",
             "PULUMI_DRY_RUN": "true",
@@ -237,24 +247,25 @@ def with_another_database(folder):
     return build(source, source.parent / "built", "wheel")
 
 
-def test_a_release_is_installed_and_compared_with_the_one_that_is_there(python, project, newer, tmp_path):
+def test_a_release_is_installed_and_compared_with_the_one_that_is_there(python, command, project, newer, tmp_path):
     without_network = {
         "XDG_CACHE_HOME": str(tmp_path),
         "PIP_NO_INDEX": "1",
         "PIP_NO_DEPS": "1",
+        "PIP_COMPILE": "0",
         "PYTHONPATH": os.pathsep.join(site.getsitepackages()),
     }
-    told = trainyard(python, "fleet", "diff", "--to", newer, "--json", "-", cwd=project, **without_network)
+    told = command("fleet", "diff", "--to", newer, "--json", "-", cwd=project, **without_network)
     assert told.returncode == 3, told.stdout + told.stderr
     (row,) = json.loads(told.stdout)["stacks"]
     assert row["change"]["counts"]["replaced"] >= 1
     assert {finding["rule"] for finding in row["change"]["findings"]} == {"change-protected"}
-    same = trainyard(python, "fleet", "diff", "--before", python, "--json", "-", cwd=project, **without_network)
+    same = command("fleet", "diff", "--before", python, "--json", "-", cwd=project, **without_network)
     assert same.returncode == 0, same.stdout + same.stderr
     assert json.loads(same.stdout)["stacks"][0]["change"]["steps"] == []
 
 
-def test_an_agency_s_first_day_is_as_its_page_tells(python, tmp_path):
+def test_an_agency_s_first_day_is_as_its_page_tells(command, tmp_path):
     """From an empty folder with the wheel: `init`, three clients, the fleet."""
-    told = transcript(lambda arguments, where: trainyard(python, *arguments, cwd=where, COLUMNS=WIDTH), tmp_path)
+    told = transcript(lambda arguments, where: command(*arguments, cwd=where, COLUMNS=WIDTH), tmp_path)
     assert shape(page(told)) == shape(PAGE.read_text("utf-8")), "python -m tests.agency_transcript"

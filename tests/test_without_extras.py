@@ -1,15 +1,13 @@
 """`pip install trainyard`, without an extra: every verb runs offline, and what needs an extra names it."""
 
 import importlib.metadata
-import json
-import os
 import re
-import subprocess
 import venv
 from pathlib import Path
 
 import pytest
 
+from tests.forks import forks
 from tests.shared import ROOT
 from tests.test_wheel import run, trainyard, wheel
 from trainyard.cli.main import app
@@ -51,49 +49,10 @@ def without_extras(wheel, folder):
     return python
 
 
-FORKS = """
-import json, os, signal, sys
-from trainyard.cli.main import main
-import trainyard.review.review
-for line in sys.stdin:
-    asked = json.loads(line)
-    child = os.fork()
-    if not child:
-        os.chdir(asked["cwd"])
-        signal.alarm(600)
-        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-        for number, file in ((1, asked["stdout"]), (2, asked["stderr"])):
-            os.dup2(os.open(file, os.O_WRONLY | os.O_CREAT), number)
-        sys.argv[1:] = asked["arguments"]
-        break
-    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
-else:
-    sys.exit()
-main()
-"""
-"""Commands as processes of their own, forked where what they all import is imported already: that takes two seconds."""
-
-
 @pytest.fixture(scope="module")
 def command(bare, tmp_path_factory):
     """Runs the command without an extra."""
-    folder = tmp_path_factory.mktemp("said")
-    environment = {key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "PULUMI"))}
-    started = [bare, "-c", FORKS]
-    with subprocess.Popen(
-        started, cwd=folder, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as process:
-
-        def asked(*arguments, cwd):
-            said = [folder / "stdout", folder / "stderr"]
-            for file in said:
-                file.unlink(missing_ok=True)
-            question = {"arguments": arguments, "cwd": str(cwd), "stdout": str(said[0]), "stderr": str(said[1])}
-            process.stdin.write(json.dumps(question) + "\n")
-            process.stdin.flush()
-            code = int(process.stdout.readline())
-            return subprocess.CompletedProcess(arguments, code, *(file.read_text() for file in said))
-
+    with forks(bare, tmp_path_factory.mktemp("said")) as asked:
         yield asked
 
 

@@ -23,7 +23,7 @@ ACTIVE = {"cluster": {"status": "ACTIVE", "endpoint": ENDPOINT, "certificateAuth
 MAKING = {"cluster": {"status": "CREATING"}}
 PORT = tunnel_port(CLUSTER)
 
-PROGRAM = """#!{python}
+PROGRAM = """#!{python} -IS
 import json, pathlib, sys
 here = pathlib.Path(__file__)
 with open({log!r}, "a") as log:

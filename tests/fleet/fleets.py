@@ -14,7 +14,7 @@ from trainyard.rehearsal.engine.project import stack_files
 from trainyard.settings.declarations import project_file
 
 STAND_IN = """\
-#!{python}
+#!{python} -IS
 import json, os, pathlib, sys, time
 stack = sys.argv[sys.argv.index("--stack") + 1]
 folder = pathlib.Path({folder!r})

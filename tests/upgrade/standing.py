@@ -17,7 +17,7 @@ from trainyard import catalog
 from trainyard.cli.main import app
 from trainyard.plan.lock import lock_text, read_lock
 
-KUBECTL = """#!{python}
+KUBECTL = """#!{python} -IS
 import fcntl, json, pathlib, sys
 here = pathlib.Path({folder!r})
 alone = open(here / "kubectl.lock", "w")  # as the API server: one write after the other
