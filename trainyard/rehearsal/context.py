@@ -17,7 +17,7 @@ from trainyard.recorded.kinds import without_wrong_kinds
 from trainyard.recorded.model import UNKNOWN, Finding, Level, RecordedResource, Secret
 from trainyard.recorded.read import as_number, follow, known_texts, steps, value_at
 from trainyard.recorded.resources import Resources
-from trainyard.rehearsal.exclusive import written_out
+from trainyard.recorded.exclusive import written_out
 
 Read = TypeVar("Read")
 
