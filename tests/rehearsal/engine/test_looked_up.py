@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.rehearsal.conftest import Run
+from trainyard.recorded.model import UNKNOWN
 from trainyard.rehearsal.engine.invokes import invoke
 from trainyard.rehearsal.engine.synthesised import Place
 
@@ -93,3 +94,39 @@ def test_a_replica_has_the_id_of_its_key_in_its_own_region(run: Run) -> None:
         f"arn:aws:kms:{region}:123456789012:key/{id_}" for region in ("us-east-1", "eu-west-1")
     )
     assert id_ == same
+
+
+def test_what_somebody_wrote_may_be_anything(run: Run) -> None:
+    """An id among the values of Parameter Store is unknown; what stands in a secret is not parsed."""
+    found = run(
+        """
+        import json
+        import pulumi_aws as all_of_aws
+        ask = pulumi.InvokeOptions(provider=aws)
+        vpc = all_of_aws.ssm.get_parameter(name="/vpc", opts=ask).value
+        subnets = all_of_aws.ssm.get_parameter(name="/subnets", opts=ask).value.split(",")
+        secret = all_of_aws.secretsmanager.get_secret_version_output(secret_id="a", opts=ask)
+        word = secret.secret_string.apply(lambda text: json.loads(text)["word"])
+        ec2.SecurityGroup("group", vpc_id=vpc, description=word, opts=on_aws)
+        ec2.Instance("machine", subnet_id=subnets[0], ami="ami-1", instance_type="m5.large", opts=on_aws)
+        """
+    )
+    assert found.findings == ()
+    for run_ in (found.preview, found.known):
+        assert run_ is not None
+        (group,) = run_.of_type("aws:ec2/securityGroup:SecurityGroup")
+        (machine,) = run_.of_type("aws:ec2/instance:Instance")
+        assert (group.inputs["vpcId"], group.inputs["description"]) == (UNKNOWN, UNKNOWN)
+        assert machine.inputs["subnetId"] is UNKNOWN
+
+
+def test_a_wrong_id_beside_it_is_told(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()  # with the checks of values
+    found = run(
+        """
+        import pulumi_aws as all_of_aws
+        subnets = all_of_aws.ec2.get_subnets(opts=pulumi.InvokeOptions(provider=aws)).ids
+        ec2.SecurityGroup("group", vpc_id=subnets[0], opts=on_aws)
+        """
+    )
+    assert "aws-id" in {finding.rule for finding in found.errors}

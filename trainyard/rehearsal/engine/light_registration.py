@@ -563,7 +563,7 @@ def _plain(value: Any, resources: _Resources, translate: Callable[[str], str] | 
     kind = type(value)
     if kind in PLAIN:
         if kind is str:
-            if value == wire.UNKNOWN_MARK:
+            if value == wire.UNKNOWN_MARK or wire.says_nothing(value):
                 return UNKNOWN
             if not value.isascii():
                 try:

@@ -16,9 +16,7 @@ from trainyard.recorded.model import Secret
 from trainyard.rehearsal.engine import synthesised
 from trainyard.rehearsal.engine.outputs import plausible
 from trainyard.rehearsal.engine.sdk_types import FieldType
-
-LOOKED_UP: Final = "looked-up"
-"""The name of what a program looks up, in the ids and names that stand for its own."""
+from trainyard.rehearsal.engine.wire import LOOKED_UP
 
 _ZONES: Final = "abc"
 """Letters of the zones in which there is one of each that a list has."""
@@ -35,6 +33,15 @@ _PREFIXES: Final[Mapping[str, str]] = {
 _CALLED: Final[Mapping[str, str]] = {"subnet": "subnetId", "securityGroup": "securityGroupId", "zone": "zoneId"}
 """Fields that hold ids and do not say so."""
 
+
+CONTENTS: Final = frozenset(
+    f"aws:{module}/{name}:{name}"
+    for module, name in (
+        ("cloudformation", "getExport"), ("cloudformation", "getStack"), ("s3", "getObject"),
+        ("secretsmanager", "getSecretVersion"), ("ssm", "getParameter"), ("ssm", "getParametersByPath"),
+    )
+)  # fmt: skip
+"""Data sources that are asked for what somebody wrote, which may be JSON: what is made of it then is not known."""
 
 _ARNS: Final[Mapping[str, str]] = {
     "keyarn": "aws:kms/key:Key",

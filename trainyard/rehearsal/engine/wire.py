@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -21,12 +22,23 @@ RESOURCE_SIGNATURE: Final = "5cf8f73096256a8f31e491e813e4eb8e"
 """Marks a resource as a value (`pulumi.runtime.rpc._special_resource_sig`)."""
 
 
+LOOKED_UP: Final = "looked-up"
+"""The name of what a program looks up, in the ids and names that stand for its own."""
+
+_MADE_UP: Final = re.compile(rf"{LOOKED_UP}-[0-9a-f]{{8}}(-[a-c])?-[0-9a-f]{{8}}")
+
+
+def says_nothing(text: str) -> bool:
+    """Whether a text stands for one that is looked up and may be any: a parameter's value may be the id of a VPC."""
+    return text.startswith(LOOKED_UP) and _MADE_UP.fullmatch(text) is not None
+
+
 def decode(value: struct_pb2.Value) -> Any:
     """One wire value as Python: whole numbers as int, secrets as `Secret`, unknowns as `UNKNOWN`."""
     kind = value.WhichOneof("kind")
     if kind == "string_value":
         text = value.string_value
-        return UNKNOWN if text == UNKNOWN_MARK else text
+        return UNKNOWN if text == UNKNOWN_MARK or says_nothing(text) else text
     if kind == "struct_value":
         return _decode_fields(value.struct_value)
     if kind == "list_value":
