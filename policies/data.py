@@ -139,7 +139,8 @@ def database_without_backups(resource: RecordedResource, config: Config) -> Iter
         elif kept < config["minDays"]:
             yield f"{kept:.0f} daily backups are kept; at least {config['minDays']:.0f} are required"
         return
-    days = number_at(resource.inputs, "backupRetentionPeriod", default=0)
+    unsaid = 1 if resource.type == DATABASE_CLUSTER else 0  # RDS keeps those of a cluster a day, of an instance none
+    days = number_at(resource.inputs, "backupRetentionPeriod", default=unsaid)
     if days < config["minDays"]:
         yield f"backups are kept {count(round(days), 'day')}; at least {config['minDays']:.0f} are required"
     if is_on(resource.inputs, "skipFinalSnapshot"):

@@ -9,9 +9,9 @@ from trainyard.policies.grants import GRANTS, grants
 from trainyard.policies.rules import StackViolation
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.node_groups import GKE_NODE_POOL, LAUNCH_TEMPLATE, NODE_GROUP_TYPES
-from trainyard.recorded.read import value_at
-from trainyard.recorded.resources import Resources
-from trainyard.recorded.types import ACCESS_ENTRY, EC2_INSTANCE, INSTANCE_PROFILE
+from trainyard.recorded.read import is_set, value_at
+from trainyard.recorded.resources import Resources, refers
+from trainyard.recorded.types import ACCESS_ENTRY, BATCH_ENVIRONMENT, EC2_INSTANCE, INSTANCE_PROFILE
 
 NODE_ROLES: Final = (
     "roles/container.defaultNodeServiceAccount",
@@ -41,11 +41,15 @@ def accounts_of_nodes(resources: Resources, allowed: Collection[str]) -> Iterato
 
 
 def of_a_machine_alone(role: RecordedResource, resources: Resources) -> bool:
-    """Whether a role is that of an instance of its own, such as a bastion: no pod runs there."""
+    """Whether a role is that of an instance of its own, such as a bastion, or of Batch's: no pod runs there."""
     profiles = resources.referring(role, "role", INSTANCE_PROFILE)
     machines = [
         each for profile in profiles for each in resources.referring(profile, "iamInstanceProfile", EC2_INSTANCE)
     ]
+    for environment in resources.of(BATCH_ENVIRONMENT):  # its containers have the role of their job
+        of_pods = is_set(environment.inputs, "eksConfiguration")
+        if not of_pods and any(refers(environment, "computeResources", each) for each in (role, *profiles)):
+            machines.append(environment)
     of_nodes = [
         *resources.referring(role, "nodeRoleArn", *NODE_GROUP_TYPES),
         *resources.referring(role, "principalArn", ACCESS_ENTRY),

@@ -39,6 +39,7 @@ from pulumi_policy import (
 from trainyard.policies.analyzed import answer, recorded_resource, recorded_resources, shows_nothing
 from trainyard.policies.exceptions import covering_exception
 from trainyard.policies.outcomes import Excepted, Inapplicable, Outcome, Undecidable, Violated
+from trainyard.recorded.exclusive import has_whole, whole_urn, with_whole, written_out
 from trainyard.recorded.model import UNKNOWN, RecordedResource, leaves
 from trainyard.recorded.read import UnknownInput, UnreadableInput
 from trainyard.recorded.resources import Resources, matches
@@ -95,7 +96,7 @@ class StackRule(StackValidationPolicy):
 
     def __init__(self, id_: str, description: str, check: StackCheck, about: About) -> None:
         super().__init__(id_, description, **_arguments(about))
-        self.types, self.controls = about["types"], about["controls"]
+        self.types, self.controls = with_whole(about["types"]), about["controls"]
         self._check, self.area = check, _area(check)
 
     def judge(
@@ -109,6 +110,8 @@ class StackRule(StackValidationPolicy):
         """
         if hidden is not None:
             return iter([Undecidable(self.name, (hidden.type, hidden.name))])
+        if has_whole(resources):
+            resources = Resources(written_out(resources.all))
         return _judged(self, self._check(resources, _config(self, given)), resources.all)
 
     def validate(self, args: StackValidationArgs, report_violation: ReportViolation) -> None:
@@ -153,7 +156,7 @@ def _judged(
 
 
 def _violated(rule: Rule, resource: RecordedResource | None, message: str) -> Outcome:
-    urn = resource.urn if resource else ""
+    urn = whole_urn(resource.urn) if resource else ""
     exception = covering_exception(rule.name, resource)
     return Violated(rule.name, urn, message) if exception is None else Excepted(rule.name, urn, exception)
 

@@ -24,6 +24,8 @@ from trainyard.recorded.types import (
     GCP_CRYPTO_KEY,
     GKE_CLUSTER,
     KEY,
+    KEY_ALIAS,
+    KEYS,
     STORAGE_CLASS,
 )
 
@@ -36,7 +38,8 @@ KEY_PROPERTY = {card.type: card.key_input for card in cards.BY_TYPE.values() if 
     "Everything at rest is encrypted with a key of the environment.",
     types=(
         *KEY_PROPERTY,
-        KEY,
+        *KEYS,
+        KEY_ALIAS,
         BUCKET,
         BUCKET_ENCRYPTION,
         BUCKET_LOGGING,
@@ -108,7 +111,11 @@ def _on_google_cloud(resources: Resources) -> Iterator[StackViolation]:
 
 
 def _keyed(resources: Resources, resource: RecordedResource, property_: str, config: Config) -> bool:
-    made_of_a_key = any(refers(resource, property_, key) for key in resources.of(KEY, GCP_CRYPTO_KEY))
+    keys = resources.of(*KEYS, GCP_CRYPTO_KEY)
+    made_of_a_key = any(refers(resource, property_, key) for key in keys) or any(
+        refers(resource, property_, alias) and any(refers(alias, "targetKeyId", key) for key in keys)
+        for alias in resources.of(KEY_ALIAS)
+    )
     return made_of_a_key or any(
         text in config["keyArns"] for _, text in known_texts(value_at(resource.inputs, property_))
     )

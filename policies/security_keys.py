@@ -67,7 +67,8 @@ def key_changed_by_the_account(resources: Resources, _: Config) -> Iterator[Stac
     """
     own = set(own_accounts(resources))
     for resource in resources.of(KEY, KEY_POLICY):
-        if resource.type == KEY and resource.inputs.get("policy") is None:
+        of_its_own = resource.inputs.get("policy") is not None or resources.referring(resource, "keyId", KEY_POLICY)
+        if resource.type == KEY and not of_its_own:
             yield resource, "has no policy of its own: with AWS's, whoever IAM lets changes it"
         for statement in statements(resource.inputs, "policy"):
             ours = [

@@ -17,6 +17,7 @@ from trainyard.recorded.read import list_at, value_at
 from trainyard.recorded.resources import Resources, refers
 from trainyard.recorded.types import (
     ACCESS_ENTRY,
+    BATCH_ENVIRONMENT,
     EC2_INSTANCE,
     INSTANCE_PROFILE,
     ROLE,
@@ -43,6 +44,7 @@ def _allows_only(inline: RecordedResource, actions: Sequence[str]) -> bool:
         ROLE_POLICY_ATTACHMENT,
         INSTANCE_PROFILE,
         EC2_INSTANCE,
+        BATCH_ENVIRONMENT,
         ACCESS_ENTRY,
         *NODE_GROUP_PARTS,
         *GRANTS,

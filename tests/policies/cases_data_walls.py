@@ -87,6 +87,11 @@ def key(*statements, name="key"):
     )
 
 
+def apart(a_key, *statements):
+    """A key's policy as a resource of its own."""
+    return made("aws:kms/keyPolicy:KeyPolicy", f"{a_key.name}-policy", _document(*statements), uses={"keyId": [a_key]})
+
+
 def account(*actions, **condition):
     found = {"Sid": "One", "Principal": {"AWS": ROOT}, "Action": list(actions)}
     return {**found, "Condition": condition} if condition else found
@@ -259,6 +264,9 @@ CASES = [
         ("a role", OK, key({"Principal": {"AWS": DEPLOY}, "Action": "kms:*"})),
         ("use and looks", OK, key(account("kms:Decrypt", "kms:GenerateDataKey*", "kms:Describe*", "kms:Get*"))),
         ("AWS's own policy", VIOLATED, key()),
+        ("a policy apart", OK, [key(), apart(key(), account("kms:Decrypt"))]),
+        ("a policy apart, of another key", VIOLATED, [key(), apart(key(name="other"), account("kms:Decrypt"))]),
+        ("a policy apart that gives all", VIOLATED, [key(), apart(key(), account("kms:*"))]),
         ("AWS's own policy, written down", VIOLATED, key(account("kms:*"))),
         ("everything", VIOLATED, key(account("*"))),
         ("all but some", VIOLATED, key({"Principal": {"AWS": ROOT}, "NotAction": "kms:Decrypt"})),

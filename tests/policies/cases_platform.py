@@ -65,6 +65,21 @@ def machine():
     return [profile, one]
 
 
+def of_batch(**inputs):
+    """An environment of Batch whose instances have the role of nodes, by its profile."""
+    profile = machine()[0]
+    type_ = "aws:batch/computeEnvironment:ComputeEnvironment"
+    environment = made(type_, "batch", {"computeResources": {}, **inputs}, uses={"computeResources": [profile]})
+    return [profile, environment]
+
+
+def attached_alone(*names, role=POD_ROLE):
+    """What attaches all managed policies of a role, and takes every other one away."""
+    type_ = "aws:iam/rolePolicyAttachmentsExclusive:RolePolicyAttachmentsExclusive"
+    inputs = {"roleName": role.name, "policyArns": [f"arn:aws:iam::aws:policy/{name}" for name in names]}
+    return made(type_, f"{role.name}-all", inputs, uses={"roleName": [role]})
+
+
 NODES = made("aws:eks/nodeGroup:NodeGroup", "nodes", {}, uses={"nodeRoleArn": [NODE_ROLE]})
 
 
@@ -242,6 +257,7 @@ CASES = [
         ("pass any role", VIOLATED, iam(Action=["iam:PassRole"])),
         ("attached", VIOLATED, attached("AdministratorAccess")),
         ("full access attached", VIOLATED, attached("AmazonS3FullAccess")),
+        ("everything among all at once", VIOLATED, attached_alone("AmazonEKSWorkerNodePolicy", "AdministratorAccess")),
         ("worker attached", OK, attached("AmazonEKSWorkerNodePolicy")),
         ("RBAC", VIOLATED, kubernetes(f"{RBAC}:ClusterRole", "r", rules=[{"verbs": ["*"], "resources": ["*"]}])),
         ("RBAC narrow", OK, kubernetes(f"{RBAC}:Role", "r", "a", rules=[{"verbs": ["*"], "resources": ["jobs"]}])),
@@ -292,12 +308,28 @@ CASES = [
         "node-role-with-workload-rights",
         ("nothing more", OK, [NODE_ROLE, attached("AmazonEKSWorkerNodePolicy", NODE_ROLE)]),
         ("S3 in the node's role", VIOLATED, [NODE_ROLE, attached("AmazonS3FullAccess", NODE_ROLE)]),
+        ("all at once", OK, [NODE_ROLE, attached_alone("AmazonEKSWorkerNodePolicy", role=NODE_ROLE)]),
+        (
+            "S3 in the node's role, among all at once",
+            VIOLATED,
+            [NODE_ROLE, attached_alone("AmazonEKSWorkerNodePolicy", "AmazonS3FullAccess", role=NODE_ROLE)],
+        ),
         ("inline", VIOLATED, [NODE_ROLE, iam(NODE_ROLE)]),
         ("Session Manager's agent", OK, [NODE_ROLE, sessions()]),
         ("its agent, and more", VIOLATED, [NODE_ROLE, sessions("s3:GetObject")]),
         ("everything but", VIOLATED, [NODE_ROLE, sessions(key="NotAction")]),
         ("a pod's role", OK, [NODE_ROLE, POD_ROLE, iam(), attached("AmazonS3FullAccess")]),
         ("a machine's of its own", OK, [NODE_ROLE, iam(NODE_ROLE), *machine()]),
+        ("Batch's instances", OK, [NODE_ROLE, attached("AmazonS3FullAccess", NODE_ROLE), *of_batch()]),
+        (
+            "Batch's on a cluster of Kubernetes",
+            VIOLATED,
+            [
+                NODE_ROLE,
+                attached("AmazonS3FullAccess", NODE_ROLE),
+                *of_batch(eksConfiguration={"kubernetesNamespace": "b"}),
+            ],
+        ),
         ("a profile that no machine has", VIOLATED, [NODE_ROLE, iam(NODE_ROLE), machine()[0]]),
         ("a machine's that a node group has too", VIOLATED, [NODE_ROLE, iam(NODE_ROLE), *machine(), NODES]),
         ("allowed", OK, [NODE_ROLE, attached("Mine", NODE_ROLE)], {}, {"nodePolicies": ["Mine"]}),

@@ -7,6 +7,11 @@ from tests.policies.truth import OK, UNDECIDED, UNKNOWN, VIOLATED, bucket, kuber
 KEY = made("aws:kms/key:Key", "key", {"enableKeyRotation": True, "deletionWindowInDays": 30}, protect=True)
 
 
+REPLICA = made("aws:kms/replicaKey:ReplicaKey", "away", {"primaryKeyArn": UNKNOWN}, uses={"primaryKeyArn": [KEY]})
+ALIAS = made("aws:kms/alias:Alias", "called", {"name": "alias/data"}, uses={"targetKeyId": [KEY]})
+NO_KEYS = made("aws:kms/alias:Alias", "elsewhere", {"name": "alias/x", "targetKeyId": "arn:k"})
+
+
 def topic(**more):
     return made("aws:sns/topic:Topic", "alerts", more.pop("inputs", {"kmsMasterKeyId": UNKNOWN}), **more)
 
@@ -111,6 +116,13 @@ CASES = [
     *table(
         "storage-without-environment-key",
         ("made of the key", OK, [KEY, topic(uses={"kmsMasterKeyId": [KEY]})]),
+        ("by the key's name", OK, [KEY, ALIAS, topic(uses={"kmsMasterKeyId": [ALIAS]})]),
+        (
+            "by the name of another key",
+            VIOLATED,
+            [KEY, NO_KEYS, topic(inputs={"kmsMasterKeyId": "alias/x"}, uses={"kmsMasterKeyId": [NO_KEYS]})],
+        ),
+        ("a key's replica", OK, [KEY, REPLICA, bucket(), encryption(bucket(), REPLICA)]),
         ("no key", VIOLATED, [KEY, topic(inputs={})]),
         ("a replica, by its source's", OK, [KEY, replica("db")]),
         (

@@ -7,6 +7,7 @@ import time
 import pytest
 
 from tests.rehearsal.conftest import Run
+from trainyard.recorded.model import UNKNOWN
 
 NODES = 'Nodes("gpu", lambda name, opts: group(name, opts, {change}), pulumi.ResourceOptions(providers=[aws]))'
 
@@ -215,11 +216,6 @@ MISTAKES = {
         "program-error",
         ("gpu:", "vpc_idd"),
     ),
-    "a StackReference to nothing": (
-        'pulumi.StackReference("acme/network/prod").get_output("vpcId")',
-        "missing-stack",
-        ("acme/network/prod",),
-    ),
     "an error that the program logs": ('pulumi.log.error("no capacity left")', "logged", ("no capacity left",)),
     "a program that ends itself": ("import sys\nsys.exit(3)", "program-error", ("exit code 3",)),
 }
@@ -339,6 +335,22 @@ def test_a_hang_is_bounded(run: Run, program: str, text: str) -> None:
     assert time.monotonic() - started < 20
     assert [error.rule for error in errors] == ["hang"]
     assert text in errors[0].message
+
+
+@pytest.mark.parametrize("asked", ['get_output("vpcId")', 'require_output("vpcId")', 'outputs["vpcId"]'])
+def test_what_a_stack_hands_on_that_nobody_told_is_not_known(run: Run, asked: str) -> None:
+    rehearsal = run(
+        f"""
+        network = pulumi.StackReference("acme/network/prod")
+        ec2.Subnet("a", vpc_id=network.{asked}, cidr_block="10.0.0.0/24", opts=on_aws)
+        """
+    )
+    assert [(found.rule, found.level, found.name) for found in rehearsal.findings] == [
+        ("missing-stack", "warning", "acme/network/prod")
+    ]
+    assert rehearsal.known is not None
+    (subnet,) = rehearsal.known.of_type("aws:ec2/subnet:Subnet")
+    assert subnet.inputs["vpcId"] is UNKNOWN
 
 
 def test_a_stack_reference_to_a_known_stack(run: Run) -> None:

@@ -13,11 +13,11 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 from trainyard.recorded.alike import Sound, content
+from trainyard.recorded.exclusive import written_out
 from trainyard.recorded.kinds import without_wrong_kinds
 from trainyard.recorded.model import UNKNOWN, Finding, Level, RecordedResource, Secret
 from trainyard.recorded.read import as_number, follow, known_texts, steps, value_at
 from trainyard.recorded.resources import Resources
-from trainyard.rehearsal.exclusive import written_out
 
 Read = TypeVar("Read")
 

@@ -83,6 +83,8 @@ class Odd(pulumi.ComponentResource):
             "secrets": [{"token": pulumi.Output.secret("hidden"), "none": None}],
             "when": pulumi.Output.all(bucket.id, [bucket.arn]).apply(lambda found: {"id": found[0], "made": 3}),
             "text": "grüße",
+            "rooms": [first, {"deep": bucket}],
+            "group": pulumi.Output.from_input(first.group),
         }
         super().__init__("mini:index:Odd", "odd", {**values, "found": None}, pulumi.ResourceOptions(providers=[aws]))
         self.register_outputs({"found": self.asset})
@@ -100,6 +102,8 @@ s3.BucketObjectv2(
     tags=pulumi.Output.all(bucket.id, bucket.tags).apply(lambda found: {"a": found[0], "b": found[1]["both"]}),
     opts=on_aws,
 )
+iam.RolePolicyAttachment("as-it-is", role=first.role, policy_arn="arn:aws:iam::aws:policy/ReadOnlyAccess", opts=on_aws)
+s3.BucketObjectv2("mixed", bucket=bucket, source=pulumi.StringAsset("x"), tags={"of": bucket, "grün": "x"}, opts=on_aws)
 iam.Role.get("there", "role-id", opts=on_aws)
 pulumi.export("all", {"bucket": bucket.arn, "tags": bucket.tags, "rooms": [first.role.name, second.group.id]})
 pulumi.export("none", bucket.bucket_prefix)
@@ -210,9 +214,37 @@ def test_every_kind_of_input_is_recorded_the_same(run: Run, monkeypatch: pytest.
     found = run(WIDE)
     light = of(found)
     assert found.preview.error is None and found.known.error is None, found.findings
-    assert len(light["resources"]) == 15
+    assert len(light["resources"]) == 17
     heavy(monkeypatch)
     assert of(run(WIDE)) == light
+
+
+def test_a_resource_as_an_input_is_its_id(run: Run) -> None:
+    """As the engine tells providers that take no references, which are the bridge's and that of Kubernetes."""
+    found = run(
+        """
+        role = iam.Role("role", assume_role_policy="{}", opts=on_aws)
+        made = iam.RolePolicy("policy", role=role, policy="{}", opts=on_aws)
+        pulumi.export("role", made.role)
+        """
+    )
+    assert found.findings == ()
+    for run_ in (found.preview, found.known):
+        assert run_ is not None
+        role, policy = run_.resources[-2:]
+        assert policy.inputs["role"] == role.id
+        assert policy.property_dependencies["role"] == (role.urn,)
+    assert found.outputs["role"] == found.known.resources[-2].id
+
+
+def test_a_resource_where_a_number_is_due_is_told(run: Run) -> None:
+    found = run(
+        """
+        role = iam.Role("role", assume_role_policy="{}", opts=on_aws)
+        iam.Role("other", assume_role_policy="{}", max_session_duration=role, opts=on_aws)
+        """
+    )
+    assert [(finding.rule, finding.path) for finding in found.errors] == [("wrong-type", "maxSessionDuration")]
 
 
 @pytest.mark.parametrize("mistake", WRONG)

@@ -124,7 +124,7 @@ SILENT = [
                 group=["family:trainer"]))), "programs-pattern", stack=ECS),
     Mistake("no-pull", "the execution role has the rights to manage ECS, not those of tasks",
             edit(ATTACHMENT, "execution", put("policyArn", "arn:aws:iam::aws:policy/AmazonECS_FullAccess")),
-            None, "what AmazonECS_FullAccess allows is not in the table of policies of AWS's own", stack=ECS),
+            "rights-role-lacks", stack=ECS),
     Mistake("all-memory", "training asks for all that its machine's page says it has",
             edit(TASK, "trainer", body(lambda one: one.update(memory=32768))), "programs-ecs-room", stack=ECS),
     Mistake("front-inside", "a public balancer in private subnets",

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.rehearsal.works.mistakes import edit, put
+from tests.rehearsal.works.mistakes import edit, in_json, put
 from trainyard.recorded.model import RecordedResource
 from trainyard.rehearsal.context import ValueContext
 from trainyard.rehearsal.refusals.check import check_values
@@ -21,9 +21,10 @@ STACKS = (
     "speech_aws", "vision_google",
     "ranking_aws", "folding_aws",
     "folding_google", "language_google",
+    "tracking_aws", "genomes_aws", "edge_aws", "karpenter_aws",
 )  # fmt: skip
-UNCHECKED = {"helm-unchecked", "k8s-unchecked"}
-"""That a chart or a kind is not in the tables is no finding about the program."""
+UNCHECKED = {"helm-unchecked", "k8s-unchecked", "missing-stack"}
+"""That a chart, a kind or another stack's outputs are not known here is no finding about the program."""
 CONTEXT = ValueContext(kubernetes_version="1.34", region="eu-west-1")
 
 
@@ -38,6 +39,10 @@ def foreign():
     return foreign_program
 
 
+def of(resources: list[RecordedResource], type_: str, name: str) -> RecordedResource:
+    return next(each for each in resources if (each.type, each.name) == (type_, name))
+
+
 def rules(resources: list[RecordedResource]) -> set[str]:
     found = [*check_values(resources, CONTEXT), *check_works(resources, CONTEXT)]
     return {finding.rule for finding in found} - UNCHECKED
@@ -50,6 +55,7 @@ def test_a_correct_program_of_somebody_elses_has_no_finding(foreign, stack):
     assert [str(finding) for finding in found.findings if finding.rule not in UNCHECKED] == []
 
 
+BALANCER, MOUNT = "aws:lb/loadBalancer:LoadBalancer", "aws:efs/mountTarget:MountTarget"
 DEPLOYMENT, SERVICE = "kubernetes:apps/v1:Deployment", "kubernetes:core/v1:Service"
 QUEUE_POLICY = "aws:sqs/queuePolicy:QueuePolicy"
 
@@ -66,6 +72,27 @@ QUEUE_POLICY = "aws:sqs/queuePolicy:QueuePolicy"
 )  # fmt: skip
 def test_a_mistake_in_it_has_one(foreign, stack, change, rule):
     assert rule in rules(change(foreign(stack).known.resources))
+
+
+SUBNETS, ROLE_POLICY = "aws:rds/subnetGroup:SubnetGroup", "aws:iam/rolePolicy:RolePolicy"
+
+
+@pytest.mark.parametrize(
+    ("stack", "change", "rule"),
+    [
+        ("tracking_aws", edit(SUBNETS, "mlflow-subnets", put("subnetIds[0]", "vpc-0123456789abcdef0")), "aws-id"),
+        ("tracking_aws", edit(BALANCER, "mlflow", lambda inputs: inputs["subnets"].__delitem__(slice(1, None))),
+         "lb-zones"),
+        ("genomes_aws", lambda resources: edit(MOUNT, "reference-b", put("subnetId", of(resources, MOUNT, "reference-a")
+         .inputs["subnetId"]))(resources), "efs-mount-target"),
+        ("karpenter_aws", edit(ROLE_POLICY, "vpc-cni", in_json("policy", lambda document: document["Statement"][0]
+         .update(Action=["ec2:DescribeInstances"]))), "rights-program-lacks"),
+        ("edge_aws", edit("aws:s3/bucketReplicationConfig:BucketReplicationConfig", "models", put(
+            "rules[0].destination.encryptionConfiguration.replicaKmsKeyId", "arn:aws:s3:::models")), "aws-arn-kind"),
+    ],
+)  # fmt: skip
+def test_a_mistake_in_what_is_looked_up_or_given_as_it_is_has_one(foreign, stack, change, rule):
+    assert rule in rules(change(list(foreign(stack).known.resources)))
 
 
 def test_a_queue_that_admits_nobody_is_told_whichever_account_it_is(foreign):

@@ -5,7 +5,7 @@
 | first | 20 of 22 | 20 of 32 | 53 of 54 | `probe-elsewhere`: a container may listen on two ports |
 | second | 11 of 11 | 9 of 16 | 25 of 27 | `not-in-network` and `invokes-nothing`: each says why |
 | third | 23 of 24 | 17 of 24 | 48 of 48 | nothing |
-| fourth | 8 of 14 | 2 of 18 | 31 of 32 | `no-pull`: says why |
+| fourth | 8 of 14 | 2 of 18 | 32 of 32 | nothing |
 | fifth | 11 of 13 | 6 of 18 | 31 of 31 | nothing |
 """
 

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
-from dataclasses import replace
-from typing import Any, Final
+from typing import Any
 
-from trainyard import cards
 from trainyard.catalog import gcp
-from trainyard.rehearsal.engine import google_ids, synthesised
-from trainyard.rehearsal.engine.outputs import plausible
+from trainyard.rehearsal.engine import google_ids, looked_up, synthesised
 from trainyard.rehearsal.engine.sdk_types import function_result_class, output_fields
 from trainyard.rehearsal.engine.written_policies import policy_document
 
@@ -136,20 +132,8 @@ _ANSWERS: dict[str, Callable[[Mapping[str, Any], synthesised.Place], dict[str, A
     "gcp:organizations/getProject:getProject": _project,
     "gcp:compute/getZones:getZones": _zones_of_google,
     "aws:ec2/getPrefixList:getPrefixList": _prefix_list,
+    **looked_up.ANSWERS,
 }
-
-
-LOOKED_UP: Final = "looked-up"
-"""The name of what a program looks up, in the ids and names that stand for its own."""
-
-
-def _identity(subject: synthesised.Subject) -> str:
-    """The id of what is looked up: in the form of its resource's, where that has a card (`getVpc`: `Vpc`)."""
-    type_ = re.sub(r"(?<=[/:])get([A-Z])", lambda found: found[1].lower(), subject.type, count=1)
-    type_ = re.sub(r":get(?=[A-Z])", ":", type_)
-    if type_ in cards.BY_TYPE:
-        return synthesised.identity(replace(subject, type=type_))
-    return f"{LOOKED_UP}-{subject.hex[:8]}"
 
 
 def invoke(token: str, arguments: Mapping[str, Any], place: synthesised.Place) -> dict[str, Any]:
@@ -160,11 +144,13 @@ def invoke(token: str, arguments: Mapping[str, Any], place: synthesised.Place) -
         raise UnknownFunctionError(token)
     result = {**arguments, **(maker(arguments, place) if maker is not None else {})}
     if result_class is not None:
-        subject = synthesised.Subject(token, LOOKED_UP, arguments, place)
-        for key, output in output_fields(result_class).items():
-            if key not in result:
-                made = plausible(key, output.type, subject)
+        subject = looked_up.subject_of(token, arguments, place)
+        fields = output_fields(result_class)
+        known = looked_up.described(subject)
+        for key, output in fields.items():
+            if key not in result and key != "id":
+                made = known[key] if key in known else looked_up.field(key, output.type, subject)
                 if made is not None:
                     result[key] = made
-        result.setdefault("id", _identity(subject))
+        result.setdefault("id", looked_up.identity(subject))
     return result

@@ -2,7 +2,7 @@
 
 The SDK writes inputs into a protobuf message, which the recorder would read, answer with another, and the SDK read
 again; around each stand a dozen coroutines. What is unusual is left to the SDK: a whole registration (remote
-components, hooks, transforms), or one property (assets, resources as values, objects of unknown classes).
+components, hooks, transforms), or one property (assets, objects of unknown classes).
 """
 
 from __future__ import annotations
@@ -496,6 +496,7 @@ async def properties_of(
             except (UnusualError, RecursionError):
                 struct = await write(key, value, made.waits)
                 if name in struct.fields:
+                    wire.tell_ids(struct.fields[name])
                     made.unusual[name] = struct.fields[name]
                     made.inputs[name] = wire.decode(struct.fields[name])
                 break
@@ -537,7 +538,7 @@ def _plain(value: Any, resources: _Resources, translate: Callable[[str], str] | 
     kind = type(value)
     if kind in PLAIN:
         if kind is str:
-            if value == wire.UNKNOWN_MARK:
+            if value == wire.UNKNOWN_MARK or wire.says_nothing(value):
                 return UNKNOWN
             if not value.isascii():
                 try:
@@ -563,6 +564,9 @@ def _plain(value: Any, resources: _Resources, translate: Callable[[str], str] | 
         return _plain_dict(value, resources, translate, cls)
     if kind is Unknown:
         return UNKNOWN
+    if isinstance(value, pulumi.Resource):  # as the engine tells a provider of it (`wire.tell_ids`)
+        told = value.id if isinstance(value, pulumi.CustomResource) else value.urn
+        return _plain_output(told._data, resources, translate, None)
     if sdk_types.is_input_type(kind):
         types = sdk_types.input_type_types(kind)
         return {

@@ -68,6 +68,8 @@ def _resolve(
 ) -> None:
     if failed is not None:
         data.set_exception(failed)
+    elif value is None and isinstance(resource, pulumi.StackReference):  # outputs that the rehearsal was not given
+        data.set_result(_OutputData({*(dependencies or ()), resource}, None, False, is_secret))
     else:
         data.set_result(_OutputData({*(dependencies or ()), resource}, value, is_known, is_secret))
 

@@ -205,6 +205,8 @@ class _Monitor:
 
     def RegisterResource(self, request: Any) -> Any:  # noqa: N802
         self._over_the_wire("a registration")
+        for given in request.object.fields.values():
+            wire.tell_ids(given)
         asked = Registration(
             type=request.type,
             name=request.name,
@@ -303,7 +305,8 @@ class _Monitor:
             known = self._stacks.get(request.id)
             if known is None:
                 self.recording.missing_stacks.append(request.id)
-            made: Mapping[str, Any] = {"name": request.id, "outputs": dict(known or {}), "secretOutputNames": []}
+            handed_on = UNKNOWN if known is None else dict(known)
+            made: Mapping[str, Any] = {"name": request.id, "outputs": handed_on, "secretOutputNames": []}
         else:
             provider, cls = self._provider_of(request), self._class_of(request.type)
             made = outputs.answer(request.type, request.name, urn, given, cls, provider, preview=False).outputs

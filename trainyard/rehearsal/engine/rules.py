@@ -44,12 +44,12 @@ def check_recording(
             )
     for name in sorted(set(recording.missing_stacks)):
         yield Finding(
-            "error",
+            "warning",
             "missing-stack",
-            f'there is no stack "{name}"',
+            f'nothing is known of what stack "{name}" hands on, nor whether there is one',
             type=STACK_REFERENCE,
             name=name,
-            hint="the rehearsal knows the stacks whose outputs it is given",
+            hint="what is made of its outputs is not judged",
         )
     for severity, text in recording.messages:
         yield Finding("error" if severity == "error" else "warning", "logged", " ".join(text.split()))

@@ -165,6 +165,11 @@ def _elsewhere(type_: str) -> Mapping[str, Any]:
     return {} if file is None or type_ in cards.BY_TYPE else _table(file).get(type_, {})
 
 
+def is_described(type_: str) -> bool:
+    """Whether it is written down how a type's ids and ARNs look."""
+    return type_ in cards.BY_TYPE or bool(_elsewhere(type_))
+
+
 _GLOBAL = {"iam", "budgets", "ce", "route53", "cloudfront", "organizations"}
 
 

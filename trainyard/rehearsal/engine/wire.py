@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -17,13 +18,27 @@ SIGNATURE: Final = "4dabf18193072939515e22adb298388d"
 
 SECRET_SIGNATURE: Final = "1b47061264138c4ac30d75fd1eb44270"  # noqa: S105 (a type mark)
 
+RESOURCE_SIGNATURE: Final = "5cf8f73096256a8f31e491e813e4eb8e"
+"""Marks a resource as a value (`pulumi.runtime.rpc._special_resource_sig`)."""
+
+
+LOOKED_UP: Final = "looked-up"
+"""The name of what a program looks up, in the ids and names that stand for its own."""
+
+_MADE_UP: Final = re.compile(rf"{LOOKED_UP}-[0-9a-f]{{8}}(-[a-c])?-[0-9a-f]{{8}}")
+
+
+def says_nothing(text: str) -> bool:
+    """Whether a text stands for one that is looked up and may be any: a parameter's value may be the id of a VPC."""
+    return text.startswith(LOOKED_UP) and _MADE_UP.fullmatch(text) is not None
+
 
 def decode(value: struct_pb2.Value) -> Any:
     """One wire value as Python: whole numbers as int, secrets as `Secret`, unknowns as `UNKNOWN`."""
     kind = value.WhichOneof("kind")
     if kind == "string_value":
         text = value.string_value
-        return UNKNOWN if text == UNKNOWN_MARK else text
+        return UNKNOWN if text == UNKNOWN_MARK or says_nothing(text) else text
     if kind == "struct_value":
         return _decode_fields(value.struct_value)
     if kind == "list_value":
@@ -41,7 +56,39 @@ def _decode_fields(struct: struct_pb2.Struct) -> Any:
     if SIGNATURE in fields and fields[SIGNATURE].string_value == SECRET_SIGNATURE:
         inner = decode(fields["value"])
         return inner if isinstance(inner, Secret) else Secret(inner)
+    if _is_resource(struct):
+        return decode(_told_as(struct))
     return {key: decode(item) for key, item in fields.items() if key != SIGNATURE}
+
+
+def _is_resource(struct: struct_pb2.Struct) -> bool:
+    return SIGNATURE in struct.fields and struct.fields[SIGNATURE].string_value == RESOURCE_SIGNATURE
+
+
+def _told_as(reference: struct_pb2.Struct) -> struct_pb2.Value:
+    """What the engine tells a provider of a resource as a value: its id; of a component its URN.
+
+    Providers of the bridge and that of Kubernetes take no references (`AcceptResources` in pulumi/pulumi,
+    sdk/go/common/resource/plugin/rpc.go), so `role=role` is `role=role.id` to them.
+    """
+    fields = reference.fields
+    return fields["id"] if "id" in fields else fields["urn"]
+
+
+def tell_ids(value: struct_pb2.Value) -> None:
+    """Writes every resource within a wire value as the engine tells a provider of it."""
+    kind = value.WhichOneof("kind")
+    if kind == "list_value":
+        for item in value.list_value.values:
+            tell_ids(item)
+    elif kind == "struct_value":
+        if _is_resource(value.struct_value):
+            told = struct_pb2.Value()
+            told.CopyFrom(_told_as(value.struct_value))
+            value.CopyFrom(told)
+            return
+        for item in value.struct_value.fields.values():
+            tell_ids(item)
 
 
 def decode_struct(struct: struct_pb2.Struct) -> dict[str, Any]:

@@ -302,25 +302,43 @@ def iam_conditions(folder: Path) -> dict[str, Any]:
 
 MANAGED_TABLE: Final = "managed_policies.json"
 MANAGED: Final = (
-    "AdministratorAccess", "AmazonEBSCSIDriverPolicy", "AmazonEBSCSIDriverPolicyV2",
-    "AmazonEC2ContainerRegistryFullAccess", "AmazonEC2ContainerRegistryPowerUser",
-    "AmazonEC2ContainerRegistryPullOnly", "AmazonEC2ContainerRegistryReadOnly", "AmazonEC2FullAccess",
-    "AmazonEC2ReadOnlyAccess", "AmazonECSTaskExecutionRolePolicy", "AmazonEFSCSIDriverPolicy",
-    "AmazonEKSBlockStoragePolicy", "AmazonEKSClusterPolicy", "AmazonEKSComputePolicy",
+    "AdministratorAccess", "AmazonAPIGatewayPushToCloudWatchLogs", "AmazonAthenaFullAccess",
+    "AmazonBedrockFullAccess", "AmazonBedrockReadOnly", "AmazonDynamoDBFullAccess", "AmazonDynamoDBReadOnlyAccess",
+    "AmazonEBSCSIDriverPolicy", "AmazonEBSCSIDriverPolicyV2", "AmazonEC2ContainerRegistryFullAccess",
+    "AmazonEC2ContainerRegistryPowerUser", "AmazonEC2ContainerRegistryPullOnly", "AmazonEC2ContainerRegistryReadOnly",
+    "AmazonEC2ContainerServiceEventsRole", "AmazonEC2ContainerServiceforEC2Role", "AmazonEC2FullAccess",
+    "AmazonEC2ReadOnlyAccess", "AmazonEC2SpotFleetTaggingRole", "AmazonECS_FullAccess",
+    "AmazonECSInfrastructureRolePolicyForVolumes", "AmazonECSTaskExecutionRolePolicy", "AmazonEFSCSIDriverPolicy",
+    "AmazonEKS_CNI_Policy", "AmazonEKSBlockStoragePolicy", "AmazonEKSClusterPolicy", "AmazonEKSComputePolicy",
     "AmazonEKSFargatePodExecutionRolePolicy", "AmazonEKSLoadBalancingPolicy", "AmazonEKSNetworkingPolicy",
     "AmazonEKSServicePolicy", "AmazonEKSVPCResourceController", "AmazonEKSWorkerNodeMinimalPolicy",
-    "AmazonEKSWorkerNodePolicy", "AmazonEKS_CNI_Policy", "AmazonElasticFileSystemClientFullAccess",
-    "AmazonElasticFileSystemClientReadWriteAccess", "AmazonElasticFileSystemFullAccess", "AmazonFSxFullAccess",
-    "AmazonFSxReadOnlyAccess", "AmazonPrometheusRemoteWriteAccess", "AmazonRDSEnhancedMonitoringRole",
-    "AmazonRoute53FullAccess", "AmazonS3FullAccess", "AmazonS3ReadOnlyAccess", "AmazonSNSFullAccess",
-    "AmazonSQSFullAccess", "AmazonSSMManagedInstanceCore", "AmazonSSMReadOnlyAccess", "AutoScalingFullAccess",
-    "AWSKeyManagementServicePowerUser", "AWSLambdaBasicExecutionRole", "AWSLambdaVPCAccessExecutionRole",
-    "AWSXRayDaemonWriteAccess", "CloudWatchAgentServerPolicy", "CloudWatchFullAccess", "CloudWatchLogsFullAccess",
-    "ElasticLoadBalancingFullAccess", "IAMFullAccess", "PowerUserAccess", "ReadOnlyAccess", "SecretsManagerReadWrite",
-    "SecurityAudit", "ViewOnlyAccess",
+    "AmazonEKSWorkerNodePolicy", "AmazonElastiCacheFullAccess", "AmazonElasticContainerRegistryPublicReadOnly",
+    "AmazonElasticFileSystemClientFullAccess", "AmazonElasticFileSystemClientReadWriteAccess",
+    "AmazonElasticFileSystemFullAccess", "AmazonElasticMapReduceforEC2Role", "AmazonEventBridgeFullAccess",
+    "AmazonFSxFullAccess", "AmazonFSxReadOnlyAccess", "AmazonGrafanaCloudWatchAccess",
+    "AmazonKinesisFirehoseFullAccess", "AmazonKinesisFullAccess", "AmazonKinesisReadOnlyAccess",
+    "AmazonMSKReadOnlyAccess", "AmazonOpenSearchServiceFullAccess", "AmazonPrometheusFullAccess",
+    "AmazonPrometheusQueryAccess", "AmazonPrometheusRemoteWriteAccess", "AmazonRDSDataFullAccess",
+    "AmazonRDSEnhancedMonitoringRole", "AmazonRDSFullAccess", "AmazonRDSReadOnlyAccess", "AmazonRoute53FullAccess",
+    "AmazonRoute53ReadOnlyAccess", "AmazonS3FullAccess", "AmazonS3ReadOnlyAccess",
+    "AmazonSageMakerClusterInstanceRolePolicy", "AmazonSageMakerFeatureStoreAccess", "AmazonSageMakerFullAccess",
+    "AmazonSageMakerModelRegistryFullAccess", "AmazonSageMakerReadOnly", "AmazonSNSFullAccess",
+    "AmazonSNSReadOnlyAccess", "AmazonSQSFullAccess", "AmazonSQSReadOnlyAccess", "AmazonSSMFullAccess",
+    "AmazonSSMManagedInstanceCore", "AmazonSSMReadOnlyAccess", "AmazonVPCReadOnlyAccess", "AutoScalingFullAccess",
+    "AWSAppMeshEnvoyAccess", "AWSBackupServiceRolePolicyForBackup", "AWSBackupServiceRolePolicyForRestores",
+    "AWSBatchFullAccess", "AWSBatchServiceRole", "AWSCertificateManagerReadOnly", "AWSCloudMapFullAccess",
+    "AWSCodeBuildDeveloperAccess", "AWSGlueServiceRole", "AWSKeyManagementServicePowerUser", "AWSLambda_FullAccess",
+    "AWSLambda_ReadOnlyAccess", "AWSLambdaBasicExecutionRole", "AWSLambdaDynamoDBExecutionRole",
+    "AWSLambdaENIManagementAccess", "AWSLambdaKinesisExecutionRole", "AWSLambdaMSKExecutionRole", "AWSLambdaRole",
+    "AWSLambdaSQSQueueExecutionRole", "AWSLambdaVPCAccessExecutionRole", "AWSStepFunctionsFullAccess",
+    "AWSXRayDaemonWriteAccess", "AWSXrayWriteOnlyAccess", "CloudWatchAgentServerPolicy", "CloudWatchFullAccess",
+    "CloudWatchFullAccessV2", "CloudWatchLambdaInsightsExecutionRolePolicy", "CloudWatchLogsFullAccess",
+    "CloudWatchLogsReadOnlyAccess", "CloudWatchReadOnlyAccess", "ElasticLoadBalancingFullAccess", "IAMFullAccess",
+    "IAMReadOnlyAccess", "PowerUserAccess", "ReadOnlyAccess", "SecretsManagerReadWrite", "SecurityAudit",
+    "ViewOnlyAccess",
 )  # fmt: skip
-"""AWS's own policies whose statements are asked: those that stacks of training clusters attach, and
-those that are usual as boundaries of roles."""
+"""AWS's own policies whose statements are asked: those that stacks of training clusters and of what
+stands beside them attach, and those that are usual as boundaries of roles."""
 
 
 def managed_policies(folder: Path) -> dict[str, Any]:
@@ -330,7 +348,7 @@ def managed_policies(folder: Path) -> dict[str, Any]:
     version = next(folder.rglob("moto-*.dist-info")).name.removesuffix(".dist-info").split("-")[1]
     return {
         "source": f"AWS managed policy documents, in moto {version} (Apache-2.0)",
-        "date": "2026-11-22",
+        "date": "2026-11-27",
         "policies": {
             f"{found[name]['Path'].removeprefix('/')}{name}": {
                 "version": found[name]["DefaultVersionId"],

@@ -68,7 +68,30 @@ def all_of(role_name, *arns):
     return made("aws:iam/rolePolicyAttachmentsExclusive:RolePolicyAttachmentsExclusive", role_name, given)
 
 
+OF_IPV6 = {
+    "cluster": made(
+        "aws:eks/cluster:Cluster",
+        "prod",
+        {"name": "prod", "roleArn": arn("role", "control"), "kubernetesNetworkConfig": {"ipFamily": "ipv6"}},
+        id="prod",
+    ),
+    "cni": made(
+        "aws:eks/addon:Addon",
+        "cni",
+        {"clusterName": "prod", "addonName": "vpc-cni", "serviceAccountRoleArn": arn("role", "cni")},
+    ),
+    "cni-role": role("cni", by_account("kube-system", "aws-node")),
+}
+"""Pods have addresses of IPv6, of a prefix of the one interface that a node has from the start."""
+
+_DESCRIBED = [f"ec2:Describe{what}" for what in ("Instances", "Tags", "NetworkInterfaces", "InstanceTypes")]
+_TAGS = {"Action": "ec2:CreateTags", "Resource": "arn:aws:ec2:*:*:network-interface/*"}
+
 RIGHT = {
+    "pods with addresses of IPv6": {
+        **OF_IPV6,
+        "cni-rights": inline("cni", {"Action": ["ec2:AssignIpv6Addresses", *_DESCRIBED], "Resource": "*"}, _TAGS),
+    },
     "a role of another stack": {"control": None},
     "a policy that nobody has the text of": {
         "node-role": role("nodes", by("ec2.amazonaws.com"), f"arn:aws:iam::{ACCOUNT}:policy/of-another-stack")
@@ -185,6 +208,15 @@ def test_what_is_right_or_unknown_is_left_alone(changes):
 
 
 WRONG = {
+    "pods with addresses of IPv6, whose role gives those of IPv4": (
+        {
+            **OF_IPV6,
+            "cni-rights": inline(
+                "cni", {"Action": ["ec2:AssignPrivateIpAddresses", *_DESCRIBED], "Resource": "*"}, _TAGS
+            ),
+        },
+        "rights-program-lacks",
+    ),
     "the control plane's role is for nodes": (
         {"control": role("control", by("ec2.amazonaws.com"), f"{MANAGED}AmazonEKSClusterPolicy")},
         "rights-role-untrusted",

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from trainyard.recorded.policy_documents import title_of
 from trainyard.rehearsal.context import Stack, View, show
-from trainyard.rehearsal.engine.invokes import LOOKED_UP
+from trainyard.rehearsal.engine.wire import LOOKED_UP
 from trainyard.rehearsal.works.rights.aws.all_documents import documents
 from trainyard.rehearsal.works.rights.aws.condition_keys import keys_of
 from trainyard.rehearsal.works.rights.aws.conditions import OPERATOR

@@ -1,6 +1,6 @@
 """Resources that stand for several of another type: each of these as if the program had written it out.
 
-Rules then need not know that the same can be said in two ways.
+Rules and policies then need not know that the same can be said in two ways.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Final
 
 from trainyard.recorded.model import RecordedResource, bare
+from trainyard.recorded.resources import Resources, matches
 from trainyard.recorded.types import GROUP_POLICY_ATTACHMENT, ROLE_POLICY_ATTACHMENT, USER_POLICY_ATTACHMENT
 
 _ATTACHMENTS: Final = {
@@ -23,6 +24,26 @@ _ATTACHMENTS: Final = {
     )
 }  # fmt: skip
 """What attaches all managed policies of a principal, and no other: the provider attaches those that are missing."""
+
+
+_PART: Final = "#policyArns-"
+"""Between the URN of what stands for several and the place of one of these in it."""
+
+
+def with_whole(types: tuple[str, ...]) -> tuple[str, ...]:
+    """Types, and those that stand for several resources of one of them."""
+    whole = tuple(token for token, (_, type_) in _ATTACHMENTS.items() if matches(type_, types))
+    return types + tuple(token for token in whole if token not in types)
+
+
+def whole_urn(urn: str) -> str:
+    """The URN of what the program has, for a part of it."""
+    return urn.partition(_PART)[0]
+
+
+def has_whole(resources: Resources) -> bool:
+    """Whether a resource stands for several."""
+    return bool(resources.of(*_ATTACHMENTS))
 
 
 def written_out(resources: Iterable[RecordedResource]) -> Iterator[RecordedResource]:
@@ -41,7 +62,7 @@ def _attachments(resource: RecordedResource) -> Iterator[RecordedResource]:
     for place, arn in enumerate(arns if isinstance(arns, (list, tuple)) else [arns]):
         yield replace(
             resource,
-            urn=f"{resource.urn}#{place}",
+            urn=f"{resource.urn}{_PART}{place}",
             type=type_,
             inputs={"policyArn": arn, who: resource.inputs.get(f"{who}Name")},
             property_dependencies=made_of,

@@ -1,0 +1,132 @@
+"""What data sources of AWS answer: in the forms of what they look up, several where they list, another for another."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any
+
+import pytest
+
+from tests.rehearsal.conftest import Run
+from trainyard.recorded.model import UNKNOWN
+from trainyard.rehearsal.engine.invokes import invoke
+from trainyard.rehearsal.engine.synthesised import Place
+
+PLACE = Place(region="eu-west-1")
+KEY = r"arn:aws:kms:eu-west-1:\d{12}:key/[-0-9a-f]{36}"
+SECRET = r"arn:aws:secretsmanager:eu-west-1:\d{12}:secret:a-\w{6}"
+CERTIFICATE = r"arn:aws:acm:eu-west-1:\d{12}:certificate/[-0-9a-f]{36}"
+
+
+def asked(module: str, function: str, /, **arguments: Any) -> Mapping[str, Any]:
+    import_module(f"pulumi_aws.{module}")  # the SDK describes the answers of what is imported
+    return invoke(f"aws:{module}/{function}:{function}", arguments, PLACE)
+
+
+def test_a_list_of_subnets_has_one_in_each_of_several_zones() -> None:
+    ids = asked("ec2", "getSubnets", filters=[{"name": "vpc-id", "values": ["vpc-1"]}])["ids"]
+    assert len(set(ids)) == 3
+    assert all(re.fullmatch(r"subnet-[0-9a-f]{17}", id_) for id_ in ids)
+    found = [asked("ec2", "getSubnet", id=id_) for id_ in ids]
+    assert [subnet["availabilityZone"] for subnet in found] == ["eu-west-1a", "eu-west-1b", "eu-west-1c"]
+    assert len({subnet["cidrBlock"] for subnet in found}) == 3
+    others = asked("ec2", "getSubnets", filters=[{"name": "vpc-id", "values": ["vpc-2"]}])["ids"]
+    assert not set(ids) & set(others)
+
+
+def test_what_is_asked_with_other_words_is_another_and_with_the_same_the_same() -> None:
+    in_zone = [asked("ec2", "getSubnet", vpcId="vpc-1", availabilityZone=f"eu-west-1{letter}") for letter in "aab"]
+    assert in_zone[0] == in_zone[1]
+    assert in_zone[0]["id"] != in_zone[2]["id"]
+    assert in_zone[2]["availabilityZone"] == "eu-west-1b"
+    one, other = (asked("ec2", "getVpc", tags={"Name": name}) for name in ("one", "other"))
+    assert one["cidrBlock"] != other["cidrBlock"]
+    assert one["cidrBlockAssociations"][0]["cidrBlock"] == one["cidrBlock"]
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "arguments", "field", "form"),
+    [
+        ("secretsmanager", "getSecret", {"name": "a"}, "arn", SECRET),
+        ("secretsmanager", "getSecret", {"name": "a"}, "kmsKeyId", KEY),
+        ("iam", "getRole", {"name": "a"}, "arn", r"arn:aws:iam::\d{12}:role/a"),
+        ("kms", "getAlias", {"name": "alias/a"}, "targetKeyArn", KEY),
+        ("acm", "getCertificate", {"domain": "a.org"}, "arn", CERTIFICATE),
+        ("ec2", "getSecurityGroup", {"name": "a"}, "id", r"sg-[0-9a-f]{17}"),
+        ("ec2", "getAmi", {"owners": ["amazon"]}, "imageId", r"ami-[0-9a-f]{17}"),
+    ],
+)  # fmt: skip
+def test_ids_and_arns_look_as_those_of_what_is_looked_up(
+    module: str, name: str, arguments: dict[str, Any], field: str, form: str
+) -> None:
+    assert re.fullmatch(form, asked(module, name, **arguments)[field])
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "form"),
+    [
+        ("ec2", "getSecurityGroups", r"sg-[0-9a-f]{17}"),
+        ("ec2", "getRouteTables", r"rtb-[0-9a-f]{17}"),
+        ("ec2", "getVpcs", r"vpc-[0-9a-f]{17}"),
+        ("ec2", "getAmiIds", r"ami-[0-9a-f]{17}"),
+    ],
+)
+def test_lists_have_ids_of_what_they_list(module: str, name: str, form: str) -> None:
+    ids = asked(module, name, owners=["self"])["ids"]
+    assert len(set(ids)) == 3
+    assert all(re.fullmatch(form, id_) for id_ in ids)
+
+
+def test_a_replica_has_the_id_of_its_key_in_its_own_region(run: Run) -> None:
+    found = run(
+        """
+        import pulumi_aws.kms as kms
+        away = pulumi.ResourceOptions(provider=Provider("away", region="eu-west-1"))
+        key = kms.Key("key", multi_region=True, opts=on_aws)
+        replica = kms.ReplicaKey("replica", primary_key_arn=key.arn, opts=away)
+        pulumi.export("keys", [key.arn, replica.arn, key.key_id, replica.key_id])
+        """
+    )
+    here, there, id_, same = found.outputs["keys"]
+    assert (here, there) == tuple(
+        f"arn:aws:kms:{region}:123456789012:key/{id_}" for region in ("us-east-1", "eu-west-1")
+    )
+    assert id_ == same
+
+
+def test_what_somebody_wrote_may_be_anything(run: Run) -> None:
+    """An id among the values of Parameter Store is unknown; what stands in a secret is not parsed."""
+    found = run(
+        """
+        import json
+        import pulumi_aws as all_of_aws
+        ask = pulumi.InvokeOptions(provider=aws)
+        vpc = all_of_aws.ssm.get_parameter(name="/vpc", opts=ask).value
+        subnets = all_of_aws.ssm.get_parameter(name="/subnets", opts=ask).value.split(",")
+        secret = all_of_aws.secretsmanager.get_secret_version_output(secret_id="a", opts=ask)
+        word = secret.secret_string.apply(lambda text: json.loads(text)["word"])
+        ec2.SecurityGroup("group", vpc_id=vpc, description=word, opts=on_aws)
+        ec2.Instance("machine", subnet_id=subnets[0], ami="ami-1", instance_type="m5.large", opts=on_aws)
+        """
+    )
+    assert found.findings == ()
+    for run_ in (found.preview, found.known):
+        assert run_ is not None
+        (group,) = run_.of_type("aws:ec2/securityGroup:SecurityGroup")
+        (machine,) = run_.of_type("aws:ec2/instance:Instance")
+        assert (group.inputs["vpcId"], group.inputs["description"]) == (UNKNOWN, UNKNOWN)
+        assert machine.inputs["subnetId"] is UNKNOWN
+
+
+def test_a_wrong_id_beside_it_is_told(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()  # with the checks of values
+    found = run(
+        """
+        import pulumi_aws as all_of_aws
+        subnets = all_of_aws.ec2.get_subnets(opts=pulumi.InvokeOptions(provider=aws)).ids
+        ec2.SecurityGroup("group", vpc_id=subnets[0], opts=on_aws)
+        """
+    )
+    assert "aws-id" in {finding.rule for finding in found.errors}
