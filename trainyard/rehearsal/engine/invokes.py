@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
+import yaml
+
 from trainyard import cards
 from trainyard.catalog import gcp
 from trainyard.rehearsal.engine import google_ids, synthesised
@@ -85,6 +87,21 @@ def _project(arguments: Mapping[str, Any], place: synthesised.Place) -> dict[str
     return {"projectId": project, "name": project, "number": google_ids.NUMBER, "id": f"projects/{project}"}
 
 
+class _Manifests(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+    """Reads manifests as Kubernetes does, to which a moment is a text."""
+
+    yaml_implicit_resolvers = {  # noqa: RUF012 (as PyYAML has it)
+        first: [entry for entry in entries if entry[0] != "tag:yaml.org,2002:timestamp"]
+        for first, entries in yaml.SafeLoader.yaml_implicit_resolvers.items()
+    }
+
+
+def _manifests(arguments: Mapping[str, Any], _: synthesised.Place) -> dict[str, Any]:
+    """The objects of a text of `ConfigFile` and `ConfigGroup`. Raises `yaml.YAMLError` where it is no YAML."""
+    documents = yaml.load_all(str(arguments.get("text", "")), Loader=_Manifests)
+    return {"result": [document for document in documents if document]}
+
+
 def _prefix_list(arguments: Mapping[str, Any], _: synthesised.Place) -> dict[str, Any]:
     """A list of AWS's; that of S3 has the addresses that its gateway endpoint tells too (`cards/aws/network.yaml`)."""
     name = str(arguments.get("name", ""))
@@ -136,6 +153,7 @@ _ANSWERS: dict[str, Callable[[Mapping[str, Any], synthesised.Place], dict[str, A
     "gcp:organizations/getProject:getProject": _project,
     "gcp:compute/getZones:getZones": _zones_of_google,
     "aws:ec2/getPrefixList:getPrefixList": _prefix_list,
+    "kubernetes:yaml:decode": _manifests,
 }
 
 
