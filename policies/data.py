@@ -109,13 +109,23 @@ def artifact_versions_kept_too_short(resource: RecordedResource, config: Config)
 def stateful_resource_unprotected(resource: RecordedResource, _: Config) -> Iterator[str]:
     """Pulumi's own protection, and the service's where it has one."""
     if resource.type in PROTECTED and not resource.protect:
-        yield "is not protected: a rename or a removed line deletes it"
+        if _refuses_deletion(resource):
+            yield "is not protected: a rename or a removed line ends an update in the middle, where its service refuses"
+        else:
+            yield "is not protected: a rename or a removed line deletes it"
     if resource.type in DELETION_PROTECTION and not is_on(resource.inputs, "deletionProtection"):
         yield "deletionProtection is off"
     if resource.type in PROTECTED_UNLESS_SAID and value_at(resource.inputs, "deletionProtection") in (False, "false"):
         yield "deletionProtection is off"
     if is_on(resource.inputs, "forceDestroy"):
         yield "forceDestroy deletes a bucket with all that is in it"
+
+
+def _refuses_deletion(resource: RecordedResource) -> bool:
+    """Whether a service's own protection is on, by itself or as it is where nothing is said."""
+    if resource.type in PROTECTED_UNLESS_SAID:
+        return value_at(resource.inputs, "deletionProtection") not in (False, "false")
+    return resource.type in DELETION_PROTECTION and is_on(resource.inputs, "deletionProtection")
 
 
 @resource_rule(

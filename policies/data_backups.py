@@ -115,7 +115,8 @@ def key_gone_before_its_data(resources: Resources, _: Config) -> Iterator[StackV
         )
         resource, what = next(left, (None, "")) if key.urn not in retained else (None, "")
         if resource is not None:
-            yield key, f"goes with the stack, and {what} of {resource.name} can never be read again"
+            goes = "goes with the stack once its protection is lifted" if key.protect else "goes with the stack"
+            yield key, f"{goes}, and {what} of {resource.name} can never be read again"
 
 
 def _left(resource: RecordedResource, retained: frozenset[str]) -> str:

@@ -23,14 +23,15 @@ from trainyard.recorded.node_groups import (
 )
 from trainyard.recorded.node_labels import have_labels
 from trainyard.recorded.queues import CLUSTER_QUEUE, COHORT, PRIORITY_CLASS, RESOURCE_FLAVOR, gpu_quotas
-from trainyard.recorded.read import is_set, mapping_at, number_at, value_at
+from trainyard.recorded.read import is_on, is_set, mapping_at, number_at, value_at
 from trainyard.recorded.resources import Resources
+from trainyard.recorded.types import GKE_CLUSTER
 
 
 @stack_rule(
     "quota-exceeds-pool",
     "The queues of a cohort hand out no more GPUs of a flavor than its nodes have.",
-    types=(*NODE_GROUP_PARTS, CLUSTER_QUEUE, COHORT, RESOURCE_FLAVOR),
+    types=(*NODE_GROUP_PARTS, CLUSTER_QUEUE, COHORT, RESOURCE_FLAVOR, GKE_CLUSTER),
     severity=Severity.HIGH,
     controls=("NIST 800-53r5 SC-6", "ISO 27001:2022 A.8.6"),
     fix="Leave quotas to the plan, or raise gpuPools.<pool>.*.maxNodes.",
@@ -38,6 +39,10 @@ from trainyard.recorded.resources import Resources
 def quota_exceeds_pool(resources: Resources, _: Config) -> Iterator[StackViolation]:
     """Kueue admits what the quota allows and never looks at nodes: the pods would wait for ever, quota taken."""
     groups = [node_group(resource, resources) for resource in resources.of(*NODE_GROUP_TYPES)]
+    if not groups:
+        raise NotApplicable("no nodes are of this stack: they are another's, or made as pods ask for them")
+    if any(_makes_nodes(cluster) for cluster in resources.of(GKE_CLUSTER)):
+        raise NotApplicable("the cluster makes nodes as pods ask for them")
     held: dict[str, int] = {}
     for flavor in resources.of(RESOURCE_FLAVOR):
         labels = mapping_at(flavor.inputs, "spec", "nodeLabels")
@@ -53,6 +58,11 @@ def quota_exceeds_pool(resources: Resources, _: Config) -> Iterator[StackViolati
                 None,
                 f"flavor {name}: quotas of {count(round(gpus), 'GPU')} in all, its nodes hold {held.get(name, 0)}",
             )
+
+
+def _makes_nodes(cluster: RecordedResource) -> bool:
+    """Whether a cluster has nodes of no pool of the stack: Autopilot, or node auto-provisioning."""
+    return is_on(cluster.inputs, "enableAutopilot") or is_on(cluster.inputs, "clusterAutoscaling", "enabled")
 
 
 def _value(priority: RecordedResource) -> float:
@@ -108,9 +118,13 @@ def production_does_not_outrank_development(resources: Resources, config: Config
     fix="Use the node groups as they are: a reserved one has no placement group.",
 )
 def placement_group_with_reservation(resource: RecordedResource, _: Config) -> Iterator[str]:
-    """A cluster placement group picks a spot of its own; the reserved machines elsewhere cannot be used then."""
+    """A cluster placement group picks a spot of its own; the reserved machines elsewhere cannot be used then.
+
+    On Google Cloud a policy that is named may be the one that the machines are reserved with.
+    """
     if resource.type == GKE_NODE_POOL:
-        reserved, placed = affine_to_reservation(resource), is_set(resource.inputs, "placementPolicy", "type")
+        placed = is_set(resource.inputs, "placementPolicy", "type")
+        reserved = affine_to_reservation(resource) and not is_set(resource.inputs, "placementPolicy", "policyName")
     else:
         reserved = targets_reservation(resource)
         placed = any(is_set(resource.inputs, "placement", key) for key in ("groupName", "groupId"))

@@ -10,7 +10,7 @@ from trainyard.conventions.gcp import ROCE_NETWORK
 from trainyard.policies.rules import Config, StackViolation, resource_rule, stack_rule
 from trainyard.problems import count
 from trainyard.recorded.model import RecordedResource
-from trainyard.recorded.read import is_set, list_at, number_at, value_at
+from trainyard.recorded.read import is_on, is_set, list_at, number_at, value_at
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import (
     EKS_CLUSTER,
@@ -23,6 +23,8 @@ from trainyard.recorded.types import (
     VPC,
 )
 
+_GKE_DEFAULT = ("SYSTEM_COMPONENTS", "WORKLOADS")
+"""What a cluster logs that is told nothing, and one of Autopilot always (GKE, "View GKE logs", read 2026-11)."""
 GKE_CONTROL_PLANE = ("SYSTEM_COMPONENTS", "WORKLOADS", "APISERVER", "SCHEDULER", "CONTROLLER_MANAGER")
 CONTROL_PLANE = ("api", "audit", "authenticator", "controllerManager", "scheduler")
 
@@ -40,6 +42,8 @@ def control_plane_logs_off(resource: RecordedResource, config: Config) -> Iterat
     """GKE writes its audit log whatever it is told; the others are asked for by components."""
     if resource.type == GKE_CLUSTER:
         written = [str(each) for each in list_at(resource.inputs, "loggingConfig", "enableComponents")]
+        if not is_set(resource.inputs, "loggingConfig") or is_on(resource.inputs, "enableAutopilot"):
+            written += _GKE_DEFAULT
         missing = [each for each in GKE_CONTROL_PLANE if each not in written]
         if missing:
             yield f"loggingConfig.enableComponents lacks {', '.join(missing)}"

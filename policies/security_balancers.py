@@ -49,9 +49,13 @@ def public_load_balancer(resource: RecordedResource, _: Config) -> Iterator[str]
             yield f"loadBalancingScheme is {scheme}"
         return
     if resource.type == HELM_RELEASE:
-        for path, text in known_texts(value_at(props, "values")):
+        texts = dict(known_texts(value_at(props, "values")))
+        for path, text in texts.items():
             if text == "LoadBalancer" and path.endswith("type"):
-                yield f"values.{path} is LoadBalancer"
+                beside = f"{path.removesuffix('type')}annotations."
+                said = {key.removeprefix(beside): of for key, of in texts.items() if key.startswith(beside)}
+                if not _is_internal(said) and said.get(SCHEMES[0]) != "internal":
+                    yield f"values.{path} is LoadBalancer"
         return
     annotations = {key: str(value) for key, value in mapping_at(props, "metadata", "annotations").items()}
     schemes = {annotations[key] for key in SCHEMES if key in annotations}

@@ -87,7 +87,9 @@ def _administers(resource: RecordedResource) -> Iterator[str]:
             yield f"{name} is attached"
     for rule in list_at(props, "rules"):
         if "*" in list_at(rule, "verbs") and "*" in list_at(rule, "resources"):
-            yield "a rule allows every verb on every resource"
+            groups = [str(group) or "core" for group in list_at(rule, "apiGroups")]
+            of = "" if "*" in groups or not groups else f" of {', '.join(groups)}"
+            yield f"a rule allows every verb on every resource{of}"
     if value_at(props, "roleRef", "name") == "cluster-admin":
         yield "binds cluster-admin"
     if resource.type.startswith("gcp:"):

@@ -12,7 +12,7 @@ from trainyard.policies.access import account_of
 from trainyard.policies.rules import Config, NotApplicable, StackViolation, stack_rule
 from trainyard.policies.security_trust import own_accounts
 from trainyard.recorded.model import RecordedResource
-from trainyard.recorded.read import list_at, value_at
+from trainyard.recorded.read import is_set, list_at, value_at
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import (
     AMI_PERMISSION,
@@ -29,7 +29,9 @@ from trainyard.recorded.types import (
     GCP_LOG_SINK,
     GCP_NETWORK,
     GCP_PEERING,
+    GCP_PROJECT_MEMBER,
     GCP_PROVIDER,
+    GCP_SERVICE,
     GCP_TOPIC,
     RESOURCE_SHARE_PRINCIPAL,
     SNAPSHOT_PERMISSION,
@@ -73,10 +75,24 @@ DESTINATIONS: Final = (GCP_NETWORK, GCP_TOPIC, GCP_LOG_BUCKET)
 """What networks are joined to and logs go to on Google Cloud, where the stack makes it; buckets have their own way."""
 
 
+OF_A_PROJECT: Final = (GCP_PROJECT_MEMBER, GCP_SERVICE)
+"""What says by itself which project it is of, and so which the stack works on."""
+
+
 @stack_rule(
     "shared-with-another-account",
     "Nothing of the environment's is copied to another account, shared with one, or joined to its network.",
-    types=(*WHOM, *DESTINATIONS, AWS_BUDGET, AWS_PROVIDER, GCP_PEERING, GCP_LOG_SINK, GCP_BUCKET, GCP_PROVIDER),
+    types=(
+        *WHOM,
+        *DESTINATIONS,
+        *OF_A_PROJECT,
+        AWS_BUDGET,
+        AWS_PROVIDER,
+        GCP_PEERING,
+        GCP_LOG_SINK,
+        GCP_BUCKET,
+        GCP_PROVIDER,
+    ),
     severity=Severity.CRITICAL,
     controls=("NIST 800-53r5 AC-4", "NIST 800-53r5 AC-21", "ISO 27001:2022 A.5.14"),
     fix="Take it away, or name the account in accountIds where it is yours too.",
@@ -121,8 +137,8 @@ def _with_another_project(resources: Resources, config: Config) -> Iterator[Stac
     """Networks that are joined to another project's, and logs that go to one."""
     known = {
         *config["projects"],
-        *(str(value_at(sink.inputs, "project")) for sink in resources.of(GCP_LOG_SINK)),
         *(str(value_at(found.inputs, "project")) for found in resources.of(GCP_PROVIDER)),
+        *_projects_of_the_stack(resources),
     }
     for peering in resources.of(GCP_PEERING):
         here, there = (_PROJECT.search(str(value_at(peering.inputs, key))) for key in ("network", "peerNetwork"))
@@ -136,6 +152,13 @@ def _with_another_project(resources: Resources, config: Config) -> Iterator[Stac
             yield sink, f"copies logs to project {project['project']}"
         if bucket and bucket["bucket"] not in config["projects"] and not _made_here(sink, bucket["bucket"], resources):
             yield sink, f"copies logs to bucket {bucket['bucket']}, which is not of the stack"
+
+
+def _projects_of_the_stack(resources: Resources) -> Iterator[str]:
+    """Where the stack makes something by its own word: the provider's project may be in the configuration alone."""
+    for one in resources.of(GCP_LOG_SINK, *OF_A_PROJECT):
+        if is_set(one.inputs, "project"):
+            yield str(value_at(one.inputs, "project", unknown="")).removeprefix("projects/")
 
 
 def _of_the_stack(resource: RecordedResource, key: str, resources: Resources) -> bool:

@@ -58,15 +58,16 @@ def tracking_without_authentication(resource: RecordedResource, _: Config) -> It
     for where in tracking_starts.unseen(resource):
         yield f"{where}: what it starts cannot be read: whether it asks for a login, nobody can tell"
     for where, container, line in _servers(resource):
-        if _option(line, "--app-name") != "basic-auth":
+        asks = _option(line, "--app-name") == "basic-auth"
+        if not asks:
             yield f"{where}: mlflow server without --app-name=basic-auth lets anybody in"
         if (_variable(container, "MLFLOW_BASIC_AUTH_FAIL_CLOSED") or "true").lower() not in ("true", "1"):
             yield f"{where}: MLFLOW_BASIC_AUTH_FAIL_CLOSED is off: routes that nobody judges are open"
         yield from _hosts(where, line)
-        if not _has_accounts(resource, container):
+        if asks and not _has_accounts(resource, container):
             yield f"{where}: MLFLOW_AUTH_CONFIG_PATH names no file of a volume: MLflow's own password is known"
         if "--ssl-certfile" not in _option(line, "--uvicorn-opts"):
-            yield f"{where}: passwords come in without TLS"
+            yield f"{where}: {'passwords come' if asks else 'what is sent comes'} in without TLS"
 
 
 def _hosts(where: str, line: list[str]) -> Iterator[str]:

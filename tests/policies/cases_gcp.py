@@ -526,6 +526,15 @@ CASES = [
     *table(
         "control-plane-logs-off",
         (
+            "Autopilot",
+            OK,
+            cluster(
+                enableAutopilot=True,
+                loggingConfig={"enableComponents": ["APISERVER", "SCHEDULER", "CONTROLLER_MANAGER"]},
+            ),
+        ),
+        ("Autopilot, by default", VIOLATED, cluster(enableAutopilot=True)),
+        (
             "GKE",
             OK,
             cluster(

@@ -108,6 +108,9 @@ def home(path: str, name: str) -> tuple[RecordedResource, RecordedResource]:
 EFS = data.EFS
 
 
+HOME = "logging.googleapis.com/projects/q/locations/eu/buckets/b"
+
+
 def sink(destination: str) -> list[RecordedResource]:
     """A sink of logs to somewhere."""
     return [provider(), made(SINK, "s", {"destination": destination, "project": "p"})]
@@ -340,6 +343,11 @@ CASES = [
         ("a project of ours", OK, [provider(), made(PEERING, "n", {
             "network": "projects/p/global/networks/a", "peerNetwork": "projects/hub/global/networks/b",
         })], {}, {"projects": ["hub"]}),
+        ("logs in the project that the stack works on", OK, [
+            made("gcp:projects/service:Service", "on", {"project": "q", "service": "logging.googleapis.com"}),
+            made(SINK, "s", {"destination": HOME}),
+        ]),
+        ("logs in a project that nothing names", VIOLATED, made(SINK, "s", {"destination": HOME})),
         ("logs at home", OK, sink("logging.googleapis.com/projects/p/locations/eu/buckets/b")),
         ("logs of another project", VIOLATED, sink("pubsub.googleapis.com/projects/other/topics/t")),
         ("logs in a bucket of nobody's", VIOLATED, sink("storage.googleapis.com/somewhere")),

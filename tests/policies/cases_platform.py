@@ -503,7 +503,17 @@ CASES = [
         ("turns fit", OK, [turns("time-slices-2"), flavor(), *map(queue, "abcd")]),
         ("turns exceed", VIOLATED, [turns("time-slices-2"), flavor(), *map(queue, "abcde")]),
         ("no turns by another name", VIOLATED, [turns("whole-gpus"), flavor(), *map(queue, "abcd")]),
-        ("no nodes", VIOLATED, [flavor(), queue()]),
+        ("nodes of another stack", NOT_APPLICABLE, [flavor(), queue()]),
+        (
+            "nodes as pods ask for them",
+            NOT_APPLICABLE,
+            [
+                made("gcp:container/cluster:Cluster", "c", {"clusterAutoscaling": {"enabled": True}}),
+                node_group(),
+                flavor(),
+                *map(queue, "abc"),
+            ],
+        ),
         ("no flavor", VIOLATED, [node_group(), queue()]),
         ("other capacity", VIOLATED, [node_group(), flavor(capacity="reserved"), queue()]),
         ("unknown", UNDECIDED, [node_group(), flavor(), queue(gpus=UNKNOWN)]),
@@ -622,6 +632,14 @@ CASES = [
             "unknown",
             UNDECIDED,
             made("aws:ec2/launchTemplate:LaunchTemplate", "t", {"capacityReservationSpecification": UNKNOWN}),
+        ),
+        (
+            "GKE, the policy of the reservation",
+            OK,
+            gke_pool(
+                placementPolicy={"type": "COMPACT", "policyName": "h100"},
+                node={"reservationAffinity": {"consumeReservationType": "SPECIFIC_RESERVATION"}},
+            ),
         ),
         (
             "GKE",

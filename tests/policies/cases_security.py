@@ -278,6 +278,13 @@ CASES = [
         ("internal", OK, service(spec={"type": "LoadBalancer"}, annotations=INTERNAL)),
         ("ingress", VIOLATED, kubernetes("networking.k8s.io/v1:Ingress", "mlflow", "mlflow", spec={})),
         ("chart", VIOLATED, kubernetes("helm.sh/v3:Release", "r", values={"service": {"type": "LoadBalancer"}})),
+        (
+            "internal chart",
+            OK,
+            kubernetes(
+                "helm.sh/v3:Release", "r", values={"service": {"type": "LoadBalancer", "annotations": INTERNAL}}
+            ),
+        ),
         ("chart with unknowns", OK, kubernetes("helm.sh/v3:Release", "r", values={"service": {"type": UNKNOWN}})),
         ("balancer", VIOLATED, made("aws:lb/loadBalancer:LoadBalancer", "lb", {})),
         ("internal balancer", OK, made("aws:lb/loadBalancer:LoadBalancer", "lb", {"internal": True})),

@@ -346,10 +346,29 @@ def test_what_a_stack_hands_on_that_nobody_told_is_not_known(run: Run, asked: st
         """
     )
     assert [(found.rule, found.level, found.name) for found in rehearsal.findings] == [
-        ("missing-stack", "warning", "acme/network/prod")
+        ("stack-unchecked", "warning", "acme/network/prod")
     ]
     assert rehearsal.known is not None
     (subnet,) = rehearsal.known.of_type("aws:ec2/subnet:Subnet")
+    assert subnet.inputs["vpcId"] is UNKNOWN
+
+
+REFERENCE = """
+    network = pulumi.StackReference("acme/network/prod")
+    ec2.Subnet("a", vpc_id=network.require_output("vpcId"), cidr_block=network.get_output("cidr"), opts=on_aws)
+    network.require_output("parts").apply(lambda parts: parts["zone"])
+"""
+
+
+def test_a_stack_reference_to_nothing(run: Run) -> None:
+    found = run('pulumi.StackReference("acme/prod")', stack_outputs={"acme/dev": {}}).errors
+    assert [error.rule for error in found] == ["missing-stack"]
+
+
+def test_a_stack_reference_where_nobody_says_which_stacks_there_are(run: Run) -> None:
+    found = run(REFERENCE)
+    assert [(finding.level, finding.rule) for finding in found.findings] == [("warning", "stack-unchecked")]
+    (subnet,) = (one for one in found.known.resources if one.name == "a")
     assert subnet.inputs["vpcId"] is UNKNOWN
 
 
@@ -360,3 +379,28 @@ def test_a_stack_reference_to_a_known_stack(run: Run) -> None:
     )
     assert rehearsal.findings == ()
     assert rehearsal.outputs["vpc"] == "vpc-1"
+
+
+@pytest.mark.parametrize(
+    ("made", "told"), [("yaml.ConfigGroup('all', yaml=[MANIFEST]", []), ("apart('all'", ["one-run-only"])]
+)
+def test_manifests_that_a_provider_reads_are_not_in_a_preview(run: Run, made: str, told: list[str]) -> None:
+    """Pulumi's own way: a preview does not ask a provider whose cluster is to be made."""
+    program = f"""
+        import pulumi_kubernetes.yaml as yaml
+
+        MANIFEST = "{{apiVersion: v1, kind: ConfigMap, metadata: {{name: a, namespace: b}}, data: {{day: 2026-01-01}}}}"
+
+
+        def apart(name, opts):
+            cluster.endpoint.apply(lambda _: core.ConfigMap(name, metadata={{"name": "a"}}, opts=opts))
+
+
+        role = "arn:aws:iam::123456789012:role/cluster"
+        cluster = eks.Cluster("c", role_arn=role, vpc_config={{"subnet_ids": ["subnet-1", "subnet-2"]}}, opts=on_aws)
+        provider = kubernetes.Provider("k", kubeconfig=cluster.endpoint)
+        {made}, opts=pulumi.ResourceOptions(provider=provider))
+    """
+    found = run(program)
+    assert [error.rule for error in found.errors] == told
+    assert any(one.type == "kubernetes:core/v1:ConfigMap" for one in found.known.resources)

@@ -257,6 +257,7 @@ class Stack:
         self.context = context
         self._everything = tuple(resources)
         everything = tuple(written_out(self._everything))
+        self._waits = {item.urn: item.waits_on for item in everything}
         self.resources = Resources(item for item in everything if item.is_made)
         self.components = [item for item in everything if not item.custom]
         self.providers = Resources(item for item in everything if item.is_provider)
@@ -288,6 +289,17 @@ class Stack:
         """The one resource of `type_` that this one's input refers to, as `View.referred` gives it."""
         found = self.resources.referred(resource, path, type_)
         return self._by_urn[found[0].urn] if len(found) == 1 else None
+
+    def waits_for(self, resource: RecordedResource) -> set[str]:
+        """URNs of everything that is there before a resource is made, through any number of others."""
+        found: set[str] = set()
+        left = list(resource.waits_on)
+        while left:
+            urn = left.pop()
+            if urn not in found:
+                found.add(urn)
+                left += self._waits.get(urn, ())
+        return found
 
     @property
     def readable(self) -> Stack:

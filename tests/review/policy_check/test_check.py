@@ -173,7 +173,8 @@ def test_what_cannot_be_read_is_a_violation_and_no_traceback():
     resources = [{"name": "nvidia.com/gpu", "nominalQuota": "many"}]
     spec = {"resourceGroups": [{"flavors": [{"name": "spot", "resources": resources}]}]}
     queue = made("kubernetes:kueue.x-k8s.io/v1beta2:ClusterQueue", "queue", {"spec": spec})
-    [violation] = judge([], [queue], policies=("quota-exceeds-pool",)).violations
+    pool = made("gcp:container/nodePool:NodePool", "pool", {"cluster": "c"})
+    [violation] = judge([], [pool, queue], policies=("quota-exceeds-pool",)).violations
     assert violation.message == "cannot be judged: nominalQuota: 'many' is not a quantity of 0 or more"
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import yaml
+
 from trainyard.catalog import gcp
 from trainyard.rehearsal.engine import google_ids, looked_up, synthesised
 from trainyard.rehearsal.engine.sdk_types import function_result_class, output_fields
@@ -81,6 +83,21 @@ def _project(arguments: Mapping[str, Any], place: synthesised.Place) -> dict[str
     return {"projectId": project, "name": project, "number": google_ids.NUMBER, "id": f"projects/{project}"}
 
 
+class _Manifests(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+    """Reads manifests as Kubernetes does, to which a moment is a text."""
+
+    yaml_implicit_resolvers = {  # noqa: RUF012 (as PyYAML has it)
+        first: [entry for entry in entries if entry[0] != "tag:yaml.org,2002:timestamp"]
+        for first, entries in yaml.SafeLoader.yaml_implicit_resolvers.items()
+    }
+
+
+def _manifests(arguments: Mapping[str, Any], _: synthesised.Place) -> dict[str, Any]:
+    """The objects of a text of `ConfigFile` and `ConfigGroup`. Raises `yaml.YAMLError` where it is no YAML."""
+    documents = yaml.load_all(str(arguments.get("text", "")), Loader=_Manifests)
+    return {"result": [document for document in documents if document]}
+
+
 def _prefix_list(arguments: Mapping[str, Any], _: synthesised.Place) -> dict[str, Any]:
     """A list of AWS's; that of S3 has the addresses that its gateway endpoint tells too (`cards/aws/network.yaml`)."""
     name = str(arguments.get("name", ""))
@@ -133,6 +150,7 @@ _ANSWERS: dict[str, Callable[[Mapping[str, Any], synthesised.Place], dict[str, A
     "gcp:compute/getZones:getZones": _zones_of_google,
     "aws:ec2/getPrefixList:getPrefixList": _prefix_list,
     **looked_up.ANSWERS,
+    "kubernetes:yaml:decode": _manifests,
 }
 
 

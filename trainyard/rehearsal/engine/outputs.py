@@ -312,6 +312,7 @@ def _fills(cls: type) -> bool:
 
 
 _MAXIMUM_DEPTH = 4
+"""Blocks within blocks that are filled in; a list of blocks is no level of its own."""
 
 
 def plausible(key: str, type_: FieldType, subject: synthesised.Subject, depth: int = 0) -> Any:
@@ -330,7 +331,7 @@ def plausible(key: str, type_: FieldType, subject: synthesised.Subject, depth: i
         return None
     if type_.kind == "list":
         one = key.removesuffix("es" if key.endswith("sses") else "s")
-        item = plausible(one, type_.item, subject, depth + 1) if type_.item is not None else None
+        item = plausible(one, type_.item, subject, depth) if type_.item is not None else None
         return [] if item is None else [item]
     if type_.kind == "object" and type_.cls is not None:
         fields = output_fields(type_.cls)

@@ -82,7 +82,8 @@ class Recording:
     component_outputs: dict[str, dict[str, Any]] = field(default_factory=dict)  # by URN
     outputs_registered_twice: list[str] = field(default_factory=list)  # URNs
     wrong_providers: list[WrongProvider] = field(default_factory=list)
-    missing_stacks: list[str] = field(default_factory=list)  # StackReferences to nothing
+    missing_stacks: list[str] = field(default_factory=list)  # StackReferences to nothing that is known
+    stacks_are_told: bool = False  # whether anything says which other stacks there are
     transformed: list[str] = field(default_factory=list)  # URNs with engine-side transforms, which are not run
     constructed: list[Constructed] = field(default_factory=list)  # in program order
     messages: list[tuple[str, str]] = field(default_factory=list)  # what the program logged: (severity, text)
@@ -155,6 +156,7 @@ class _Monitor:
         self._prefix = f"urn:pulumi:{stack}::{project}::"
         self._stack_urn = f"{self._prefix}{PULUMI_STACK}::{project}-{stack}"
         self._stacks = deployment.stack_outputs
+        recording.stacks_are_told = bool(self._stacks)
         self._by_default = _default_providers(deployment.config)
         self._providers: dict[str, outputs.ProviderState] = {}
         self._components: dict[str, str] = {}  # URN -> "environment/network"
@@ -305,8 +307,9 @@ class _Monitor:
             known = self._stacks.get(request.id)
             if known is None:
                 self.recording.missing_stacks.append(request.id)
-            handed_on = UNKNOWN if known is None else dict(known)
-            made: Mapping[str, Any] = {"name": request.id, "outputs": handed_on, "secretOutputNames": []}
+            # Nobody said what the others give: it is unknown then, as what waits for it is.
+            told: Any = UNKNOWN if known is None and not self._stacks else dict(known or {})
+            made: Mapping[str, Any] = {"name": request.id, "outputs": told, "secretOutputNames": []}
         else:
             provider, cls = self._provider_of(request), self._class_of(request.type)
             made = outputs.answer(request.type, request.name, urn, given, cls, provider, preview=False).outputs

@@ -43,16 +43,29 @@ def check_recording(
                 level="warning",
             )
     for name in sorted(set(recording.missing_stacks)):
-        yield Finding(
-            "warning",
-            "missing-stack",
-            f'nothing is known of what stack "{name}" hands on, nor whether there is one',
-            type=STACK_REFERENCE,
-            name=name,
-            hint="what is made of its outputs is not judged",
-        )
+        if recording.stacks_are_told:
+            yield Finding(
+                "error",
+                "missing-stack",
+                f'there is no stack "{name}"',
+                type=STACK_REFERENCE,
+                name=name,
+                hint="the rehearsal knows the stacks whose outputs it is given",
+            )
+        else:
+            yield Finding(
+                "warning",
+                "stack-unchecked",
+                f'the outputs of the stack "{name}" are not known here: what is made of them is not judged',
+                type=STACK_REFERENCE,
+                name=name,
+            )
     for severity, text in recording.messages:
         yield Finding("error" if severity == "error" else "warning", "logged", " ".join(text.split()))
+
+
+_RENDERED: Final = re.compile(r"[:$]kubernetes:(yaml|helm\.sh/v3|kustomize):\w+::")
+"""What reads manifests by a function of its provider, which a preview does not ask before the cluster is there."""
 
 
 def check_both_runs(preview: Recording, known: Recording) -> Iterator[Finding]:
@@ -62,7 +75,7 @@ def check_both_runs(preview: Recording, known: Recording) -> Iterator[Finding]:
     for run, other, where in ((known, preview, "when outputs are known"), (preview, known, "at a preview")):
         there = {resource.urn for resource in other.resources}
         for resource in run.resources:
-            if resource.urn not in there:
+            if resource.urn not in there and not _RENDERED.search(resource.parent):
                 yield Finding.of(
                     resource,
                     "one-run-only",

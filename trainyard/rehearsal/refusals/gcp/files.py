@@ -17,7 +17,6 @@ from trainyard.recorded.read import as_number
 from trainyard.recorded.types import FILESTORE, GCP_CONNECTION, GCP_LUSTRE, GCP_NETWORK
 from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.refusals.gcp.forms import LIKE_A_ZONE
-from trainyard.rehearsal.refusals.gcp.order import waits_for
 from trainyard.rehearsal.refusals.rules import Rules
 
 _SQUASH: Final = ("NO_SQUASH", "ROOT_SQUASH")
@@ -129,7 +128,9 @@ def peering(view: View) -> None:
         return
     network = view.referred(path, GCP_NETWORK)
     for found in view.stack.of_type(GCP_CONNECTION) if network is not None else ():
-        if found.referred("network", GCP_NETWORK) is network and found.resource.urn not in waits_for(view):
+        if found.referred("network", GCP_NETWORK) is not network:
+            continue
+        if found.resource.urn not in view.stack.waits_for(view.resource):
             words = "does not wait for the private connection"
             view.error("gcp-private-services", path, words, allowed=f"depends_on {found.name}")
 

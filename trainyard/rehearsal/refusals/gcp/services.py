@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from trainyard.problems import nearest
-from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.read import as_number
 from trainyard.recorded.types import (
     CLOUD_SQL,
@@ -27,7 +26,6 @@ from trainyard.recorded.types import (
     GCP_SERVICE_IDENTITY,
 )
 from trainyard.rehearsal.context import Stack, View, show
-from trainyard.rehearsal.refusals.gcp.order import waits_for
 from trainyard.rehearsal.refusals.gcp.values import services
 from trainyard.rehearsal.refusals.rules import EVERY_TYPE, Rules
 
@@ -107,7 +105,7 @@ def _network(view: View) -> None:
     network = view.referred(f"{base}.privateNetwork", GCP_NETWORK)
     for found in view.stack.of_type(GCP_CONNECTION):
         peered = found.referred("network", GCP_NETWORK)
-        if network is not None and peered is network and found.resource.urn not in waits_for(view):
+        if network is not None and peered is network and found.resource.urn not in view.stack.waits_for(view.resource):
             path = f"{base}.privateNetwork"
             allowed = f"depends_on {found.name}"
             view.error("gcp-sql-peering", path, "does not wait for the private connection", allowed=allowed)
@@ -215,7 +213,6 @@ class _Switched:
     """What a stack switches on, and what that is held against."""
 
     by_service: Mapping[str, Sequence[View]]  # those that are there before the stack are left out
-    by_urn: Mapping[str, RecordedResource]
     of_new_projects: bool  # whether the stack makes a project, in which nothing is on
 
     @classmethod
@@ -227,7 +224,7 @@ class _Switched:
         # A recording without any dependency knows of none.
         known = any(item.dependencies for item in stack.resources.all)
         new = any(not one.resource.read for one in stack.of_type(GCP_PROJECT))
-        return cls(found if known else {}, {item.urn: item for item in stack.resources.all}, new)
+        return cls(found if known else {}, new)
 
 
 def after_its_service(view: View) -> None:
@@ -239,18 +236,18 @@ def after_its_service(view: View) -> None:
     api = api_of(view.type)
     if api is None or view.resource.read:
         return
-    switched, own = view.stack.once(_Switched.by), _project_of(view)
+    switched, own = view.stack.once(_Switched.by), project_of(view)
     if own is None and view.type.startswith(_OF_NO_PROJECT):
         return
     # Where no project is said, any that has the service switched on may be the one.
     meant = [
         on
         for on in switched.by_service.get(f"{api}.googleapis.com", ())
-        if own is None or _project_of(on) in (None, own)
+        if own is None or project_of(on) in (None, own)
     ]
     if not meant:
         return
-    before = waits_for(view, switched.by_urn)
+    before = view.stack.waits_for(view.resource)
     if not any(on.resource.urn in before for on in meant):
         path = "project" if view.has("project") else ""
         words = f"does not wait for {meant[0].name}, which switches {api}.googleapis.com on"
@@ -258,7 +255,7 @@ def after_its_service(view: View) -> None:
         note("gcp-service-order", path, words, allowed=f"depends_on {meant[0].name}")
 
 
-def _project_of(view: View) -> str | None:
+def project_of(view: View) -> str | None:
     """The id of the project that it is in, by itself or by its own provider; None where that is not known."""
     if view.has("project"):
         said: object = view.text("project")

@@ -8,12 +8,13 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import Any, Final
 
 from trainyard.recorded.model import UNKNOWN
-from trainyard.recorded.read import as_number
+from trainyard.recorded.queue_manager import minor_version
+from trainyard.recorded.read import as_number, is_set, value_at
 from trainyard.recorded.types import HELM_RELEASE
-from trainyard.rehearsal.context import View, show
+from trainyard.rehearsal.context import Stack, View, show
 from trainyard.rehearsal.refusals.kubernetes.chart_parts import OPEN, check_parts, spell
 from trainyard.rehearsal.refusals.kubernetes.chart_words import check_words
 from trainyard.rehearsal.refusals.kubernetes.schema import Checker
@@ -37,6 +38,35 @@ def read_charts() -> frozenset[str]:
 def is_read(view: View) -> bool:
     """Whether a resource is no release, or one of a chart whose values are known: which makes no priority class."""
     return view.type != HELM_RELEASE or (view.text("chart") or "").rpartition("/")[2] in _charts()
+
+
+_GROUPS: Final = {"jobset": "jobset.x-k8s.io", "kubeflow-trainer": "trainer.kubeflow.org"}
+"""Charts that bring kinds of an alpha version, and their group: what a field is called changes with a minor version."""
+
+
+_OF_TRAINER: Final = "trainer.kubeflow.org"
+_FORMER: Final = ("podSpecOverrides", "podTemplateOverrides", "mlPolicy.torch.numProcPerNode")
+"""Fields under `spec` that Kubeflow Trainer had before 2.3: who writes one has an earlier one, installed elsewhere."""
+
+
+def groups_of_other_versions(stack: Stack) -> Iterator[str]:
+    """The groups whose kinds are in the cluster in another minor version than the one that is known here, as far as a
+    release of the stack, or an object itself, says so."""
+    trainers = [view for view in stack.views if view.type.startswith(f"kubernetes:{_OF_TRAINER}/")]
+    former = any(view.has(f"spec.{path}") for view in trainers for path in _FORMER)
+    if former and not any(_is_trainer(release) for release in stack.of_type(HELM_RELEASE)):
+        yield _OF_TRAINER
+    for release in stack.resources.of(HELM_RELEASE):
+        chart = str(value_at(release.inputs, "chart", unknown="")).rpartition("/")[2]
+        if chart not in _GROUPS or not is_set(release.inputs, "version"):
+            continue
+        major, minor, *_ = str(_charts()[chart]["version"]).removeprefix("v").split(".")
+        if minor_version(release) != (int(major), int(minor)):
+            yield _GROUPS[chart]
+
+
+def _is_trainer(release: View) -> bool:
+    return (release.text("chart") or "").rpartition("/")[2] == "kubeflow-trainer"
 
 
 @cache

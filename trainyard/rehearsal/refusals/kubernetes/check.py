@@ -31,7 +31,9 @@ def check(stack: Stack) -> None:
         return
     checker = Checker(stack.context.kubernetes_version)
     own = _defined(found)
-    unread = () if kueue.is_known_version(stack) else ("kubernetes:kueue.x-k8s.io/",)
+    unread = tuple(f"kubernetes:{group}/" for group in charts.groups_of_other_versions(stack))
+    if not kueue.is_known_version(stack):
+        unread = (*unread, "kubernetes:kueue.x-k8s.io/")
     for view in found:
         if view.type == HELM_RELEASE:
             charts.check(view, checker)

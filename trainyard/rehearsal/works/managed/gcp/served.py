@@ -163,16 +163,7 @@ def _migrated(view: View, words: list[str], jobs: list[View], stack: Stack) -> N
 
 def _waits(stack: Stack, view: View, job: View) -> bool:
     """Whether one waits for the other, itself or by what it waits for."""
-    by_urn = {one.urn: one for one in stack.resources.all}
-    seen, left = set[str](), [*view.resource.dependencies]
-    while left:
-        urn = left.pop()
-        if urn == job.resource.urn:
-            return True
-        if urn not in seen and urn in by_urn:
-            left.extend(by_urn[urn].dependencies)
-        seen.add(urn)
-    return False
+    return job.resource.urn in stack.waits_for(view.resource)
 
 
 def _runs(job: View, stack: Stack) -> None:

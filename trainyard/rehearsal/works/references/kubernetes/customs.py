@@ -65,7 +65,7 @@ class _Waits:
     """Who waits for whom, through any number of others."""
 
     def __init__(self, cluster: Cluster) -> None:
-        self._direct = {view.resource.urn: view.resource.dependencies for view in cluster.stack.views}
+        self._stack = cluster.stack
         self._all: dict[tuple[str, ...], frozenset[str]] = {}
 
     def for_one(self, view: View, other: View) -> bool:
@@ -74,17 +74,10 @@ class _Waits:
 
     def _of(self, view: View) -> frozenset[str]:
         """Everything that a resource waits for."""
-        start = view.resource.dependencies
+        start = view.resource.waits_on
         found = self._all.get(start)
         if found is None:
-            seen: set[str] = set()
-            rest = list(start)
-            while rest:
-                urn = rest.pop()
-                if urn not in seen:
-                    seen.add(urn)
-                    rest.extend(self._direct.get(urn, ()))
-            found = self._all[start] = frozenset(seen)
+            found = self._all[start] = frozenset(self._stack.waits_for(view.resource))
         return found
 
 

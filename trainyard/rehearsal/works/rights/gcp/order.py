@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from trainyard.rehearsal.context import Stack
-from trainyard.rehearsal.refusals.gcp.order import waits_for
 from trainyard.rehearsal.works.rights.gcp.needs import keys
 from trainyard.rehearsal.works.rights.gcp.needs.model import Need, answer
 from trainyard.rehearsal.works.rights.gcp.project import Project
@@ -29,7 +28,7 @@ def check(stack: Stack, project: Project) -> None:
         given = {verdict.urn for deed in need.deeds if (verdict := answer(project, need, deed)).allowed and verdict.urn}
         if not given or len(given) > 1:
             continue
-        waits = waits_for(need.view, by_urn)
+        waits = stack.waits_for(need.view.resource)
         if given.isdisjoint(waits) and not _waits_for_another(stack, need, waits):
             (urn,) = given
             name = by_urn[urn].name

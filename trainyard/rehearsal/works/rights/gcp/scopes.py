@@ -11,7 +11,7 @@ from typing import Final
 from trainyard.recorded.node_groups import GKE_NODE_POOL
 from trainyard.recorded.types import GCP_CUSTOM_ROLES, GCP_SERVICE, GKE_CLUSTER
 from trainyard.rehearsal.context import Stack, View
-from trainyard.rehearsal.refusals.gcp.services import api_of
+from trainyard.rehearsal.refusals.gcp.services import api_of, project_of
 
 _PREFIX: Final = "https://www.googleapis.com/auth/"
 _ALL: Final = frozenset({"cloud-platform"})
@@ -54,11 +54,15 @@ def check(stack: Stack) -> None:
 
 
 def _apis(stack: Stack, services: set[str | None]) -> None:
-    """APIs that make something here, and are not among those that the stack switches on."""
+    """APIs that make something here, and are not among those that the stack switches on. What names a project in which
+    the stack switches nothing on is made in somebody else's."""
     told = set(_OF_CLUSTERS if "container.googleapis.com" in services else ())
+    projects = {project_of(view) for view in stack.of_type(GCP_SERVICE)}
     for view in stack.views:
         api = api_of(view.type)
-        if api and f"{api}.googleapis.com" not in services and api not in told and not view.resource.read:
+        if not api or api in told or view.resource.read or f"{api}.googleapis.com" in services:
+            continue
+        if view.lacks("project") or project_of(view) in projects:
             told.add(api)
             view.warning(
                 "rights-api-off", "",
