@@ -30,7 +30,10 @@ def plan_allowed_images(
     runtimes = [runtime for cluster in clusters for runtime in cluster.runtimes]
     pulled = [*map(pulled_as, ours), *(each.image for each in (*runtimes, *looks)), *also]
     allowed = tuple(dict.fromkeys([*map(repository, pulled), *own]))
-    source = "the account's own registry, those of the runtimes, the smoke job and the looks at checkpoints, setting images.allowedRegistries"
+    source = (
+        "the account's own registry, those of the runtimes, the smoke job and the looks at checkpoints, setting "
+        "images.allowedRegistries"
+    )
     for registry in sorted(set(allowed) & set(OPEN_REGISTRIES)):
         source += f"; at {registry} anybody publishes images, an organisation of it (`{registry}/NAME`) is fewer"
     return context.ledger.decide("images.allowed_registries", allowed, source)
