@@ -19,6 +19,7 @@ from tests.rehearsal.works import (
     mistakes_aws_seventh,
     mistakes_aws_sixth,
     mistakes_aws_third,
+    mistakes_every_room,
     mistakes_inside,
     mistakes_k8s_eighth,
     mistakes_k8s_fifth,
@@ -106,13 +107,15 @@ them.
 
 
 NINE = """\
-## Mistakes through all nine examples, fifty and then eighteen
+## Mistakes through all nine examples, fifty, then eighteen, then forty-eight
 
 The first twenty are refused, the thirty after them are taken. At first sight all of those were told and twenty-eight of
 these; what was missed is a class of disks that EC2 makes none of, and a certificate without the name that clients are
 told: five of the same kinds follow. Then eighteen others were written, of which sixteen were told at first sight: not a
 limit that pods of a runtime are given, which is told now, nor a label that is read from a field within another, which
-nothing tells and is not in the list.
+nothing tells and is not in the list. Of forty-eight more, nineteen of them refused, all but two were told: an alert
+on a kind of resource that no log is of, and failures that are counted where no alarm looks. Five of the same kinds
+follow.
 `pytest tests/rehearsal/works/test_place_sets.py` puts them into the examples one at a time.
 
 | mistake | told by |
@@ -276,6 +279,7 @@ def mistakes_page() -> str:
     placed = (*mistakes_place_first.FIRST, *mistakes_place_first.SECOND, *mistakes_place_first.WIDER)
     parts.append("\n".join([PLACED, *_rows(placed)]))
     nine = (*mistakes_nine.MISTAKES, *mistakes_nine.WIDER, *mistakes_nine.SECOND)
+    nine = (*nine, *mistakes_every_room.REFUSED, *mistakes_every_room.SILENT, *mistakes_every_room.WIDER)
     parts.append("\n".join([NINE, *_rows(nine)]))
     parts.append("\n".join([EDGE, *_rows(mistakes_inside.MISTAKES)]))
     parts.append(_tired())

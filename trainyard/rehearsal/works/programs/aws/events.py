@@ -19,6 +19,8 @@ from trainyard.recorded.read import follow
 from trainyard.recorded.types import EVENT_BUS_POLICY, EVENT_RULE, EVENT_TARGET, LOG_METRIC_FILTER, METRIC_ALARM
 from trainyard.rehearsal.context import Stack, View, listed, show
 from trainyard.rehearsal.refusals.aws.models import ModelMissingError, Shape
+from trainyard.rehearsal.works.names_of_aws import slip
+from trainyard.rehearsal.works.programs.aws import own_metrics
 
 _JOBS: Final = {
     "SageMaker Training Job State Change": "DescribeTrainingJobResponse",
@@ -278,10 +280,13 @@ def _namespaces(stack: Stack) -> None:
                     )
     written = {view.resource.urn: view for view in stack.of_type(LOG_METRIC_FILTER)}
     spaces = {urn: view.text("metricTransformation.namespace") for urn, view in written.items()}
+    watched = {space for space, _ in own_metrics.watched_by_alarms(stack)} if len(written) > 1 else set()
     for urn, view in written.items():
         others = {one for other, one in spaces.items() if other != urn and one is not None}
         space = spaces[urn]
-        if space is not None and others and space not in others and (hint := _slip(space, others)):
+        if space is None or space in others or space in watched:
+            continue
+        if others and (hint := _slip(space, others)):
             view.error(
                 "programs-alarm", "metricTransformation.namespace",
                 f"writes to {show(space)}, and the stack's other filters to {', '.join(sorted(others))}: what watches "
@@ -290,8 +295,7 @@ def _namespaces(stack: Stack) -> None:
 
 
 def _slip(space: str, others: set[str]) -> str:
-    near = nearest(space, others, cutoff=_NEAR)
-    return near or next((f"did you mean {one}?" for one in sorted(others) if one.startswith(space)), "")
+    return slip(space, others) or next((f"did you mean {one}?" for one in sorted(others) if one.startswith(space)), "")
 
 
 def events_of(stack: Stack) -> Iterator[View]:
