@@ -103,6 +103,9 @@ _BUS: Final = "aws:cloudwatch/eventBus:EventBus"
 _LET_IN: Final = (EVENT_BUS_POLICY, "aws:cloudwatch/eventPermission:EventPermission")
 """What lets other accounts send to a bus of the stack."""
 _SCHEMA: Final = re.compile(r"SCHEMA\(\s*\"?([\w/.-]+)\"?")
+_DIMENSIONS: Final = re.compile(r"SCHEMA\(\s*\"?/aws/sagemaker/(Training|Processing|Transform)Jobs\"?\s*,([^)]*)\)")
+_OF_JOBS: Final = "Host"
+"""The one dimension of the metrics of such jobs, of which a part is the job's name."""
 _METRICS: Final = tuple(
     f"/aws/sagemaker/{name}" for name in (
         "Clusters", "EndpointConfig", "Endpoints", "InferenceComponents", "InferenceRecommendationsJobs",
@@ -278,6 +281,10 @@ def _namespaces(stack: Stack) -> None:
                     alarm.error(
                         "programs-alarm", f"{path}.expression", f"nothing sends metrics to {show(name)}", hint=hint
                     )
+            for kind, names in _DIMENSIONS.findall(str(query.get("expression") or "")):
+                if any(one.strip(' "') != _OF_JOBS for one in names.split(",")):
+                    message = f"metrics of {kind.lower()} jobs have no such dimensions, {names.strip()}: none is meant"
+                    alarm.error("programs-alarm", f"{path}.expression", message, allowed=_OF_JOBS)
     written = {view.resource.urn: view for view in stack.of_type(LOG_METRIC_FILTER)}
     spaces = {urn: view.text("metricTransformation.namespace") for urn, view in written.items()}
     watched = {space for space, _ in own_metrics.watched_by_alarms(stack)} if len(written) > 1 else set()
