@@ -60,6 +60,17 @@ def test_lustre_has_the_price_of_its_throughput_class():
     assert totals == pytest.approx([2400 * usd for usd in (0.145, 0.21, 0.34, 0.6)])
 
 
+@pytest.mark.parametrize(
+    ("gib", "iops", "paid"), [(1200, 1500, 0), (1200, 12_000, 10_500), (21_600, 24_000, 12_000), (48_000, 24_000, 0)]
+)
+def test_metadata_operations_cost_above_those_that_come_with_the_storage(gib, iops, paid):
+    inputs = {"storageCapacity": gib, "deploymentType": "PERSISTENT_2", "perUnitStorageThroughput": 125}
+    chosen = {"metadataConfiguration": {"mode": "USER_PROVISIONED", "iops": iops}}
+    cost = priced(resource("aws:fsx/lustreFileSystem:LustreFileSystem", inputs=inputs | chosen))
+    assert cost.total.floor == pytest.approx(gib * 0.145 + paid * 0.055)
+    assert not cost.unpriced
+
+
 def test_lustre_of_an_unknown_class_is_listed():
     inputs = {"storageCapacity": 2400, "deploymentType": "PERSISTENT_2", "perUnitStorageThroughput": 333}
     (entry,) = priced(resource("aws:fsx/lustreFileSystem:LustreFileSystem", inputs=inputs)).unpriced

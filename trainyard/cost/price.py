@@ -17,7 +17,7 @@ from trainyard.cost.context import DEFAULT_REGION, CostEntry, NotPriced, PriceCo
 from trainyard.cost.model import CURRENCY, NOTHING, Amounts, Cost, Free, LineItem, Saving, Share, Unpriced
 from trainyard.cost.rules import RULES, USES_NOTHING, free_reason
 from trainyard.cost.teams import SHARED, shares_of_teams
-from trainyard.recorded.hiding import secrets_hidden
+from trainyard.recorded.hiding import names_shown, secrets_hidden
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.read import UnknownInput, UnreadableInput, number_at, value_at
 from trainyard.recorded.resources import Resources
@@ -51,7 +51,7 @@ def price_stack(
         assumptions=assumptions or assumptions_of(plan),
         today=today,
     )
-    hidden = secrets_hidden(context.resources.all)
+    hidden = secrets_hidden(context.resources.all, names_shown(context.resources.all))
     lines: list[LineItem] = []
     missing: list[Unpriced] = []
     savings: list[Saving] = []

@@ -19,15 +19,21 @@ def plan_allowed_images(
 ) -> tuple[str, ...]:
     """Registries and repositories that teams may run images of, besides the account's own registry.
 
-    `pulled_as` says where the ground's nodes pull an image from; the clusters' runtimes, and those of the ground's own
-    in `also`, have theirs that way already.
+    `pulled_as` says where the ground's nodes pull an image from; the clusters' runtimes and looks at checkpoints, and
+    the ground's own in `also`, have theirs that way already. Those looks run the smoke job's image in teams' namespaces
+    whether or not there is a smoke job.
     """
     own = context.settings.images.allowed_registries
     smoke, pins = context.settings.smoke, catalog.pins()
     ours = [pins.image("pytorch"), *([smoke.image or pins.image("smoke")] if smoke.enabled else [])]
-    pulled = [*map(pulled_as, ours), *(runtime.image for cluster in clusters for runtime in cluster.runtimes), *also]
+    looks = [look for cluster in clusters for look in (cluster.drill, cluster.check) if look is not None]
+    runtimes = [runtime for cluster in clusters for runtime in cluster.runtimes]
+    pulled = [*map(pulled_as, ours), *(each.image for each in (*runtimes, *looks)), *also]
     allowed = tuple(dict.fromkeys([*map(repository, pulled), *own]))
-    source = "the account's own registry, those of the runtimes and the smoke job, setting images.allowedRegistries"
+    source = (
+        "the account's own registry, those of the runtimes, the smoke job and the looks at checkpoints, setting "
+        "images.allowedRegistries"
+    )
     for registry in sorted(set(allowed) & set(OPEN_REGISTRIES)):
         source += f"; at {registry} anybody publishes images, an organisation of it (`{registry}/NAME`) is fewer"
     return context.ledger.decide("images.allowed_registries", allowed, source)

@@ -169,6 +169,16 @@ def test_a_violation_tells_no_secret_that_a_policy_has_read():
     assert violation.message.endswith(": [secret]")
 
 
+def test_a_name_that_a_login_has_too_is_told():
+    login = {"stringData": {"MLFLOW_TRACKING_USERNAME": Secret("vision")}}
+    labels = {"metadata": {"name": "team-vision", "labels": {"ml.platform/team": "vision"}}}
+    others = [made("kubernetes:core/v1:Secret", "l", login), made("kubernetes:core/v1:Namespace", "n", labels)]
+    image = "registry.example.com/vision:latest"
+    pod = made("kubernetes:core/v1:Pod", "pod", {"spec": {"containers": [{"name": "main", "image": image}]}})
+    [violation] = judge([], [pod, *others], policies=("image-without-digest",)).violations
+    assert violation.message.endswith(f": {image}")
+
+
 def test_what_cannot_be_read_is_a_violation_and_no_traceback():
     resources = [{"name": "nvidia.com/gpu", "nominalQuota": "many"}]
     spec = {"resourceGroups": [{"flavors": [{"name": "spot", "resources": resources}]}]}

@@ -14,6 +14,8 @@ from trainyard.recorded.types import FLOW_LOG, LIFECYCLE
 
 PURPOSES = ("data", "checkpoints", "artifacts")
 """Purposes of buckets: the last part of their logical names (`components/aws/storage.py`)."""
+_GIB_OF_12000_IOPS = 24_000
+"""Storage (GiB) that each 12,000 metadata IOPS come with, of a file system of two such parts or more."""
 
 
 def lustre(resource: RecordedResource, context: PriceContext) -> Iterator[CostEntry]:
@@ -30,9 +32,21 @@ def lustre(resource: RecordedResource, context: PriceContext) -> Iterator[CostEn
     if number_at(resource.inputs, "automaticBackupRetentionDays", default=0) > 0:
         backups = context.usage("lustre_backup_percent", gib / 100)
         yield context.line(resource, "backups", "fsx.lustre.backup", backups)
-    mode = value_at(resource.inputs, "metadataConfiguration", "mode")
-    if mode == "USER_PROVISIONED":
-        yield unpriced(resource, "metadata IOPS", "provisioned ones have no price in catalog/aws_services.csv")
+    if value_at(resource.inputs, "metadataConfiguration", "mode") == "USER_PROVISIONED":
+        above = number_at(resource.inputs, "metadataConfiguration", "iops", default=0) - _metadata_iops_included(gib)
+        if above > 0:
+            yield context.line(
+                resource, "metadata IOPS above those included", "fsx.lustre.metadata-iops", always(above)
+            )
+
+
+def _metadata_iops_included(gib: float) -> float:
+    """Metadata IOPS that come with so much storage (FSx for Lustre user guide, "File system metadata performance")."""
+    if gib >= 2 * _GIB_OF_12000_IOPS:
+        return 12_000.0 * (gib // _GIB_OF_12000_IOPS)
+    return next(
+        (iops for least, iops in ((12_000, 12_000.0), (4_800, 6_000.0), (2_400, 3_000.0)) if gib >= least), 1_500.0
+    )
 
 
 def file_system(resource: RecordedResource, context: PriceContext) -> Iterator[CostEntry]:

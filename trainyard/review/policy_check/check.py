@@ -18,7 +18,7 @@ from trainyard.policies.pack import LEVEL, POLICIES
 from trainyard.policies.rules import Rule
 from trainyard.policies.stack_settings import NAMESPACE
 from trainyard.problems import Problem, SettingsError, nearest
-from trainyard.recorded.hiding import secrets_hidden
+from trainyard.recorded.hiding import names_shown, secrets_hidden
 from trainyard.recorded.model import RecordedResource
 from trainyard.rehearsal.engine.first_preview import seen_by_stack_policies
 from trainyard.review.policy_check.configuration import PolicyConfiguration, reconcile
@@ -125,7 +125,7 @@ class _Findings:
         self._configuration = configuration
         self._policies = {policy.name: policy for policy in policies}
         self._resources = resources
-        self._hidden = secrets_hidden(resources.values())
+        self._hidden = secrets_hidden(resources.values(), names_shown(resources.values()))
         self.violations: dict[tuple[str, str, str], Violation] = {}
         self.undecided: list[Undecided] = []
         self.accepted: list[Accepted] = []

@@ -123,6 +123,9 @@ def lustre_options(view: View) -> None:
         view.error(
             "fsx-metadata", "metadataConfiguration.iops", "given with mode AUTOMATIC", allowed="mode USER_PROVISIONED"
         )
+    version = view.text("fileSystemTypeVersion")
+    if view.has("metadataConfiguration") and version is not None and version != "2.15" and kind == "PERSISTENT_2":
+        view.error("fsx-version", "fileSystemTypeVersion", f"{version} with metadataConfiguration", allowed="2.15")
     if view.text("metadataConfiguration.mode") == "USER_PROVISIONED" and view.lacks("metadataConfiguration.iops"):
         view.error("fsx-metadata", "metadataConfiguration.iops", "is missing", allowed="needed with USER_PROVISIONED")
     iops = view.number("metadataConfiguration.iops")

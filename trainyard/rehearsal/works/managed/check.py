@@ -7,7 +7,7 @@ from typing import Final
 
 from trainyard.rehearsal.context import Stack
 from trainyard.rehearsal.works.managed import told_twice
-from trainyard.rehearsal.works.managed.aws import brakes, editors, jobs, limits, scripts, tracking, ways
+from trainyard.rehearsal.works.managed.aws import brakes, editors, jobs, limits, passed, scripts, tracking, ways
 from trainyard.rehearsal.works.managed.gcp import ceilings, containers, served, servers
 from trainyard.rehearsal.works.managed.gcp import editors as editors_gcp
 from trainyard.rehearsal.works.managed.gcp import jobs as jobs_gcp
@@ -17,8 +17,8 @@ from trainyard.rehearsal.works.parts import play
 _PARTS: Final[tuple[Callable[[Stack], None], ...]] = tuple(
     part.check
     for part in (
-        editors, jobs, tracking, ways, brakes, scripts, limits, editors_gcp, jobs_gcp, ceilings, tracking_gcp, servers,
-        served, containers, told_twice,
+        editors, jobs, tracking, ways, brakes, scripts, limits, passed, editors_gcp, jobs_gcp, ceilings, tracking_gcp,
+        servers, served, containers, told_twice,
     )
 )  # fmt: skip
 

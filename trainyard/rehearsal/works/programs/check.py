@@ -55,6 +55,7 @@ from trainyard.rehearsal.works.programs.gcp import (
     handed_on,
     identities,
     in_vain,
+    kinds,
     log_fields,
     monitored,
     places,
@@ -115,6 +116,7 @@ def check(stack: Stack) -> None:
     """Notes what names something that is not there, or is elsewhere."""
     alarms.check(stack)
     own_metrics.check_boards(stack)
+    own_metrics.check_halves(stack)
     units_of_metrics.check(stack)
     batches.check(stack)
     left_hanging.check(stack)
@@ -144,6 +146,7 @@ def check(stack: Stack) -> None:
     in_vain.check(stack)
     figures.check(stack)
     monitored.check(stack)
+    kinds.check(stack)
     handed_on.check(stack)
     identities.check(stack)
     database_ways.check(stack)

@@ -19,6 +19,8 @@ from trainyard.recorded.read import follow
 from trainyard.recorded.types import EVENT_BUS_POLICY, EVENT_RULE, EVENT_TARGET, LOG_METRIC_FILTER, METRIC_ALARM
 from trainyard.rehearsal.context import Stack, View, listed, show
 from trainyard.rehearsal.refusals.aws.models import ModelMissingError, Shape
+from trainyard.rehearsal.works.names_of_aws import slip
+from trainyard.rehearsal.works.programs.aws import own_metrics
 
 _JOBS: Final = {
     "SageMaker Training Job State Change": "DescribeTrainingJobResponse",
@@ -101,6 +103,9 @@ _BUS: Final = "aws:cloudwatch/eventBus:EventBus"
 _LET_IN: Final = (EVENT_BUS_POLICY, "aws:cloudwatch/eventPermission:EventPermission")
 """What lets other accounts send to a bus of the stack."""
 _SCHEMA: Final = re.compile(r"SCHEMA\(\s*\"?([\w/.-]+)\"?")
+_DIMENSIONS: Final = re.compile(r"SCHEMA\(\s*\"?/aws/sagemaker/(Training|Processing|Transform)Jobs\"?\s*,([^)]*)\)")
+_OF_JOBS: Final = "Host"
+"""The one dimension of the metrics of such jobs, of which a part is the job's name."""
 _METRICS: Final = tuple(
     f"/aws/sagemaker/{name}" for name in (
         "Clusters", "EndpointConfig", "Endpoints", "InferenceComponents", "InferenceRecommendationsJobs",
@@ -276,12 +281,19 @@ def _namespaces(stack: Stack) -> None:
                     alarm.error(
                         "programs-alarm", f"{path}.expression", f"nothing sends metrics to {show(name)}", hint=hint
                     )
+            for kind, names in _DIMENSIONS.findall(str(query.get("expression") or "")):
+                if any(one.strip(' "') != _OF_JOBS for one in names.split(",")):
+                    message = f"metrics of {kind.lower()} jobs have no such dimensions, {names.strip()}: none is meant"
+                    alarm.error("programs-alarm", f"{path}.expression", message, allowed=_OF_JOBS)
     written = {view.resource.urn: view for view in stack.of_type(LOG_METRIC_FILTER)}
     spaces = {urn: view.text("metricTransformation.namespace") for urn, view in written.items()}
+    watched = {space for space, _ in own_metrics.watched_by_alarms(stack)} if len(written) > 1 else set()
     for urn, view in written.items():
         others = {one for other, one in spaces.items() if other != urn and one is not None}
         space = spaces[urn]
-        if space is not None and others and space not in others and (hint := _slip(space, others)):
+        if space is None or space in others or space in watched:
+            continue
+        if others and (hint := _slip(space, others)):
             view.error(
                 "programs-alarm", "metricTransformation.namespace",
                 f"writes to {show(space)}, and the stack's other filters to {', '.join(sorted(others))}: what watches "
@@ -290,8 +302,7 @@ def _namespaces(stack: Stack) -> None:
 
 
 def _slip(space: str, others: set[str]) -> str:
-    near = nearest(space, others, cutoff=_NEAR)
-    return near or next((f"did you mean {one}?" for one in sorted(others) if one.startswith(space)), "")
+    return slip(space, others) or next((f"did you mean {one}?" for one in sorted(others) if one.startswith(space)), "")
 
 
 def events_of(stack: Stack) -> Iterator[View]:

@@ -8,11 +8,13 @@ pen.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from trainyard.problems import nearest
-from trainyard.recorded.types import DASHBOARD, LOG_METRIC_FILTER
+from trainyard.recorded.read import known_texts
+from trainyard.recorded.types import DASHBOARD, LOG_METRIC_FILTER, METRIC_ALARM
 from trainyard.rehearsal.context import Stack, View, listed, show
 from trainyard.rehearsal.works.names_of_aws import slip
 
@@ -40,6 +42,50 @@ def check_boards(stack: Stack) -> None:
     for board in stack.of_type(DASHBOARD) if own else ():
         for path, namespace, metric in _shown(board.text("dashboardBody") or "{}"):
             check_watched(board, path, path, namespace, metric, own)
+
+
+def check_halves(stack: Stack) -> None:
+    """Filters of one log that send one metric, of which one part goes where the stack looks and the other does not.
+
+    What fails is counted in one namespace and what succeeds in another: the alarm is there, and it sees one half. A
+    metric that nobody looks at is no mistake by itself: people look at metrics too.
+    """
+    filters = stack.of_type(LOG_METRIC_FILTER)
+    seen = watched_by_alarms(stack) if len(filters) > 1 else set()
+    by_log: dict[tuple[str, str], list[View]] = {}
+    for view in filters if seen else ():
+        group, metric = view.text("logGroupName"), view.text("metricTransformation.name")
+        if group is not None and metric is not None and view.text("metricTransformation.namespace") is not None:
+            by_log.setdefault((group, metric), []).append(view)
+    for (_, metric), views in by_log.items():
+        namespaces = {str(view.text("metricTransformation.namespace")): view for view in views}
+        watched = sorted(namespace for namespace in namespaces if (namespace, metric) in seen)
+        for namespace, view in namespaces.items() if watched else ():
+            if (namespace, metric) not in seen and not _is_said(stack, namespace, metric):
+                message = (
+                    f"sends {metric} to {show(namespace)}, where nothing of the stack looks: what another filter of "
+                    f"the same log sends to {watched[0]} is watched"
+                )
+                view.warning(RULE, "metricTransformation.namespace", message, allowed=", ".join(watched))
+
+
+def watched_by_alarms(stack: Stack) -> set[tuple[str, str]]:
+    """Namespace and name of what the alarms watch."""
+    found = set()
+    for alarm in stack.of_type(METRIC_ALARM):
+        for base in ("", *(f"{path}.metric." for path, _ in alarm.items("metricQueries"))):
+            found.add((alarm.text(f"{base}namespace") or "", alarm.text(f"{base}metricName") or ""))
+    return found - {("", "")}
+
+
+def _is_said(stack: Stack, namespace: str, metric: str) -> bool:
+    """Whether anything but a filter says both: a dashboard, a query, a policy of scaling, a program."""
+    whole = re.compile(rf"(?<![\w/.-]){re.escape(namespace)}(?![\w/.-])")
+    for view in stack.views:
+        for path, text in known_texts(view.inputs) if view.type != LOG_METRIC_FILTER else ():
+            if (metric in text and whole.search(text)) or (path.lower().endswith("namespace") and text == namespace):
+                return True
+    return False
 
 
 def check_watched(
