@@ -108,12 +108,25 @@ def pytest_configure():
 def pytest_collection(session):
     """What is imported now is compiled once, not once by each worker."""
     compile_share(session.config)
+    gc.disable()  # hardly anything is given up while modules are imported
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector):
+    """Hypothesis is left without the constants of our modules before it looks through them.
+
+    To read all 1,400 takes each worker four seconds; and what a test draws would go by what its worker had imported.
+    """
+    report = yield
+    if (drawing := sys.modules.get("hypothesis.internal.conjecture.providers")) is not None:
+        drawing._get_local_constants = lambda: drawing._local_constants
+    return report
 
 
 def pytest_collection_finish():
-    """What was imported and collected stays to the end: no collection looks at it again."""
-    gc.collect()
+    """What was imported and collected stays to the end: no collection looks at it, or for garbage in it."""
     gc.freeze()
+    gc.enable()
 
 
 HEAVY = (
