@@ -39,7 +39,7 @@ def rehearse_whole() -> Rehearsal:
     return rehearse(ROOT, "demo", config_overrides={"assurance": "high"})
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="session", autouse=True)
 def shared_things(tmp_path_factory) -> Remembered:
     """What the workers of a session make once and read from each other."""
     return remembered(tmp_path_factory)
@@ -85,6 +85,7 @@ def rehearsed(shared_things):
                     shared_things, ROOT / "stacks" / f"Pulumi.{stack}.yaml", partial(rehearse, ROOT, stack)
                 )
             )
+            gc.freeze()  # it stays to the end: no collection looks for garbage in it
             assert not done[stack].errors, done[stack].errors
         return done[stack]
 
