@@ -9,7 +9,7 @@ from typing import Any, Final
 from trainyard.conventions import TEAM_LABEL, team_group
 from trainyard.policies.teams import labels_of
 from trainyard.recorded.model import RecordedResource
-from trainyard.rehearsal.works.flows.kubernetes.network_policies import NAME_LABEL
+from trainyard.recorded.selectors import NAME_LABEL
 from trainyard.rehearsal.works.rights.kubernetes.admission import Request
 
 A_POD: Final = "a pod"

@@ -17,10 +17,10 @@ from trainyard.policies.security_workloads import team_namespace_open_flaws
 from trainyard.policies.teams import labels_of, team_namespaces
 from trainyard.recorded.read import list_at, mapping_at, value_at
 from trainyard.recorded.resources import Resources
-from trainyard.recorded.selectors import selects
+from trainyard.recorded.selectors import NAME_LABEL, selects
 from trainyard.recorded.types import NAMESPACE, NETWORK_POLICY
 from trainyard.rehearsal.works.flows.addresses import PRIVATE, Addresses
-from trainyard.rehearsal.works.flows.kubernetes.network_policies import NAME_LABEL, NetworkPolicies
+from trainyard.rehearsal.works.flows.kubernetes.network_policies import NetworkPolicies
 from trainyard.rehearsal.works.flows.kubernetes.pods import teams
 from trainyard.rehearsal.works.flows.model import Flow, Place, Port, Verdict, judge
 

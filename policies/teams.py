@@ -9,7 +9,7 @@ from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.read import is_set, mapping_at, value_at
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import NAMESPACE
-from trainyard.rehearsal.works.flows.kubernetes.network_policies import NAME_LABEL
+from trainyard.recorded.selectors import NAME_LABEL
 
 
 def team_namespaces(resources: Resources) -> list[RecordedResource]:

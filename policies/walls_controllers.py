@@ -14,12 +14,11 @@ from trainyard.policies.rules import Config, StackViolation, stack_rule
 from trainyard.policies.teams import labels_of, team_namespaces
 from trainyard.recorded.read import list_at, value_at
 from trainyard.recorded.resources import Resources
-from trainyard.recorded.selectors import selects
+from trainyard.recorded.selectors import NAME_LABEL, selects
 from trainyard.recorded.types import (
     NAMESPACE,
     NETWORK_POLICY,
 )
-from trainyard.rehearsal.works.flows.kubernetes.network_policies import NAME_LABEL
 
 _NAMES: Final = ("kube-dns", "coredns", "node-local-dns")
 """Label `k8s-app` of pods that answer names alone."""

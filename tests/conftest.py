@@ -39,7 +39,7 @@ def rehearse_whole() -> Rehearsal:
     return rehearse(ROOT, "demo", config_overrides={"assurance": "high"})
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="session", autouse=True)
 def shared_things(tmp_path_factory) -> Remembered:
     """What the workers of a session make once and read from each other."""
     return remembered(tmp_path_factory)
@@ -85,6 +85,7 @@ def rehearsed(shared_things):
                     shared_things, ROOT / "stacks" / f"Pulumi.{stack}.yaml", partial(rehearse, ROOT, stack)
                 )
             )
+            gc.freeze()  # it stays to the end: no collection looks for garbage in it
             assert not done[stack].errors, done[stack].errors
         return done[stack]
 
@@ -108,12 +109,25 @@ def pytest_configure():
 def pytest_collection(session):
     """What is imported now is compiled once, not once by each worker."""
     compile_share(session.config)
+    gc.disable()  # hardly anything is given up while modules are imported
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector):
+    """Hypothesis is left without the constants of our modules before it looks through them.
+
+    To read all 1,400 takes each worker four seconds; and what a test draws would go by what its worker had imported.
+    """
+    report = yield
+    if (drawing := sys.modules.get("hypothesis.internal.conjecture.providers")) is not None:
+        drawing._get_local_constants = lambda: drawing._local_constants
+    return report
 
 
 def pytest_collection_finish():
-    """What was imported and collected stays to the end: no collection looks at it again."""
-    gc.collect()
+    """What was imported and collected stays to the end: no collection looks at it, or for garbage in it."""
     gc.freeze()
+    gc.enable()
 
 
 HEAVY = (

@@ -106,7 +106,7 @@ def _json(value: Any) -> str:
 def golden_texts() -> dict[Path, str]:
     """Every golden file with what it should hold now."""
     texts = {ROOT / "Pulumi.yaml": project_file("stacks"), GOLDEN / "components.schema.json": schema_text()}
-    texts |= settings_texts()
+    texts |= {path: text() for path, text in SETTINGS_TEXTS.items()}
     texts[ROOT / "README.md"] = readme_text(review(ROOT, ROOT / "stacks" / "Pulumi.demo.yaml"))
     texts |= {ROOT / "docs" / file: text for file, text in mistakes_pages().items()}
     texts |= {gates.FILE: gates.thresholds_text(), ROOT / "docs" / "smoke.md": gates.page()}
@@ -121,9 +121,11 @@ def golden_texts() -> dict[Path, str]:
     return texts
 
 
-def settings_texts() -> dict[Path, str]:
-    """What the settings say of themselves: to an editor, and to a reader."""
-    return {ROOT / "docs" / SCHEMA_FILE: as_json(schema_document()), ROOT / "docs" / "settings.md": settings_page()}
+SETTINGS_TEXTS = {
+    ROOT / "docs" / SCHEMA_FILE: lambda: as_json(schema_document()),
+    ROOT / "docs" / "settings.md": settings_page,
+}
+"""What the settings say of themselves: to an editor, and to a reader."""
 
 
 def main() -> None:

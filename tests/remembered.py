@@ -6,6 +6,7 @@ The recording that a test gets equals the one that was made (`tests/test_remembe
 from __future__ import annotations
 
 import fcntl
+import gc
 import hashlib
 import importlib
 import os
@@ -55,6 +56,18 @@ class Remembered:
     def __init__(self, folder: Path) -> None:
         folder.mkdir(exist_ok=True)
         self._folder = folder
+        self._kept: dict[str, Any] = {}
+
+    def kept(self, key: str, make: Callable[[], T]) -> T:
+        """As `of`, read once by this process: every caller has the same, which is nobody's to change.
+
+        It stays to the end, so that no collection looks for garbage in it.
+        """
+        if key not in self._kept:
+            self._kept[key] = self.of(key, make)
+            gc.freeze()
+        found: T = self._kept[key]
+        return found
 
     def of(self, key: str, make: Callable[[], T]) -> T:
         """What `make` gives, made by the first process that asks; whoever asks meanwhile waits for it."""
@@ -81,7 +94,16 @@ class Remembered:
 def remembered(factory: pytest.TempPathFactory) -> Remembered:
     """Those of this session: a worker's own folder lies in the session's."""
     own = factory.getbasetemp()
-    return Remembered((own.parent if os.environ.get("PYTEST_XDIST_WORKER") else own) / "remembered")
+    _SESSIONS.append(Remembered((own.parent if os.environ.get("PYTEST_XDIST_WORKER") else own) / "remembered"))
+    return _SESSIONS[-1]
+
+
+def of_session() -> Remembered:
+    """Those of the session that runs, for what is no fixture."""
+    return _SESSIONS[-1]
+
+
+_SESSIONS: list[Remembered] = []
 
 
 def rehearsal_of(things: Remembered, stack: Path, make: Callable[[], Rehearsal]) -> Rehearsal:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.golden_files import EXAMPLES, GOLDEN, plan_text, readme_text, rehearsal_text, schema_text, settings_texts
+from tests.golden_files import EXAMPLES, GOLDEN, SETTINGS_TEXTS, plan_text, readme_text, rehearsal_text, schema_text
 from tests.shared import ROOT
 
 
@@ -24,6 +24,6 @@ def test_the_readme_shows_what_is_printed(reviewed):
     assert readme_text(reviewed("demo")) == (ROOT / "README.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize(("path", "text"), settings_texts().items(), ids=lambda value: getattr(value, "name", ""))
-def test_what_the_settings_say_of_themselves(path, text):
-    assert path.read_text() == text
+@pytest.mark.parametrize("path", SETTINGS_TEXTS, ids=lambda path: path.name)
+def test_what_the_settings_say_of_themselves(path):
+    assert path.read_text() == SETTINGS_TEXTS[path]()

@@ -115,9 +115,9 @@ def _in_clusters() -> Area:
                 "works.mistakes_every_room",
                 rows=lambda name: of_mistakes(name, "REFUSED", "SILENT", "WIDER", "SECOND"),
                 first=(46, 48),
-                words="Missed were an alert on a kind of resource that no log is of, and failures that are counted where"
-                " no alarm looks. Five of the same kinds follow, and twenty-six, written with knowledge of some rules, of"
-                " which two were missed.",
+                words="Missed were an alert on a kind of resource that no log is of, and failures that are counted"
+                " where no alarm looks. Five of the same kinds follow, and twenty-six, written with knowledge of some"
+                " rules, of which two were missed.",
             ),
             lists(
                 "Inside the cluster and at its edge",

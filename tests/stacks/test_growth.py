@@ -6,7 +6,6 @@ import shutil
 
 import pytest
 import yaml
-from mlflow import MlflowClient
 from typer.testing import CliRunner
 
 from tests.rehearsal.change.changing import between, told
@@ -126,6 +125,8 @@ def test_explain_says_when_to_grow_and_what_both_cost():
 
 def test_the_history_is_copied_once(tmp_path, monkeypatch):
     """The program of the guide, from one store to another: all steps, parameters and files, and no run twice."""
+    from mlflow import MlflowClient  # takes seconds, which no worker but this one has to spend
+
     (program,) = re.findall(r"```python\n(.*?)```", PAGE.read_text(), flags=re.DOTALL)
     uris = {name: f"sqlite:///{tmp_path}/{name}.db" for name in ("old", "new")}
     monkeypatch.setenv("OLD", uris["old"])

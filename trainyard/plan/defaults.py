@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from trainyard.plan.ledger import spell
@@ -37,6 +38,7 @@ class Default:
     source: str
 
 
+@cache
 def defaults() -> dict[str, tuple[Default, ...]]:
     """What the planner decides where a setting is left out, one entry for each profile, by the setting's path.
 

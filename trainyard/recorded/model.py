@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import enum
 import operator
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
@@ -64,10 +64,14 @@ class AboutInputs:
     Half a dozen readers of a stack would write the same inputs down, for a digest or to see that there is no mark.
     """
 
-    __slots__ = ("_bare", "_has_secret", "content", "inputs")
+    __slots__ = ("_bare", "_has_secret", "content", "inputs", "read", "texts")
 
     def __init__(self, inputs: Mapping[str, Any]) -> None:
         self.inputs = inputs
+        self.read: dict[str, Any] = {}
+        """What views of the resource found in `bare`, by path: each of them is asked for the same few."""
+        self.texts: Sequence[tuple[str, str]] | None = None
+        """Likewise every known text with its path."""
         text = written(inputs)  # as long as all that is recorded: kept by nobody
         self.content = digest(text) if text is not None else None
         """A digest of the inputs; None where they hold a mark, or something else that is no plain data."""
@@ -75,6 +79,15 @@ class AboutInputs:
         as_they_are = text is not None and b"(" not in text
         self._bare: Mapping[str, Any] | None = inputs if as_they_are else None
         self._has_secret: bool | None = None if text is None else False
+
+    def __getstate__(self) -> tuple[Any, ...]:
+        """Without what was read: another process reads as fast as it is told."""
+        return self.inputs, self.content, self._bare, self._has_secret
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        """As another process had it."""
+        self.inputs, self.content, self._bare, self._has_secret = state
+        self.read, self.texts = {}, None
 
     @property
     def written(self) -> bytes | None:

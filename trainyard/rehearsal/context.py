@@ -93,7 +93,7 @@ class View:
         self.inputs = resource.bare_inputs
         self.findings: list[Finding] = []
         self._secret = frozenset(_secret_paths(resource.inputs) if resource.has_secrets else ())
-        self._values: dict[str, Any] = {}  # by path: every room asks for the same few
+        self._values = resource.about_inputs.read
 
     def _at(self, path: str) -> Any:
         return follow(self.inputs, *steps(path))
@@ -159,10 +159,13 @@ class View:
         found = self.value(path)
         return found if type(found) is dict or isinstance(found, Mapping) else {}
 
-    @cached_property
-    def known_texts(self) -> list[tuple[str, str]]:
+    @property
+    def known_texts(self) -> Sequence[tuple[str, str]]:
         """Every known text of the inputs, with its path: several rules look at all of them."""
-        return list(known_texts(self.inputs))
+        about = self.resource.about_inputs
+        if about.texts is None:
+            about.texts = tuple(known_texts(self.inputs))
+        return about.texts
 
     @cached_property
     def region(self) -> str:

@@ -18,6 +18,7 @@ from typing import Any, Final
 import yaml
 
 from trainyard import cards
+from trainyard.catalog.tables import YamlLoader
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.types import HELM_RELEASE, NAMESPACE
 
@@ -37,7 +38,7 @@ _WAITED_FOR: Final = (
 def cases(which: str) -> dict[str, list[dict[str, Any]]]:
     """The cases of a file, by what they are."""
     text = Path(__file__).with_name(f"beside_{which}.yaml").read_text(encoding="utf-8")
-    found: dict[str, list[dict[str, Any]]] = yaml.safe_load(text)
+    found: dict[str, list[dict[str, Any]]] = yaml.load(text, Loader=YamlLoader)
     return found
 
 

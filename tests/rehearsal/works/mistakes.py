@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -150,8 +150,13 @@ def told(
     return [finding for finding in _found(change(sound), rehearsal, room, ours) if finding not in before]
 
 
-OF_RULE: dict[str, str] = {"reference": "references", "watching": "programs"}
-"""Rooms by how a rule of theirs begins, where that is not the room's name."""
+OF_RULE: dict[str, str] = {
+    **{"reference": "references", "reference-monitor-path": "programs", "reference-monitor-port": "programs"},
+    **{"watching": "programs", "machine": "machines", "path": "paths", "run": "managed"},
+}
+"""Rooms by a rule of theirs, or by how it begins, where that is not the room's name."""
+_TAKES_BACK = ("rights",)
+"""Rooms that take back some of what they noted: they are heard to their end."""
 
 
 def tells(rehearsal: Rehearsal, change: Change, rule: str, *, ours: bool = False) -> set[str]:
@@ -178,27 +183,51 @@ def one_by_one(
     """What each room says that those before it did not, and what is refused of values where that is asked too.
 
     Together they say what `check_works` and `check_values` say, with secrets as they are: whoever looks for one finding
-    stops at it. The room that `rule` is named after comes first.
+    stops at it. The room that `rule` is named after comes first, and what it has said is given when it notes that.
     """
     head = rule.partition("-")[0]
-    room = OF_RULE.get(head, head)
+    room = OF_RULE.get(rule, OF_RULE.get(head, head))
     if values and room not in ROOMS:
         yield set(check_values(resources, context))
     if len(by_cluster(resources)) > 1:
         yield set(check_works(resources, context))
     else:
-        yield from _rooms_one_by_one(resources, context, room)
+        yield from _rooms_one_by_one(resources, context, room, rule)
     if values and room in ROOMS:
         yield set(check_values(resources, context))
 
 
-def _rooms_one_by_one(resources: Recorded, context: ValueContext, first: str) -> Iterator[set[Finding]]:
+class _Noted(BaseException):
+    """Somebody noted what is listened for; no `Exception`, for what a room catches is its own."""
+
+
+class _Listening(list[Finding]):
+    """Findings of one resource, which end the room's work when they are given one of a rule."""
+
+    def __init__(self, noted: Iterable[Finding], rule: str) -> None:
+        super().__init__(noted)
+        self._rule = rule
+
+    def append(self, finding: Finding, /) -> None:
+        super().append(finding)
+        if finding.rule == self._rule:
+            raise _Noted
+
+
+def _rooms_one_by_one(resources: Recorded, context: ValueContext, first: str, rule: str) -> Iterator[set[Finding]]:
     stack = Stack(resources, context)
     before: set[Finding] = set()
     try:
         for name in sorted(ROOMS, key=lambda name: name != first):
+            for view in stack.views:
+                view.findings = _Listening(view.findings, "" if name in _TAKES_BACK else rule)
             try:
                 ROOMS[name](stack)
+            except _Noted:
+                yield set(stack.findings) - before
+                # Whoever is not content with it, as the sound stack has that finding too, hears the rooms to their end.
+                yield from _rooms_one_by_one(resources, context, first, "")
+                return
             except UnreadableInput as unreadable:
                 yield {Finding("warning", "works-unread", f"{name} could not be judged: {unreadable}")}
             now = set(stack.findings)

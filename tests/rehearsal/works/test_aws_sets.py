@@ -10,15 +10,13 @@ import pytest
 from tests.rehearsal.works import aws_changes as aws
 from tests.rehearsal.works import mistakes_aws_first, mistakes_aws_second, mistakes_aws_third, mistakes_aws_wider
 from tests.rehearsal.works.aws_changes import found, in_config, left_out, refer, reworded, user_data
-from tests.rehearsal.works.mistakes import DROP, added, both, context_of, drop, edit, in_json, put, told
+from tests.rehearsal.works.mistakes import DROP, added, both, context_of, drop, edit, in_json, put, tells, told
 from tests.rehearsal.works.mistakes_breadth import beside, installed
 from trainyard.policies.pack import POLICIES
 from trainyard.rehearsal.refusals.check import check_values
 from trainyard.review.policy_check.check import check_policies
 
 LARGE = "large-aws"
-ROOMS = {"reference": "references"}
-"""By how a rule begins, where that is not the room's name."""
 SETS = {
     "first": mistakes_aws_first,
     "wider": mistakes_aws_wider,
@@ -43,8 +41,7 @@ def test_a_mistake_is_told(rehearsed, mistake):
         values = check_values(mistake.change(rehearsal.known.resources), context_of(rehearsal))
         assert name in {finding.rule for finding in values}
     else:
-        head = name.partition("-")[0]
-        rules = {one.rule for one in told(rehearsal, mistake.change, ROOMS.get(head, head), ours=True)}
+        rules = tells(rehearsal, mistake.change, name, ours=True)
         assert name in rules, rules
 
 
@@ -317,8 +314,7 @@ BESIDE = {
 @pytest.mark.parametrize("what", BESIDE)
 def test_what_is_wrong_beside_it_is_told(rehearsed, what):
     stack, change, rule = BESIDE[what]
-    head = rule.partition("-")[0]
-    assert rule in {one.rule for one in told(rehearsed(stack), change, ROOMS.get(head, head))}
+    assert rule in tells(rehearsed(stack), change, rule)
 
 
 def test_a_resolver_of_the_internet_leads_by_the_way_out(rehearsed):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from tests.rehearsal.works.mistakes import edit, in_json, put
+from tests.remembered import of_session
 from trainyard.recorded.model import RecordedResource
 from trainyard.rehearsal.context import ValueContext
 from trainyard.rehearsal.refusals.check import check_values
@@ -28,10 +29,9 @@ UNCHECKED = {"helm-unchecked", "k8s-unchecked", "stack-unchecked"}
 CONTEXT = ValueContext(kubernetes_version="1.34", region="eu-west-1")
 
 
-@cache
 def foreign_program(stack: str) -> Rehearsal:
-    """The rehearsal of one of the programs, once a process."""
-    return rehearse(PROJECT, stack)
+    """The rehearsal of one of the programs, once a session."""
+    return of_session().kept(f"{PROJECT} {stack}", partial(rehearse, PROJECT, stack))
 
 
 @pytest.fixture

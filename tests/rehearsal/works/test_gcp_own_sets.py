@@ -75,7 +75,7 @@ def of(rehearsed: Any, shared_things: Any) -> Callable[[str], Rehearsal]:
         stack, changed = VARIANTS[name]
         return rehearse(ROOT, stack, config_overrides=changed)
 
-    return lambda name: shared_things.of(name, lambda: varied(name)) if name in VARIANTS else rehearsed(name)
+    return lambda name: shared_things.kept(name, lambda: varied(name)) if name in VARIANTS else rehearsed(name)
 
 
 def found(resources: Recorded, rehearsal: Rehearsal) -> list[Finding]:

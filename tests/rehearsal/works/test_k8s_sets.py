@@ -18,7 +18,7 @@ from tests.rehearsal.works import mistakes_gcp_forty as gcp_forty
 from tests.rehearsal.works import mistakes_k8s_first as first
 from tests.rehearsal.works import mistakes_k8s_second as second
 from tests.rehearsal.works import mistakes_k8s_third as third
-from tests.rehearsal.works.mistakes import DROP, added, both, edit, put, told
+from tests.rehearsal.works.mistakes import DROP, added, both, edit, put, tells, told
 from tests.rehearsal.works.mistakes_breadth import installed
 from tests.rehearsal.works.mistakes_k8s_first import (
     CONFIG_MAP,
@@ -46,8 +46,6 @@ from trainyard.rehearsal.rehearse import Rehearsal, rehearse
 from trainyard.rehearsal.works.programs.kubernetes import usage
 from trainyard.review.policy_check.check import check_policies
 
-ROOMS = {"reference": "references", "watching": "programs"}
-"""By how a rule begins, where that is not the room's name."""
 OWN = {
     "notebooks": {"hub": True, "gpus": {"tune": 4}, "signOn": GITHUB},
     "gpuPools": {**_pools(), **POOLS},
@@ -63,7 +61,7 @@ def with_notebooks() -> Rehearsal:
 @pytest.fixture
 def of(rehearsed, shared_things):
     """A stack by its name, or that with notebooks."""
-    return lambda name: shared_things.of(NOTEBOOKS, with_notebooks) if name == NOTEBOOKS else rehearsed(name)
+    return lambda name: shared_things.kept(NOTEBOOKS, with_notebooks) if name == NOTEBOOKS else rehearsed(name)
 
 
 EVERY = [
@@ -83,10 +81,7 @@ def test_a_mistake_is_told(of, mistake):
         rules = [policy for policy in POLICIES if policy.name == name]
         found = {one.policy for one in check_policies("s", [], changed, stack.settings, policies=rules).violations}
     else:
-        head = name.partition("-")[0]
-        found = {one.rule for one in told(stack, mistake.change, ROOMS.get(head, head), ours=True)}
-        if name not in found:  # a rule of another room than its name says
-            found = {one.rule for one in told(stack, mistake.change, ours=True)}
+        found = tells(stack, mistake.change, name, ours=True)
     assert name in found, found
 
 
@@ -686,8 +681,7 @@ def test_a_program_of_ones_own_that_is_right_is_believed(rehearsed, sound):
 @pytest.mark.parametrize("broken", CHARTS)
 def test_further_breaks_are_told(rehearsed, broken):
     change, rule = CHARTS[broken]
-    head = rule.partition("-")[0]
-    assert rule in {one.rule for one in told(rehearsed("demo"), change, ROOMS.get(head, head), ours=True)}
+    assert rule in tells(rehearsed("demo"), change, rule, ours=True)
 
 
 def test_a_machine_without_time_zones_knows_none_that_is_wrong(rehearsed, monkeypatch):

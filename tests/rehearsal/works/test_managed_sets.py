@@ -18,7 +18,7 @@ import pytest
 from tests.rehearsal.works import aws_changes as aws
 from tests.rehearsal.works import mistakes_managed_fourth, mistakes_managed_run, mistakes_managed_third
 from tests.rehearsal.works.aws_changes import reworded, statement
-from tests.rehearsal.works.mistakes import DROP, both, context_of, edit, in_json, put
+from tests.rehearsal.works.mistakes import DROP, both, context_of, edit, in_json, one_by_one, put
 from tests.rehearsal.works.mistakes_gcp_sixty import no_longer_waits, said
 from tests.rehearsal.works.mistakes_managed import make
 from tests.rehearsal.works.mistakes_managed_run import (
@@ -76,7 +76,7 @@ def stack_of(rehearsed: Any, shared_things: Any, tmp_path_factory: pytest.TempPa
     def tracked() -> Rehearsal:
         return rehearse(ROOT, stack_file(tmp_path_factory.mktemp("tracked") / "stacks"))
 
-    return lambda name: shared_things.of(f"rehearsal: {TRACKED}", tracked) if name == TRACKED else rehearsed(name)
+    return lambda name: shared_things.kept(f"rehearsal: {TRACKED}", tracked) if name == TRACKED else rehearsed(name)
 
 
 @pytest.fixture(scope="session")
@@ -108,7 +108,9 @@ def test_a_mistake_is_told(stacks: Any, mistake: Any, stack: str) -> None:
         report = check_policies(rehearsal.stack, changed, changed, rehearsal.settings)
         assert mistake.rule.removeprefix("policy:") in {violation.policy for violation in report.violations}
     else:
-        assert mistake.rule in {rule for rule, *_ in _told(rehearsal, changed) - before}
+        said = one_by_one(changed, context_of(rehearsal), mistake.rule, values=True)
+        found = ({(one.rule, one.urn, one.path) for one in told} - before for told in said)
+        assert any(mistake.rule in {rule for rule, *_ in told} for told in found)
 
 
 def test_each_mistake_has_a_name_of_its_own_and_is_counted() -> None:

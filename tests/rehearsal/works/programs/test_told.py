@@ -7,7 +7,7 @@ import pytest
 from tests.conftest import WHOLE
 from tests.rehearsal.refusals.builders import CONTEXT, obj, resource
 from tests.rehearsal.works import mistakes_told, mistakes_watched
-from tests.rehearsal.works.mistakes import both, edit, in_json, put, told
+from tests.rehearsal.works.mistakes import both, edit, in_json, put, tells, told
 from tests.rehearsal.works.mistakes_told import (
     DEPLOYMENT,
     JOB,
@@ -23,8 +23,6 @@ from tests.rehearsal.works.mistakes_watched import ALARM, BUDGET, HARDWARE, RULE
 from trainyard.rehearsal.context import Stack
 from trainyard.rehearsal.works.programs.check import check
 
-ROOM_OF = {"charts": "charts", "machines": "machines", "reference": "references"}
-
 
 def of(rehearsed, stack):
     return rehearsed(WHOLE if stack == "demo" else stack)
@@ -34,9 +32,11 @@ def of(rehearsed, stack):
     "mistake", [*mistakes_told.MISTAKES, *mistakes_watched.MISTAKES], ids=lambda one: f"{one.stack}-{one.name}"
 )
 def test_a_mistake_is_told(rehearsed, mistake):
-    room = ROOM_OF.get((mistake.rule or "").partition("-")[0], "programs")
-    found = {finding.rule for finding in told(of(rehearsed, mistake.stack), mistake.change, room)}
-    assert mistake.rule in found if mistake.rule else not found, found
+    stack = of(rehearsed, mistake.stack)
+    if mistake.rule:
+        assert mistake.rule in tells(stack, mistake.change, mistake.rule)
+    else:
+        assert told(stack, mistake.change, "programs") == []
 
 
 POOLS = "monitoring-trainyard-pools"

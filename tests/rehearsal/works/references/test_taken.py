@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import replace
 from typing import Any, Final
 
@@ -14,6 +13,7 @@ from trainyard.recorded import types as t
 from trainyard.recorded.model import UNKNOWN, RecordedResource
 from trainyard.rehearsal.context import Stack, ValueContext
 from trainyard.rehearsal.refusals.check import check_values
+from trainyard.rehearsal.rehearse import Rehearsal
 from trainyard.rehearsal.works.check import check_works
 from trainyard.rehearsal.works.references.aws import endpoints
 from trainyard.rehearsal.works.references.aws.identities import IDENTITIES as AWS
@@ -55,18 +55,25 @@ def twice(*resources: RecordedResource) -> list[str]:
     return [finding.urn.rpartition("::")[2] for finding in stack.findings if finding.rule == "reference-twice"]
 
 
+SOUND: dict[str, int] = {}
+"""How many times it is told of a stack as it is."""
+
+
+def times(resources: list[RecordedResource], rehearsal: Rehearsal) -> int:
+    """How many times it is told, by values or by any room."""
+    context = context_of(rehearsal)
+    found = [*check_values(resources, context), *check_works(resources, context)]
+    return sum(each.rule in ONE_ROOM for each in found)
+
+
 @pytest.mark.parametrize("seeded", SEEDED)
 def test_a_seeded_mistake_is_told_once(rehearsed, seeded):
     name, change = SEEDED[seeded]
     rehearsal = rehearsed(name)
-    context, resources = context_of(rehearsal), list(rehearsal.known.resources)
-    before, after = (
-        Counter(
-            each.rule for each in [*check_values(some, context), *check_works(some, context)] if each.rule in ONE_ROOM
-        )
-        for some in (resources, change(resources))
-    )
-    assert (before.total(), after.total()) == (0, 1)
+    resources = list(rehearsal.known.resources)
+    if name not in SOUND:
+        SOUND[name] = times(resources, rehearsal)
+    assert (SOUND[name], times(change(resources), rehearsal)) == (0, 1)
 
 
 RULE: Final = {"ipProtocol": "tcp", "fromPort": 443, "toPort": 443, "cidrIpv4": "10.0.0.0/8"}

@@ -13,7 +13,7 @@ from trainyard.conventions.gcp import FABRIC_INTERFACES, RDMA_DEVICE_CLASS
 from trainyard.problems import nearest
 from trainyard.recorded.drivers import FUSE_DRIVER
 from trainyard.recorded.node_groups import GKE_NODE_POOL
-from trainyard.recorded.read import follow, known_texts
+from trainyard.recorded.read import follow
 from trainyard.recorded.types import DAEMON_SET, GKE_CLUSTER, HELM_RELEASE, RESOURCE_CLAIM_TEMPLATE, VOLUME
 from trainyard.rehearsal.context import Stack, View
 
@@ -108,7 +108,7 @@ def _interfaces(stack: Stack) -> None:
 def _is_installed_otherwise(stack: Stack) -> bool:
     """Whether a chart or a DaemonSet of the stack's may install drivers."""
     made = [*stack.of_type(HELM_RELEASE), *stack.of_type(DAEMON_SET)]
-    texts = (text for view in made for _, text in known_texts(view.inputs))
+    texts = (text for view in made for _, text in view.known_texts)
     return any(driver in text for text in texts for driver in _DRIVERS)
 
 

@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from typing import Final
 
 from trainyard.problems import nearest
-from trainyard.recorded.read import known_texts
 from trainyard.recorded.types import GCP_ALERT_POLICY, GCP_LOG_METRIC
 from trainyard.rehearsal.context import Stack, View, show
 from trainyard.rehearsal.works.programs.gcp.monitored import LABELS
@@ -45,7 +44,7 @@ def check(stack: Stack) -> None:
         _asked(view, "dashboardJson", view.text("dashboardJson") or "")
     for type_ in (GCP_ALERT_POLICY, GCP_LOG_METRIC):
         for view in stack.of_type(type_):
-            for path, text in known_texts(view.inputs):
+            for path, text in view.known_texts:
                 if path.endswith("filter"):
                     _asked(view, path, text)
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Final
 
 from trainyard.conventions.gcp import DCGM_PODS
-from trainyard.recorded.read import known_texts
 from trainyard.recorded.types import GKE_CLUSTER
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
 
@@ -26,7 +25,7 @@ def check(cluster: Cluster) -> None:
     if not without or len(without) != len(cluster.stack.of_type(GKE_CLUSTER)):
         return
     for monitor in cluster.of("PodMonitor.monitoring.coreos.com", "PodMonitoring.monitoring.googleapis.com"):
-        if any(text == DCGM_PODS[1] for _, text in known_texts(monitor.inputs)):
+        if any(text == DCGM_PODS[1] for _, text in monitor.known_texts):
             without[0].error(
                 "programs-figure", _COMPONENTS,
                 f"has no DCGM, and {monitor.name} collects from {DCGM_PODS[1]}: there are no figures of GPUs",

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from trainyard.recorded.drivers import FUSE_DRIVER
-from trainyard.recorded.read import as_number, known_texts
+from trainyard.recorded.read import as_number
 from trainyard.recorded.types import (
     GCP_BUCKET,
     GCP_BUDGET,
@@ -244,7 +244,7 @@ def _domain(stack: Stack) -> None:
 def _named_so(stack: Stack) -> Iterator[str]:
     for view in stack.views:
         if view.type.startswith("kubernetes:"):
-            for _, text in known_texts(dict(view.inputs)):
+            for _, text in view.known_texts:
                 if _LOCAL.search(text):
                     yield view.name
                     break

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from trainyard.recorded.model import has_unknown
-from trainyard.recorded.read import UnreadableInput, as_number, known_texts
+from trainyard.recorded.read import UnreadableInput, as_number
 from trainyard.recorded.selectors import selects
 from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.works.programs.told import told
@@ -84,7 +84,7 @@ def _asked(name: str, space: str, ports: set[float | None], pod: Pod, cluster: C
 
 
 def _looks_away(view: View) -> bool:
-    return any(_UNCHECKED.search(path) or _UNCHECKED.search(text) for path, text in known_texts(dict(view.inputs)))
+    return any(_UNCHECKED.search(path) or _UNCHECKED.search(text) for path, text in view.known_texts)
 
 
 def _selects(service: View, pod: Pod) -> bool:

@@ -14,7 +14,6 @@ from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from typing import Any, Final
 
-from trainyard.recorded.read import known_texts
 from trainyard.recorded.types import (
     AUTOSCALING_GROUP,
     BATCH_DEFINITION,
@@ -313,7 +312,7 @@ def _addresses(stack: Stack) -> None:
     for view in stack.views:
         if not _ADDRESSED.match(view.type) or view.resource.read:
             continue
-        for path, text in known_texts(view.inputs):
+        for path, text in view.known_texts:
             for found in _ADDRESS.finditer(text) if "s3" in text else ():
                 name = found[1] or found[2]
                 hint = slip(name, list(names)) if name not in names else ""

@@ -18,7 +18,6 @@ from typing import Final
 from trainyard.problems import nearest
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.node_groups import GKE_NODE_POOL
-from trainyard.recorded.read import known_texts
 from trainyard.recorded.types import (
     CLOUD_SQL,
     GCP_ACCOUNT,
@@ -107,7 +106,7 @@ def _full_names(stack: Stack) -> None:
     for view in gcp:
         if view.resource.read:
             continue
-        for path, text in known_texts(view.inputs):
+        for path, text in view.known_texts:
             match = _FULL.fullmatch(text) if "projects/" in text else None
             # A wildcard, a version, or what is below a thing of the stack's is no name of its own.
             if match is None or _bare(text) in made or _bare(text).startswith(below):
@@ -179,7 +178,7 @@ def _accounts(stack: Stack) -> None:
     for view in stack.views if made else ():
         if not view.type.startswith("gcp:") or view.resource.read:
             continue
-        for path, text in known_texts(view.inputs):
+        for path, text in view.known_texts:
             if "@" not in text or _MEMBERS.search(path):
                 continue
             for match in _ACCOUNT.finditer(text):

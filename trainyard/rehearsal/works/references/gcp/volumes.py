@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from trainyard.conventions.gcp import FILESTORE_DRIVER, LUSTRE_DRIVER
-from trainyard.recorded.read import follow, known_texts
+from trainyard.recorded.read import follow
 from trainyard.recorded.types import FILESTORE, GCP_LUSTRE, GKE_CLUSTER
 from trainyard.rehearsal.context import Stack, View, listed, show
 from trainyard.rehearsal.near import nearest_of
@@ -99,7 +99,7 @@ def _claims(view: View, cluster: View, made: set[str]) -> None:
     """Claims, of one's own or in a chart's values, of a class that comes with a driver which is off."""
     if not view.type.endswith((":PersistentVolumeClaim", ":StatefulSet", ":Release")):
         return
-    for path, name in known_texts(dict(view.inputs)):
+    for path, name in view.known_texts:
         if path.rpartition(".")[2] in _CLASS_KEYS and name in _CLASSES and name not in made:
             driver = _DRIVERS[_CLASSES[name]]
             if _is_off(cluster, driver) and not (view.type.endswith("Claim") and view.has("spec.volumeName")):

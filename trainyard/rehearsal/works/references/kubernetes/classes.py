@@ -10,7 +10,6 @@ import re
 from typing import Final
 
 from trainyard.recorded.quantities import quantity
-from trainyard.recorded.read import known_texts
 from trainyard.recorded.types import GKE_CLUSTER, GKE_NODE_POOL, SUBNET
 from trainyard.rehearsal.context import View, listed, show
 from trainyard.rehearsal.near import nearest_of
@@ -100,7 +99,7 @@ def _sandboxes(cluster: Cluster) -> list[str]:
         text
         for view in cluster.stack.views
         if not view.type.startswith("kubernetes:")
-        for path, text in known_texts(dict(view.inputs))
+        for path, text in view.known_texts
         if "sandbox" in path.lower()
     ]
 

@@ -50,7 +50,7 @@ class Statement:
 
     def covers(self, request: Request) -> bool:
         """Whether it is about what a request does, to what, and under which conditions; not: by whom."""
-        return self.is_about(request) and self._conditions_hold(request)
+        return self.is_about(request) and self.conditions_hold(request)
 
     def is_about(self, request: Request) -> bool:
         """Whether it is about what a request does and to what, whatever its conditions say."""
@@ -73,7 +73,8 @@ class Statement:
         )
         return found != self.all_but_resources
 
-    def _conditions_hold(self, request: Request) -> bool:
+    def conditions_hold(self, request: Request) -> bool:
+        """Whether its conditions are met by a request that it is about. Raises `UnknownOperator`."""
         return holds(self.raw, request.context, variables=self.variables)
 
 
@@ -99,8 +100,9 @@ class Document:
         for statement in self.statements:
             if (
                 statement.allows == allows
+                and statement.is_about(request)  # asked first: few are, and it takes least
                 and (not principals or statement.names(request.caller) != "no")
-                and statement.covers(request)
+                and statement.conditions_hold(request)
             ):
                 yield statement
 
