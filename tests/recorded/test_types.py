@@ -17,7 +17,7 @@ READERS = ("trainyard", "policies")
 TABLE = 4
 """As many tokens in one literal are rows of a table, which is data: what a card, a limit or a name is said of."""
 _TOKEN = re.compile(
-    r"(?:aws|gcp|kubernetes|pulumi|trainyard):(?:[\w.-]+(?:/[\w.-]+)*:[A-Za-z]\w*|providers:\w+)"  # as Pulumi writes it
+    r"(?:aws|gcp|kubernetes|pulumi|trainyard):(?:[\w.-]+(?:/[\w.-]+|/\*)*:[A-Za-z]\w*|providers:\w+)"  # as Pulumi writes it, or of any version
 )
 _LITERALS = (ast.Dict, ast.Tuple, ast.List, ast.Set, ast.Call)
 
