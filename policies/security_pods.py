@@ -11,12 +11,13 @@ from trainyard.policies import node_daemons, pods
 from trainyard.policies.rules import Config, resource_rule
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.read import is_set, list_at, value_at
+from trainyard.recorded.types import TRAIN_JOB
 
 
 @resource_rule(
     "pod-as-root",
     "No container runs as root, but in the named workloads of the system.",
-    types=(*pods.TYPES, pods.TRAIN_JOB),
+    types=(*pods.TYPES, TRAIN_JOB),
     severity=Severity.HIGH,
     controls=("CIS EKS 1.5.0 4.2.6", "NIST 800-53r5 AC-6", "ISO 27001:2022 A.8.2"),
     fix="Set runAsNonRoot and a runAsUser above 0, or name the workload in systemWorkloads.",
@@ -63,7 +64,7 @@ def _context(spec: Any, container: Any, key: str) -> Any:
 @resource_rule(
     "container-without-limits",
     "Every container has a limit of memory: what leaks takes itself down, not its neighbours.",
-    types=(*pods.TYPES, pods.TRAIN_JOB),
+    types=(*pods.TYPES, TRAIN_JOB),
     severity=Severity.MEDIUM,
     controls=("NIST 800-53r5 SC-6", "ISO 27001:2022 A.8.6"),
     fix="Set resources.limits.memory. A limit of CPU is not asked for: it slows down where nobody needs the rest.",

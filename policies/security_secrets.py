@@ -14,7 +14,7 @@ from trainyard.policies.stack_settings import plain_values
 from trainyard.recorded.model import UNKNOWN, RecordedResource
 from trainyard.recorded.read import follow, is_set, known_texts, list_at, value_at
 from trainyard.recorded.resources import Resources
-from trainyard.recorded.types import CONFIG_MAP, GCP_RUN_JOB, GCP_RUN_SERVICE, HELM_RELEASE
+from trainyard.recorded.types import CONFIG_MAP, GCP_RUN_JOB, GCP_RUN_SERVICE, HELM_RELEASE, TRAIN_JOB
 
 _ENVIRONMENTS = ("env", "extraenv", "envvars", "extraenvvars", "environment")
 """Keys of charts' values that hold environment variables, in small letters."""
@@ -26,7 +26,7 @@ _ON_RUN = {GCP_RUN_SERVICE: ("template",), GCP_RUN_JOB: ("template", "template")
 @resource_rule(
     "secret-in-the-clear",
     "No password, key or token stands in the clear in what pods and containers of Cloud Run are given.",
-    types=(*pods.TYPES, pods.TRAIN_JOB, CONFIG_MAP, HELM_RELEASE, GCP_RUN_SERVICE, GCP_RUN_JOB),
+    types=(*pods.TYPES, TRAIN_JOB, CONFIG_MAP, HELM_RELEASE, GCP_RUN_SERVICE, GCP_RUN_JOB),
     severity=Severity.CRITICAL,
     controls=("CIS EKS 1.5.0 4.4.1", "NIST 800-53r5 IA-5(7)", "ISO 27001:2022 A.5.17"),
     fix="Put it into a Secret and refer to that (valueFrom.secretKeyRef, or a file), or into the cloud's secret store.",

@@ -18,7 +18,7 @@ from trainyard.policies.teams import team_namespaces
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.read import is_on, list_at, value_at
 from trainyard.recorded.resources import Resources
-from trainyard.recorded.types import NAMESPACE, NETWORK_POLICY
+from trainyard.recorded.types import NAMESPACE, NETWORK_POLICY, TRAIN_JOB
 
 _DIGEST = re.compile(r".+@sha256:[0-9a-f]{64}")
 _OF_GOOGLE = r"[a-z0-9-]+-docker\.pkg\.dev/[^/]+/[a-z0-9-]+"
@@ -29,7 +29,7 @@ _OWN_REGISTRY = re.compile(r"\d{12}\.dkr\.ecr\.[a-z0-9-]+\.amazonaws\.com(\.cn)?
 @resource_rule(
     "privileged-pod",
     "No pod is privileged, shares the host's namespaces or mounts its files, but the named ones of the system.",
-    types=(*pods.TYPES, pods.TRAIN_JOB),
+    types=(*pods.TYPES, TRAIN_JOB),
     severity=Severity.CRITICAL,
     controls=("CIS EKS 1.5.0 4.2.1", "NIST 800-53r5 AC-6", "ISO 27001:2022 A.8.2"),
     fix="Drop the privilege, or name the workload in systemWorkloads.",
@@ -109,7 +109,7 @@ def team_namespace_open_flaws(resources: Resources) -> Iterator[tuple[RecordedRe
 @resource_rule(
     "image-without-digest",
     "Images are named by digest: what was checked is what runs.",
-    types=(*pods.TYPES, pods.TRAIN_JOB),
+    types=(*pods.TYPES, TRAIN_JOB),
     severity=Severity.MEDIUM,
     controls=("CIS EKS 1.5.0 5.1.1", "NIST 800-53r5 SI-7", "ISO 27001:2022 A.8.19"),
     fix="Pin the image in trainyard/catalog/versions.yaml as name:tag@sha256:…",

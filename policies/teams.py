@@ -8,8 +8,8 @@ from trainyard.conventions import TEAM_LABEL
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.read import is_set, mapping_at, value_at
 from trainyard.recorded.resources import Resources
-from trainyard.recorded.types import NAMESPACE
 from trainyard.recorded.selectors import NAME_LABEL
+from trainyard.recorded.types import NAMESPACE
 
 
 def team_namespaces(resources: Resources) -> list[RecordedResource]:

@@ -16,8 +16,8 @@ from trainyard.recorded import types
 READERS = ("trainyard", "policies")
 TABLE = 4
 """As many tokens in one literal are rows of a table, which is data: what a card, a limit or a name is said of."""
-_TOKEN = re.compile(
-    r"(?:aws|gcp|kubernetes|pulumi|trainyard):(?:[\w.-]+(?:/[\w.-]+|/\*)*:[A-Za-z]\w*|providers:\w+)"  # as Pulumi writes it, or of any version
+_TOKEN = re.compile(  # as Pulumi writes it, or of any version
+    r"(?:aws|gcp|kubernetes|pulumi|trainyard):(?:[\w.-]+(?:/[\w.-]+|/\*)*:[A-Za-z]\w*|providers:\w+)"
 )
 _LITERALS = (ast.Dict, ast.Tuple, ast.List, ast.Set, ast.Call)
 

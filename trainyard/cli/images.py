@@ -11,6 +11,7 @@ import typer
 
 from trainyard.cli.files import write_json, write_whole
 from trainyard.cli.project import JsonOption, ProjectOption, fail, find_project, find_stack, progress
+from trainyard.recorded.types import TRAIN_JOB
 from trainyard.review.exit_codes import EXIT_SETTINGS, EXIT_VIOLATED
 
 app = typer.Typer(no_args_is_help=True, help="The container images, and whether registries have what is pinned.")
@@ -103,7 +104,7 @@ def _of_stack(project: Path | None, stack: str) -> list[str]:
     found = (
         str(value_at(container, "image", default=""))
         for resource in outcome.rehearsal.resources
-        if resource.type in (*pods.TYPES, pods.TRAIN_JOB)
+        if resource.type in (*pods.TYPES, TRAIN_JOB)
         for _, container in pods.containers(resource)
     )
     return sorted({image for image in found if image})

@@ -71,7 +71,7 @@ class AboutInputs:
         self.read: dict[str, Any] = {}
         """What views of the resource found in `bare`, by path: each of them is asked for the same few."""
         self.texts: Sequence[tuple[str, str]] | None = None
-        """Every known text with its path, kept for them likewise."""
+        """Every known text with its path, as views ask for it."""
         text = written(inputs)  # as long as all that is recorded: kept by nobody
         self.content = digest(text) if text is not None else None
         """A digest of the inputs; None where they hold a mark, or something else that is no plain data."""

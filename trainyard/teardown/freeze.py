@@ -10,10 +10,8 @@ from subprocess import CompletedProcess
 from typing import Any, Final
 
 from trainyard.problems import count
+from trainyard.recorded.queues import CLUSTER_QUEUE, LOCAL_QUEUE
 from trainyard.teardown.state import State
-
-QUEUES: Final = "kubernetes:kueue.x-k8s.io/*:ClusterQueue"
-LOCAL_QUEUES: Final = "kubernetes:kueue.x-k8s.io/*:LocalQueue"
 
 HOLD: Final = {"spec": {"stopPolicy": "HoldAndDrain"}}
 """Admits nothing more, and evicts what is admitted (Kueue, ClusterQueue `stopPolicy`)."""
@@ -38,8 +36,8 @@ class Running:
 
 def running_in(state: State) -> Running:
     """The queues of a state, and the namespaces that have one."""
-    queues = tuple(sorted(str(each["id"]) for each in state.of(QUEUES)))
-    namespaces = {str(each["id"]).partition("/")[0] for each in state.of(LOCAL_QUEUES) if "/" in str(each["id"])}
+    queues = tuple(sorted(str(each["id"]) for each in state.of(CLUSTER_QUEUE)))
+    namespaces = {str(each["id"]).partition("/")[0] for each in state.of(LOCAL_QUEUE) if "/" in str(each["id"])}
     return Running(queues, tuple(sorted(namespaces)))
 
 

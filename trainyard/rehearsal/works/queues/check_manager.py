@@ -6,8 +6,9 @@ import re
 from typing import Final
 
 from trainyard.problems import nearest
+from trainyard.recorded.queues import LOCAL_QUEUE
 from trainyard.recorded.read import is_set, value_at
-from trainyard.recorded.types import HELM_RELEASE
+from trainyard.recorded.types import HELM_RELEASE, TRAINING_RUNTIME
 from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.works.queues.kubernetes.model import MULTIKUEUE, PROVISIONING
 from trainyard.rehearsal.works.queues.room import Room
@@ -61,7 +62,7 @@ def check_admission_check(view: View, room: Room) -> None:
 _OF_TRAINER: Final = ("trainer.kubeflow.org/trainjob", "jobset.x-k8s.io/jobset")
 """Frameworks through which a TrainJob gets to a queue: its own, or that of the JobSet that is made of it."""
 _RUNTIMES: Final = (
-    "kubernetes:trainer.kubeflow.org/*:ClusterTrainingRuntime", "kubernetes:trainer.kubeflow.org/*:TrainingRuntime",
+    TRAINING_RUNTIME, "kubernetes:trainer.kubeflow.org/*:TrainingRuntime",
 )  # fmt: skip
 
 
@@ -69,7 +70,7 @@ def check_frameworks(view: View | None, room: Room, *, ours: bool = False) -> No
     """Whether the manager looks after the jobs that the stack's runtimes are for."""
     frameworks = room.manager.frameworks if room.manager is not None else None
     runtimes = room.resources.of(*_RUNTIMES)
-    queues = room.resources.of("kubernetes:kueue.x-k8s.io/*:LocalQueue")
+    queues = room.resources.of(LOCAL_QUEUE)
     if view is None or frameworks is None or not runtimes or not queues:
         return
     is_stated = "frameworks:" in (view.text("values.managerConfig.controllerManagerConfigYaml") or "")

@@ -16,10 +16,10 @@ from trainyard.cards.card import Card
 from trainyard.recorded.model import UNKNOWN, RecordedResource, bare
 from trainyard.recorded.read import as_number, follow
 from trainyard.recorded.resources import Resources
+from trainyard.recorded.types import TRAIN_JOB
 from trainyard.rehearsal.works.workloads.charts import merged, of_charts
 from trainyard.rehearsal.works.workloads.model import Workload
 
-TRAIN_JOB: Final = "kubernetes:trainer.kubeflow.org/*:TrainJob"
 QUEUE_LABEL: Final = "kueue.x-k8s.io/queue-name"
 """Label of a job that names the LocalQueue of its namespace (Kueue 0.19)."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.recorded.model import RecordedResource
+from trainyard.recorded.queues import LOCAL_QUEUE
 from trainyard.recorded.read import value_at
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import EKS_CLUSTER, GKE_CLUSTER
@@ -57,8 +58,7 @@ def scene_of(resources: Resources, flows: Flows) -> Scene:
         actors.append(Actor(of_pods(server, interfaces), "kube-system", cluster_of_gke))
     own = {place.pods.namespace for place in flows.teams.values() if place.pods}
     queued = {
-        str(value_at(found.inputs, "metadata", "namespace", default="default"))
-        for found in resources.of("kubernetes:kueue.x-k8s.io/*:LocalQueue")
+        str(value_at(found.inputs, "metadata", "namespace", default="default")) for found in resources.of(LOCAL_QUEUE)
     }
     others = {
         name: of_pods(Workload(f"pods of namespace {name}", Pods(name, None), ()), interfaces)
