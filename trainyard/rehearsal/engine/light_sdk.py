@@ -30,7 +30,7 @@ from pulumi.runtime import rpc, settings
 from pulumi.runtime import stack as sdk_stack
 from pulumi.runtime.proto import source_pb2
 
-from trainyard.rehearsal.engine import light_invokes, light_outputs, light_registration, other_stacks, sdk_annotations
+from trainyard.rehearsal.engine import light_invokes, light_outputs, light_registration, sdk_annotations
 from trainyard.rehearsal.engine.light_registration import WAITED_FOR
 from trainyard.rehearsal.engine.two_views import PLAIN
 
@@ -165,7 +165,6 @@ _LIGHTER: tuple[tuple[Any, str, Any], ...] = (
     *((module, "wrap_with_context", _in_this_context) for module in _OF_THE_EXECUTOR),
     *light_outputs.REPLACED,
     *light_invokes.REPLACED,
-    *other_stacks.REPLACED,
     (pulumi.ResourceOptions, "_copy", _copy),
     (pulumi.ResourceHookBinding, "_copy", _copy),
     (rpc, "transfer_properties", _transfer),
