@@ -47,7 +47,7 @@ def short_type(type_: str) -> str:
         space = module.split("/")[0]
         return name if space == "index" else f"{space}.{name}"
     if package == "pulumi":
-        return f"{name} provider"
+        return f"{name} provider" if module == "providers" else name
     return f"helm.{name}" if module.startswith("helm.sh") else name
 
 

@@ -115,7 +115,7 @@ def read_document(inputs: Any, *path: str | int, what: str, urn: str = "") -> Do
         what,
         urn,
         tuple(
-            _statement(raw, f"statement {value_at(raw, 'Sid', default=number)} of {what}", urn, variables=variables)
+            _statement(raw, f"statement {value_at(raw, 'Sid') or number} of {what}", urn, variables=variables)
             for number, raw in enumerate(mappings_at(found, "Statement"), start=1)
         ),
     )
