@@ -12,7 +12,6 @@ from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.read import list_at, value_at
 
 TYPES = tuple(card.type for card in cards.BY_TYPE.values() if card.pod_spec or card.job_templates)
-"""Names a runtime, which has the pod template, and says more of its container or patches it."""
 RUNTIMES = tuple(type_ for type_ in TYPES if type_.endswith("TrainingRuntime"))
 """Templates that nothing runs as they are: a TrainJob fills in its image and its resources."""
 
