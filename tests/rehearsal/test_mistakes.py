@@ -404,3 +404,16 @@ def test_manifests_that_a_provider_reads_are_not_in_a_preview(run: Run, made: st
     found = run(program)
     assert [error.rule for error in found.errors] == told
     assert any(one.type == "kubernetes:core/v1:ConfigMap" for one in found.known.resources)
+
+
+@pytest.mark.parametrize(("field", "told"), [("status", []), ("spec", ["program-error"])])
+def test_what_a_controller_fills_in_is_not_looked_into(run: Run, field: str, told: list[str]) -> None:
+    """A program reads the address of a balancer in this way; what a program gave itself is known."""
+    found = run(
+        f"""
+        on_k = pulumi.ResourceOptions(provider=kubernetes.Provider("k", kubeconfig="{{}}"))
+        front = core.Service("front", spec={{"type": "LoadBalancer", "ports": [{{"port": 80}}]}}, opts=on_k)
+        pulumi.export("at", front.{field}.apply(lambda made: made.load_balancer.ingress[0].ip))
+        """
+    )
+    assert [error.rule for error in found.errors if error.rule == "program-error"] == told

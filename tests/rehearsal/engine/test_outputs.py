@@ -14,7 +14,7 @@ from pulumi_aws.eks import Cluster
 from pulumi_aws.networkfirewall import Firewall
 from pulumi_aws.redshiftserverless import Workgroup
 from pulumi_gcp.sql import DatabaseInstance
-from pulumi_kubernetes.core.v1 import ConfigMap
+from pulumi_kubernetes.core.v1 import ConfigMap, Service
 
 from trainyard.recorded.model import UNKNOWN
 from trainyard.rehearsal.engine.outputs import answer, plausible_text
@@ -79,6 +79,18 @@ def test_a_firewall_has_an_endpoint_in_each_of_its_subnets() -> None:
     assert [one["subnetId"] for one in attached] == ["subnet-1", "subnet-2"]
     assert len({one["endpointId"] for one in attached}) == 2
     assert [state["availabilityZone"] for state in status["syncStates"]] == ["us-east-1a", "us-east-1b"]
+
+
+def test_a_status_is_filled_in_by_controllers_and_not_known() -> None:
+    made = known("kubernetes:core/v1:Service", Service, metadata={"name": "a"}, spec={"type": "LoadBalancer"})
+    assert made["status"] is UNKNOWN
+    given = known("kubernetes:core/v1:Service", Service, metadata={"name": "a"}, status={"loadBalancer": {}})
+    assert given["status"] == {"loadBalancer": {}}
+
+
+def test_what_google_makes_is_of_the_providers_project_and_region() -> None:
+    subject = Subject("gcp:cloudfunctions/function:Function", "hello", {}, Place(region="us-west1", project="mine-1"))
+    assert [plausible_text(key, subject) for key in ("project", "region")] == ["mine-1", "us-west1"]
 
 
 def test_what_somebody_else_s_map_holds_is_not_known() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from tests.rehearsal.works.mistakes import edit, in_json, put
 from tests.remembered import of_session
 from trainyard.recorded.model import RecordedResource
 from trainyard.rehearsal.context import ValueContext
+from trainyard.rehearsal.engine.recorder import Recording
 from trainyard.rehearsal.refusals.check import check_values
 from trainyard.rehearsal.rehearse import Rehearsal, rehearse
 from trainyard.rehearsal.works.check import check_works
@@ -31,7 +33,15 @@ CONTEXT = ValueContext(kubernetes_version="1.34", region="eu-west-1")
 
 def foreign_program(stack: str) -> Rehearsal:
     """The rehearsal of one of the programs, once a session."""
-    return of_session().kept(f"{PROJECT} {stack}", partial(rehearse, PROJECT, stack))
+    return of_session().kept(f"{PROJECT} {stack}", partial(_rehearsed, stack))
+
+
+def _rehearsed(stack: str) -> Rehearsal:
+    """A rehearsal without the classes of its program, which is imported by no other process."""
+    run = rehearse(PROJECT, stack)
+    assert run.preview is not None and run.known is not None
+    preview, known = (Recording(each.preview, each.resources) for each in (run.preview, run.known))
+    return replace(run, preview=preview, known=known)
 
 
 @pytest.fixture

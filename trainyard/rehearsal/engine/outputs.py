@@ -258,6 +258,8 @@ def _known_outputs(checked: Checked, cls: type | None) -> Mapping[str, Any]:
         if value is None:
             if key == "arn" and subject.type.startswith("aws:"):
                 outputs[key] = synthesised.arn(subject, identity)
+            elif key == "status" and subject.type.startswith("kubernetes:") and not output.certain:
+                outputs[key] = UNKNOWN  # filled in by controllers: a balancer's address, how many pods are ready
             elif output.certain:
                 # What a map holds that somebody else fills, such as a stack of CloudFormation, no type says.
                 theirs = output.type.kind == "map" and not _takes(cls, key)

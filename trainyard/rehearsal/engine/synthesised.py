@@ -200,6 +200,8 @@ def identity(subject: Subject) -> str:
 
 
 _OF_GOOGLE: Final[Mapping[str, str]] = {
+    "project": "{project}",
+    "region": "{region}",
     "writerIdentity": f"serviceAccount:service-{google_ids.NUMBER}@gcp-sa-logging.iam.gserviceaccount.com",
     "ipAddress": "10.0.0.{host}",
     "privateIpAddress": "10.0.1.{host}",
