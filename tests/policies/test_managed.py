@@ -207,6 +207,7 @@ OF_A_CLUSTER = {
     "idle-gpus-keep-running", "idle-jobs-keep-their-gpus", "network-policies-not-strict", "notebooks-keep-their-gpus",
     "notebooks-let-anybody-in", "notebooks-open-to-the-outside", "off-peak-work-does-not-wait",
     "owner-cannot-reclaim", "platform-nodes-open-to-teams", "production-does-not-outrank-development",
+    "quota-exceeds-pool",
     "spot-pool-without-checkpoint-tier", "spot-share-below-target",
 }  # fmt: skip
 """Policies on nodes, queues and what runs on a cluster."""

@@ -55,18 +55,18 @@ def said(type_: str, name: str, path: str, old: str, new: str) -> Change:
 
 
 def no_longer_waits(type_: str, name: str, for_type: str) -> Change:
-    """A resource that no longer waits for those of a type."""
+    """A resource that no longer waits for those of a type, nor does the component that it is in."""
 
     def change(resources: Recorded) -> list[RecordedResource]:
         gone = {item.urn for item in resources if item.type == for_type}
-        found = []
-        for item in resources:
-            if (item.type, item.name) == (type_, name):
-                kept = tuple(urn for urn in item.dependencies if urn not in gone)
-                assert kept != item.dependencies, f"{name} waits for no {for_type}"
-                item = replace(item, dependencies=kept)
-            found.append(item)
-        return found
+        (meant,) = (item for item in resources if (item.type, item.name) == (type_, name))
+        assert gone & set(meant.dependencies), f"{name} waits for no {for_type}"
+        return [
+            replace(item, dependencies=tuple(urn for urn in item.dependencies if urn not in gone))
+            if item.urn in (meant.urn, meant.parent)
+            else item
+            for item in resources
+        ]
 
     return change
 
