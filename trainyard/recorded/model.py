@@ -159,15 +159,17 @@ class RecordedResource:
             object.__setattr__(self, "_about", about)
 
     @property
+    def provider_urn(self) -> str:
+        """URN of its provider, which a registration names with its id behind; empty where it names none."""
+        return self.provider.rpartition("::")[0]
+
+    @property
     def waits_on(self) -> tuple[str, ...]:
         """URNs of what is there before this is made: what it depends on, the component around it and its provider.
 
         Those two are registered, after all that they depend on, before the SDK sends what names them.
         """
-        if not self.parent and not self.provider:
-            return self.dependencies
-        provider = self.provider.rpartition("::")[0]
-        return (*self.dependencies, *(urn for urn in (self.parent, provider) if urn))
+        return (*self.dependencies, *(urn for urn in (self.parent, self.provider_urn) if urn))
 
     @property
     def bare_inputs(self) -> dict[str, Any]:

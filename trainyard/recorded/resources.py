@@ -63,7 +63,7 @@ class Resources:
 
     def provider_of(self, resource: RecordedResource) -> RecordedResource | None:
         """The explicit provider that makes a resource, where it is recorded."""
-        return self._by_urn.get(resource.provider.rpartition("::")[0])
+        return self._by_urn.get(resource.provider_urn)
 
     def referring(self, target: RecordedResource, key: str, *types: str) -> list[RecordedResource]:
         """The resources of the given types whose input `key` is made of an output of `target`."""

@@ -260,7 +260,6 @@ class Stack:
         self.context = context
         self._everything = tuple(resources)
         everything = tuple(written_out(self._everything))
-        self._waits = {item.urn: item.waits_on for item in everything}
         self.resources = Resources(item for item in everything if item.is_made)
         self.components = [item for item in everything if not item.custom]
         self.providers = Resources(item for item in everything if item.is_provider)
@@ -292,6 +291,11 @@ class Stack:
         """The one resource of `type_` that this one's input refers to, as `View.referred` gives it."""
         found = self.resources.referred(resource, path, type_)
         return self._by_urn[found[0].urn] if len(found) == 1 else None
+
+    @cached_property
+    def _waits(self) -> Mapping[str, tuple[str, ...]]:
+        """What each is made after, by URN: few stacks have something that asks."""
+        return {item.urn: item.waits_on for item in self._everything}
 
     def waits_for(self, resource: RecordedResource) -> set[str]:
         """URNs of everything that is there before a resource is made, through any number of others."""

@@ -79,8 +79,7 @@ def critical_path(resources: Iterable[RecordedResource]) -> tuple[Step, ...]:
 
 
 def _waits_for(resource: RecordedResource, by_urn: Mapping[str, RecordedResource]) -> set[str]:
-    provider = resource.provider.rsplit("::", 1)[0] if resource.provider else ""
-    return {urn for urn in (*resource.dependencies, provider) if urn in by_urn and urn != resource.urn}
+    return {urn for urn in (*resource.dependencies, resource.provider_urn) if urn in by_urn and urn != resource.urn}
 
 
 def _in_order(waits: Mapping[str, set[str]]) -> list[str]:

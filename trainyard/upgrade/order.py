@@ -74,7 +74,7 @@ def _levels(steps: Mapping[str, Step], after: Mapping[str, RecordedResource]) ->
 def _dependencies(resource: RecordedResource) -> Iterator[str]:
     yield from resource.dependencies
     if resource.provider:
-        yield resource.provider.rsplit("::", 1)[0]
+        yield resource.provider_urn
 
 
 def _name(step: Step, resources: Resources) -> str:

@@ -84,7 +84,7 @@ class _Engine:
             return Step(Operation.CREATE, None, now, known=is_known(now.type))
         self._translate(was, now)
         differences = self._differences(was, now)
-        provider = self._after.get(now.provider.rpartition("::")[0])
+        provider = self._after.get(now.provider_urn)
         made_with, first = self._made_with(now)
         forced = forcing(was, now, differences, provider)
         if now.is_provider:
@@ -152,7 +152,7 @@ class _Engine:
 
     def _made_with(self, now: RecordedResource) -> tuple[str, bool]:
         """What a resource is made anew with, and whether its old one has to go first."""
-        provider = now.provider.rpartition("::")[0]
+        provider = now.provider_urn
         moved = self._moving.get(provider)
         if moved is not None and moved(now.type):
             return provider, False

@@ -29,7 +29,7 @@ def _shown(found: RecordedResource, unconfigured: set[str]) -> RecordedResource:
 
 
 def _properties(resource: RecordedResource, unconfigured: set[str]) -> Mapping[str, Any]:
-    if resource.provider.rpartition("::")[0] in unconfigured:
+    if resource.provider_urn in unconfigured:
         return {}
     cls = resource_class(resource.type)
     return resource.inputs if cls is None else shown_at_preview(resource.type, resource.name, resource.inputs, cls)

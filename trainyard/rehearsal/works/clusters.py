@@ -64,7 +64,7 @@ def _on(one: RecordedResource, cluster: str, clusters: dict[str, str], made: dic
     if one.urn in made:
         return one.urn == cluster or cluster not in made
     if one.package == "kubernetes" or one.urn in clusters:
-        on = clusters.get(one.provider.rpartition("::")[0], cluster)
+        on = clusters.get(one.provider_urn, cluster)
         return clusters.get(one.urn, on) == cluster
     named = one.inputs.get("cluster" if one.type == GKE_NODE_POOL else _OF_A_CLUSTER)
     others = {name for urn, name in made.items() if urn != cluster}

@@ -93,7 +93,7 @@ def _makes_objects(groups: Groups, cluster: View) -> bool:
     }
     if not providers:
         return False
-    return any(view.resource.provider.rpartition("::")[0] in providers for view in groups.network.stack.views)
+    return any(view.resource.provider_urn in providers for view in groups.network.stack.views)
 
 
 def _comers(groups: Groups, cluster: View, rule: Rule, own: str) -> Iterator[str]:

@@ -54,7 +54,7 @@ def _makes_objects(stack: Stack, cluster: View) -> bool:
         for provider in stack.providers.of(KUBERNETES_PROVIDER)
         if cluster.resource.urn in provider.property_dependencies.get("kubeconfig", ())
     }
-    return any(view.resource.provider.rpartition("::")[0] in providers for view in stack.views)
+    return any(view.resource.provider_urn in providers for view in stack.views)
 
 
 def _inside(stack: Stack) -> bool:
