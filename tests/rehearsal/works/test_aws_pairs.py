@@ -89,11 +89,16 @@ def connected(service):
     )
 
 
+def taken_by(role, service, **more):
+    """A role that this service may take."""
+    trust = {"Effect": "Allow", "Principal": {"Service": service}, "Action": "sts:AssumeRole", **more}
+    return edit(aws.ROLE, role, put("assumeRolePolicy", json.dumps({"Version": "2012-10-17", "Statement": trust})))
+
+
 def deployed_by(service):
     """A group of deployments, whose role this service may take."""
-    trust = {"Effect": "Allow", "Principal": {"Service": service}, "Action": "sts:AssumeRole"}
     return both(
-        edit(aws.ROLE, "builder", put("assumeRolePolicy", json.dumps({"Version": "2012-10-17", "Statement": trust}))),
+        taken_by("builder", service),
         drop("aws:codebuild/project:Project", "tests"),
         beside("aws:codedeploy/deploymentGroup:DeploymentGroup", "own", aws.ROLE,
                {"appName": "own", "deploymentGroupName": "own", "serviceRoleArn": BUILDER}),
@@ -105,10 +110,7 @@ BUILDER = "arn:aws:iam::123456789012:role/workshop-builder"
 
 def with_an_external_id(role, service):
     """A role that a service may take where it says the account as an external id."""
-    trust = {"Effect": "Allow", "Principal": {"Service": service}, "Action": "sts:AssumeRole",
-             "Condition": {"StringEquals": {"sts:ExternalId": "111122223333"}}}  # fmt: skip
-    document = json.dumps({"Version": "2012-10-17", "Statement": trust})
-    return edit(aws.ROLE, role, put("assumeRolePolicy", document))
+    return taken_by(role, service, Condition={"StringEquals": {"sts:ExternalId": "111122223333"}})
 
 
 CHECKED = edit("aws:lb/targetGroup:TargetGroup", "api", put("healthCheck.port", "8081"))
@@ -143,6 +145,9 @@ PAIRS = {
     "a service by its name in a region": (
         W, deployed_by("codedeploy.eu-west-1.amazonaws.com"), deployed_by("codedeploy.eu-north-1.amazonaws.com"),
         "rights-role-untrusted"),
+    "state machines by their name in a region": (
+        P, taken_by("conductor", "states.eu-west-1.amazonaws.com"),
+        taken_by("conductor", "states.eu-north-1.amazonaws.com"), "rights-role-untrusted"),
     "a delivery's external id": (
         P, with_an_external_id("deliverer", "firehose.amazonaws.com"),
         with_an_external_id("conductor", "states.amazonaws.com"), "rights-role-untrusted"),

@@ -56,12 +56,11 @@ def _authorities(arguments: Mapping[str, Any], place: synthesised.Place) -> dict
 
 
 def _log_encryption(arguments: Mapping[str, Any], place: synthesised.Place) -> dict[str, Any]:
-    """The account of Cloud Logging that uses keys for a project, made for whoever asks."""
+    """The account of Cloud Logging that uses keys for a project."""
     project = str(arguments.get("project") or place.project)
-    number = int(synthesised.digest(place.account, project)[:9], 16)
     return {
         "name": f"projects/{project}/cmekSettings",
-        "serviceAccountId": f"cmek-p{number}@gcp-sa-logging.iam.gserviceaccount.com",
+        "serviceAccountId": f"cmek-p{google_ids.NUMBER}@gcp-sa-logging.iam.gserviceaccount.com",
         "kmsKeyName": "",
     }
 

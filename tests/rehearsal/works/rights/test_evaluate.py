@@ -101,22 +101,6 @@ CASES = [
         "no",
     ),
     (
-        "a service by its name in a region, where its guide gives that",
-        {
-            "who": service("states.amazonaws.com"),
-            "resource": documents({"Principal": {"Service": "states.us-west-2.amazonaws.com"}}),
-        },
-        "yes",
-    ),
-    (
-        "not where none does",
-        {
-            "who": service("sns.amazonaws.com"),
-            "resource": documents({"Principal": {"Service": "sns.us-west-2.amazonaws.com"}}),
-        },
-        "no",
-    ),
-    (
         "NotPrincipal with Deny: all but",
         {"identity": documents(ALLOW), "resource": documents({**DENY, "NotPrincipal": {"AWS": ROLE}})},
         "yes",

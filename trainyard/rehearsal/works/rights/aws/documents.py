@@ -6,10 +6,9 @@ Sources (IAM User Guide, read 2026-11): "IAM JSON policy elements: Principal", "
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Any, Literal
 
 from trainyard.recorded.policy_documents import document
 from trainyard.recorded.read import is_set, list_at, mapping_at, mappings_at, value_at
@@ -19,13 +18,6 @@ from trainyard.rehearsal.works.rights.aws.patterns import Values, names_action, 
 
 Named = Literal["no", "account", "principal"]
 """How a statement names a caller: not at all, by leaving it to the caller's account, or itself."""
-
-
-_IN_A_REGION: Final = re.compile(
-    r"(?P<name>states|codedeploy)\.[a-z]{2}(-[a-z]+)+-\d\.(?P<domain>amazonaws\.com(\.cn)?)"
-)
-"""Names of services with a region that their guides give too (Step Functions, "Creating an IAM role for your state
-machine"; CodeDeploy, "Create a service role"; as generally known, 2026-11)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,12 +136,6 @@ def _statement(raw: Mapping[str, Any], place: str, urn: str, *, variables: bool)
     )
 
 
-def _of_service(text: str) -> str:
-    """The service that an entry names; of some its name with a region is the same one."""
-    found = _IN_A_REGION.fullmatch(text)
-    return f"{found['name']}.{found['domain']}" if found else text
-
-
 def _named_in(raw: Mapping[str, Any], key: str, caller: Caller) -> Named:
     if value_at(raw, key) == "*":
         return "principal"
@@ -157,7 +143,7 @@ def _named_in(raw: Mapping[str, Any], key: str, caller: Caller) -> Named:
     for kind in mapping_at(raw, key):
         for text in map(str, list_at(raw, key, kind)):
             if kind == "Service":
-                named: Named = "principal" if caller.is_service and _of_service(text) == caller.arn else "no"
+                named: Named = "principal" if caller.is_service and text == caller.arn else "no"
             elif text == "*":
                 named = "no" if caller.is_service else "principal"
             elif account_of(text):
