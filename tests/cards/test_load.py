@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from trainyard.cards.card import Card, Free, Seconds, ServiceModel
-from trainyard.cards.load import API_CALL, read
+from trainyard.cards.load import API_CALL, Cards, entries
 
 REST = "taggable: true, stateful: false"
 
@@ -19,6 +19,10 @@ def written(folder: Path, text: str) -> Path:
     file = folder / "rockets.yaml"
     file.write_text(text)
     return file
+
+
+def read(file: Path) -> list[Card]:
+    return list(Cards(entries(file)).values())
 
 
 def test_a_card_is_read_with_its_parts(tmp_path: Path) -> None:

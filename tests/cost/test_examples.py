@@ -9,7 +9,7 @@ import pytest
 from tests.conftest import EXAMPLES, MANAGED, ON_GOOGLE, WHOLE
 from tests.cost.recorded import TODAY
 from trainyard.cost.price import price_stack
-from trainyard.cost.rules import RULES, free_reason
+from trainyard.cost.rules import free_reason, rule_of
 from trainyard.recorded.types import HELM_RELEASE
 from trainyard.review.reports.cost import summary
 
@@ -23,7 +23,7 @@ def example(request, rehearsed):
 def test_every_cloud_type_has_a_price_rule_or_a_reason_to_be_free(example):
     rehearsal, _ = example
     types = {found.type for found in rehearsal.resources if found.is_made}
-    unknown = sorted(type_ for type_ in types if type_ not in RULES and free_reason(type_) is None)
+    unknown = sorted(type_ for type_ in types if rule_of(type_) is None and free_reason(type_) is None)
     assert not unknown, f"say on its card by which rule it is priced, or why it is free: {unknown}"
 
 

@@ -8,28 +8,27 @@ mistakes need code. `card` says what an entry may hold.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Final
 
 from trainyard.cards.card import Card
-from trainyard.cards.load import read
+from trainyard.cards.load import Cards, entries
 
-_EVERY: Final = [card for file in sorted(Path(__file__).parent.rglob("*.yaml")) for card in read(file)]
+_EVERY: Final = {
+    type_: entry for file in sorted(Path(__file__).parent.rglob("*.yaml")) for type_, entry in entries(file).items()
+}
 
-BY_TYPE: Final[Mapping[str, Card]] = {card.type: card for card in _EVERY if not card.type.endswith("*")}
+BY_TYPE: Final = Cards({type_: entry for type_, entry in _EVERY.items() if not type_.endswith("*")})
 """The cards that are of one resource type, by that type."""
 
-_BY_BEGINNING: Final[Mapping[str, Card]] = {
-    card.type.removesuffix("*"): card for card in _EVERY if card.type.endswith("*")
-}
+_OF_MANY: Final = Cards({type_: entry for type_, entry in _EVERY.items() if type_.endswith("*")})
 
 
 @cache
 def of(type_: str) -> Card:
     """The card of a type; the one of the longest beginning that fits where it has none of its own."""
-    own = BY_TYPE.get(type_)
+    own: Card | None = BY_TYPE.get(type_)
     if own is not None:
         return own
-    return _BY_BEGINNING[max((start for start in _BY_BEGINNING if type_.startswith(start)), key=len)]
+    return _OF_MANY[max((begins for begins in _OF_MANY if type_.startswith(begins.removesuffix("*"))), key=len)]

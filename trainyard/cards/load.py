@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
 from importlib.resources.abc import Traversable
@@ -27,18 +27,63 @@ _NAMES: Final[Mapping[Any, str]] = {
 }
 
 
-def read(file: Traversable) -> list[Card]:
-    """The cards of one file, in its order.
+def entries(file: Traversable) -> dict[str, tuple[Any, str]]:
+    """The entries of a file by their types, in its order, each with what errors call it.
 
     Raises:
-        ValueError: an entry has a key that no card has, lacks one that each must have, or a value is of the wrong kind;
-            the text names file, type and key.
         yaml.MarkedYAMLError: the file is no YAML, or has a key twice.
     """
-    return [
-        _entry(Card, _value(Mapping[str, Any], entry, f"{file.name}: {type_}"), f"{file.name}: {type_}", type=type_)
-        for type_, entry in tree(file).items()
-    ]
+    return {type_: (entry, f"{file.name}: {type_}") for type_, entry in tree(file).items()}
+
+
+def card(type_: str, entry: Any, where: str) -> Card:
+    """The card of an entry.
+
+    Args:
+        type_: what it is of.
+        entry: as its file has it.
+        where: the file and the type, for errors.
+
+    Raises:
+        ValueError: it has a key that no card has, lacks one that each must have, or a value is of the wrong kind.
+    """
+    found: Card = _entry(Card, _value(Mapping[str, Any], entry, where), where, type=type_)
+    return found
+
+
+class Cards(Mapping[str, Card]):
+    """Cards by their types, each made when it is first asked for.
+
+    Args:
+        entries: as files have them, by type, each with its file and type for errors.
+    """
+
+    def __init__(self, entries: Mapping[str, tuple[Any, str]]) -> None:
+        self._entries = entries
+        self._made: dict[str, Card] = {}
+
+    def __getitem__(self, type_: str) -> Card:
+        made = self._made.get(type_)
+        if made is None:
+            made = self._made[type_] = card(type_, *self._entries[type_])
+        return made
+
+    def get(self, type_: str, default: Any = None) -> Any:  # without an exception, which most types would take
+        """The card of a type; the default for none."""
+        return self[type_] if type_ in self._entries else default
+
+    def __contains__(self, type_: object) -> bool:
+        return type_ in self._entries
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def saying(self, *fields: str) -> Iterator[Card]:
+        """The cards whose entries give one of these fields."""
+        return (self[type_] for type_, (entry, _) in self._entries.items() if any(field in entry for field in fields))
 
 
 @cache

@@ -10,6 +10,8 @@ from typing import Any
 
 import yaml
 
+from trainyard.catalog.kept import kept
+
 
 class YamlLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
     """A safe loader, the C one where libyaml is there: ten times faster."""
@@ -29,8 +31,9 @@ class YamlLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore
 
 
 def tree(file: Traversable) -> dict[str, Any]:
-    """What a YAML file of the project holds; raises `yaml.MarkedYAMLError` for what is no YAML."""
-    content: dict[str, Any] = yaml.load(file.read_text(encoding="utf-8"), Loader=YamlLoader)  # noqa: S506 (it is safe)
+    """What a YAML file of the project holds, anew at each call; raises `yaml.MarkedYAMLError` for what is no YAML."""
+    text = file.read_bytes()
+    content: dict[str, Any] = kept(file, text, lambda: yaml.load(text, Loader=YamlLoader))  # noqa: S506 (it is safe)
     return content
 
 

@@ -19,6 +19,7 @@ import dataclasses
 import gc
 import importlib.util
 import inspect
+import os
 import re
 import sys
 from collections.abc import Callable, Sequence
@@ -30,6 +31,12 @@ from typing import Any, Final
 
 LATER: Final = frozenset({"dill", "opentelemetry.context", "pulumi.automation", "pulumi.runtime._instrumentation"})
 """Modules that `import pulumi` brings and no command of ours uses: for dynamic providers, tracing, the engine."""
+
+PLUGINS: Final = "PYDANTIC_DISABLE_PLUGINS"
+"""By which pydantic is told to look for no plugins of its own among all distributions that are installed."""
+
+PATTERNS_LATER: Final = frozenset({"packaging", "parver", "platform", "semver", "trainyard", "yaml"})
+"""Packages whose constant patterns wait: ours, and those whose patterns take long and are hardly ever asked."""
 
 PUT_OFF: Final = frozenset(
     {"annotated_types", "opentelemetry", "parver", "pulumi", "pydantic", "rich", "trainyard", "typer"}
@@ -57,6 +64,7 @@ def quick_start() -> None:
     ):
         setattr(dataclasses, _CREATE, _later(create))
         setattr(dataclasses, _RECURSIVE, _wrapped_later(recursive))
+    os.environ.setdefault(PLUGINS, "__all__")
     if not hasattr(re.compile, "__wrapped__"):
         re.compile = _patterns_later(re.compile)
     if not any(isinstance(finder, _Later) for finder in sys.meta_path):
@@ -160,13 +168,13 @@ class _Pattern:
 
 
 def _patterns_later(compiled: Callable[..., re.Pattern[Any]]) -> Any:
-    """`re.compile`, put off for what a module of ours compiles while it is imported: constants of our code alone."""
+    """`re.compile`, put off for what a module or a class body of the packages named compiles: constants alone."""
 
     @wraps(compiled)
     def put_off(pattern: Any, flags: Any = 0) -> Any:
         caller = sys._getframe(1)
-        constant = caller.f_code.co_name == "<module>"
-        if not constant or not str(caller.f_globals.get("__name__")).startswith("trainyard."):
+        constant = not caller.f_code.co_flags & inspect.CO_OPTIMIZED
+        if not constant or str(caller.f_globals.get("__name__")).partition(".")[0] not in PATTERNS_LATER:
             return compiled(pattern, flags)
         return _Pattern(lambda: compiled(pattern, flags))
 

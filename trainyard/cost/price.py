@@ -15,7 +15,7 @@ from typing import Any
 from trainyard.cost.assumptions import Assumptions, assumptions_for
 from trainyard.cost.context import DEFAULT_REGION, CostEntry, NotPriced, PriceContext, core_of, unpriced
 from trainyard.cost.model import CURRENCY, NOTHING, Amounts, Cost, Free, LineItem, Saving, Share, Unpriced
-from trainyard.cost.rules import RULES, USES_NOTHING, free_reason
+from trainyard.cost.rules import USES_NOTHING, free_reason, rule_of
 from trainyard.cost.teams import SHARED, shares_of_teams
 from trainyard.recorded.hiding import names_shown, secrets_hidden
 from trainyard.recorded.model import RecordedResource
@@ -60,7 +60,7 @@ def price_stack(
         if resource.read:
             free[resource.type, "there already: not this stack's to pay"] += 1
             continue
-        if resource.type not in RULES:
+        if rule_of(resource.type) is None:
             reason = free_reason(resource.type)
             if reason is None:
                 missing.append(unpriced(resource, "all of it", f"no price rule for {resource.type}"))
@@ -108,13 +108,16 @@ def price_stack(
 
 
 def cost_entries(resource: RecordedResource, context: PriceContext) -> Iterator[CostEntry]:
-    """What one resource of a type with a price rule costs, and of what there is no price.
+    """What one resource costs by the price rule of its type, and of what there is no price; nothing without a rule.
 
     Raises:
         UnknownInput: something that decides on a price is not known yet.
     """
+    rule = rule_of(resource.type)
+    if rule is None:
+        return
     try:
-        yield from RULES[resource.type](resource, context)
+        yield from rule(resource, context)
     except UnknownInput:
         raise
     except (NotPriced, UnreadableInput) as missing:

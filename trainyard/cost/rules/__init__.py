@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from types import ModuleType
 from typing import Final
 
@@ -37,15 +38,15 @@ _MODULES: Final[Mapping[str, ModuleType]] = {
 }
 
 
-def _named(name: str) -> Rule:
-    module, _, function = name.rpartition(".")
+@cache
+def rule_of(type_: str) -> Rule | None:
+    """The price rule of a type; None where it is free or nobody has said anything of it."""
+    card = cards.BY_TYPE.get(type_)
+    if card is None or not isinstance(card.price, str):
+        return None
+    module, _, function = card.price.rpartition(".")
     rule: Rule = getattr(_MODULES[module], function)
     return rule
-
-
-RULES: Final[Mapping[str, Rule]] = {
-    type_: _named(card.price) for type_, card in cards.BY_TYPE.items() if isinstance(card.price, str)
-}
 
 
 def free_reason(type_: str) -> str | None:

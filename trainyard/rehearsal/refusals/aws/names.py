@@ -18,7 +18,7 @@ from trainyard.rehearsal.refusals.rules import EVERY_TYPE, Rules
 
 SUFFIX: Final = 8
 AUTOMATIC_NAMES: Final[Mapping[str, AutomaticName]] = {
-    type_: card.automatic_name for type_, card in cards.BY_TYPE.items() if card.automatic_name is not None
+    card.type: card.automatic_name for card in cards.BY_TYPE.saying("automatic_name") if card.automatic_name is not None
 }
 
 _TAG = re.compile(r"[\w .:/=+@\-]*")

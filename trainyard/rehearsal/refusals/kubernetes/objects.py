@@ -33,9 +33,7 @@ from trainyard.rehearsal.refusals.labels import check_label, is_label_key
 _NAMED_AS_LABEL: Final = frozenset({"Namespace", "Service", "TrainJob"})
 _PATH_SEGMENT: Final = frozenset({"Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding"})
 _BUILT_IN_NAMESPACES: Final = frozenset({"default", "kube-system", "kube-public", "kube-node-lease"})
-_CARDS: Final = {
-    card.type.rpartition(":")[2]: card for card in cards.BY_TYPE.values() if card.pod_spec or card.job_templates
-}
+_CARDS: Final = {card.type.rpartition(":")[2]: card for card in cards.BY_TYPE.saying("pod_spec", "job_templates")}
 """Cards of types that hold pods, by the object's kind, whatever the version of its API."""
 _QUOTA_RESOURCES: Final = (
     "cpu", "memory", "ephemeral-storage", "pods", "services", "services.loadbalancers", "services.nodeports",
