@@ -39,7 +39,7 @@ with piecewise_imports() if waits else contextlib.nullcontext():
     found = {}
     for name in sys.argv[2:]:
         module = importlib.import_module(name)
-        for title, cls in sorted(vars(module).items()):
+        for title, cls in [(title, getattr(module, title)) for title in dir(module)]:
             if inspect.isfunction(cls) and cls.__module__ == name:
                 found[title] = {
                     key: repr(hint) for key, hint in hints_of(cls, module).items()}

@@ -53,17 +53,17 @@ def test_only_what_is_asked_for_is_imported() -> None:
 @pytest.mark.parametrize("package", ["pulumi_aws.fsx", "pulumi_aws.iam", "pulumi_kubernetes.policy.v1"])
 def test_every_name_is_the_same(package: str) -> None:
     whole = _run(f"""
-        import importlib
+        import importlib, types
         package = importlib.import_module({package!r})
         package.outputs
         found = {{}}
         for name in dir(package):
             value = getattr(package, name)
             if not name.startswith("__"):
-                found[name] = getattr(value, "__module__", value.__class__.__name__)
+                found[name] = "module" if isinstance(value, types.ModuleType) else getattr(value, "__module__", type(value).__name__)
     """)
     one_by_one = _run(f"""
-        import importlib
+        import importlib, types
         from trainyard.rehearsal.engine.sdk_imports import _Package, piecewise_imports
         with piecewise_imports():
             package = importlib.import_module({package!r})
@@ -72,7 +72,7 @@ def test_every_name_is_the_same(package: str) -> None:
         found = {{}}
         for name in {[name for name in whole if name not in ("_utilities", "_builtins", "typing")]!r}:
             value = getattr(package, name)
-            found[name] = getattr(value, "__module__", value.__class__.__name__)
+            found[name] = "module" if isinstance(value, types.ModuleType) else getattr(value, "__module__", type(value).__name__)
         assert type(package) is _Package, "no name should need the whole package"
     """)
     assert one_by_one == {name: whole[name] for name in one_by_one}
@@ -111,7 +111,7 @@ _TOLD = """
     found = {}
     for part in ("outputs", "_inputs", "lustre_file_system", "get_windows_file_system"):
         module = importlib.import_module(f"pulumi_aws.fsx.{part}")
-        for name, cls in vars(module).items():
+        for name, cls in ((name, getattr(module, name)) for name in dir(module)):
             if not isinstance(cls, type) or cls.__module__ != module.__name__:
                 continue
             told = [cls.__qualname__, cls.__doc__, [base.__name__ for base in cls.__mro__]]
@@ -140,6 +140,57 @@ def test_classes_that_wait_are_the_same() -> None:
     )
     assert waited == whole
     assert len(whole) > 60
+
+
+def test_a_class_of_a_module_with_many_is_made_when_its_name_is_asked_for() -> None:
+    """As an attribute, by `import`, in an annotation, by everything at once: it is one and the same class."""
+    found = _run("""
+        from trainyard.rehearsal.engine.sdk_imports import piecewise_imports
+        with piecewise_imports():
+            import pulumi_aws.fsx as fsx
+            from pulumi_aws.fsx import _inputs, outputs, lustre_file_system
+        import pulumi, typing
+        name = "LustreFileSystemLogConfigurationArgs"
+        there = [name in vars(module) for module in (_inputs, lustre_file_system)]
+        hints = typing.get_type_hints(fsx.LustreFileSystemArgs.__init__, None, {"Output": pulumi.Output, "T": type(None)})
+        made = getattr(_inputs, name)
+        whole = {}
+        exec("from pulumi_aws.fsx._inputs import *", whole)
+        try:
+            _inputs.LustreFileSystemLogConfigurationArg
+            missing = ""
+        except AttributeError as error:
+            missing = str(error)
+        found = {
+            "there": there,
+            "in the annotation": f"{made.__module__}.{name}" in repr(hints["log_configuration"]),
+            "the same": made is getattr(fsx, name) is getattr(lustre_file_system, name) is whole[name],
+            "whole": sorted(set(_inputs.__all__) - set(whole)) + sorted(set(_inputs.__all__) - set(dir(_inputs))),
+            "missing": missing,
+            "built in": _inputs.__builtins__["len"] is len and _inputs.__builtins__["__import__"] is __import__,
+        }
+    """)
+    assert found == {
+        "there": [False, False],
+        "in the annotation": True,
+        "the same": True,
+        "whole": [],
+        "missing": "module 'pulumi_aws.fsx._inputs' has no attribute 'LustreFileSystemLogConfigurationArg'",
+        "built in": True,
+    }
+
+
+def test_an_enum_that_waited_is_one() -> None:
+    program = """
+        import pulumi_aws.ec2 as ec2
+        from pulumi import _types
+        kind = ec2.InstanceType
+        found = {"values": [member.value for member in kind][:3], "first": str(next(iter(kind))),
+                 "token": getattr(kind, "pulumi_type", ""), "is": isinstance(next(iter(kind)), str)}
+    """
+    waiting = "from trainyard.rehearsal.engine.sdk_imports import piecewise_imports\nimport pulumi_aws\n"
+    waiting += "with piecewise_imports():\n    import pulumi_aws.ec2\n"
+    assert _run(waiting + textwrap.dedent(program)) == _run(program)
 
 
 def test_an_output_that_waited_reads_as_ever() -> None:

@@ -117,9 +117,19 @@ def _known(part: Any, module: str, names: Mapping[str, Any]) -> Any:
         return part if isinstance(part, type) else _UNMADE
     first, *rest = part.split(".")
     found = names.get(first, _UNMADE)
+    if found is _UNMADE:
+        found = _asked(names, first)
     for name in rest:
         found = getattr(found, name, _UNMADE)
     return found if isinstance(found, type) else _UNMADE
+
+
+def _asked(names: Mapping[str, Any], name: str) -> Any:
+    """What a module means by a name that is not its own, or not yet."""
+    try:
+        return names["__builtins__"][name]
+    except KeyError:
+        return _UNMADE
 
 
 class Name(Later, _root=True):  # type: ignore[call-arg, misc]

@@ -7,7 +7,9 @@ a cold rehearsal (2026-11-26). So the body of such a class is kept, and run when
 is the same object before and after, so that whoever imported it need not know.
 
 What a module does besides is done as ever: only its `class` statements come here, by way of `__build_class__`, and of
-these the ones that derive from nothing, `dict` or `TypedDict`. Resources are classes from the beginning.
+these the ones that derive from nothing, `dict` or `TypedDict`. Resources are classes from the beginning. In modules
+that hold hundreds of classes not even those that wait are made before somebody asks for their names
+(`rehearsal/engine/sdk_names.py`): to make one takes Python longer than to run a short body.
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ import pulumi
 from pulumi import _types as sdk
 
 from trainyard.rehearsal.engine.sdk_annotations import Name, Typing, of_pulumi, real
+from trainyard.rehearsal.engine.sdk_names import Lazy, Names, Unborn, all_there
 
 _MARKS: Mapping[str, Callable[[type], type]] = {
     sdk._PULUMI_INPUT_TYPE: pulumi.input_type,
@@ -47,6 +50,9 @@ _SAME_BEFORE = frozenset(
     | {"__typing_subst__", "__typing_unpacked_tuple_args__", "__typing_is_unpacked_typevartuple__", "__mro_entries__"}
 )
 """What `typing` and Pulumi ask of everything in an annotation, and what no body of a generated class changes."""
+
+_OF_MANY = ("_enums", "_inputs", "outputs")
+"""Modules of which nobody asks for more than a few classes."""
 
 _BASES: tuple[tuple[Any, ...], ...] = ((), (dict,), (typing.TypedDict,))
 
@@ -194,17 +200,25 @@ class _Marking:
         return found
 
     @staticmethod
-    def input_type(cls: type) -> type:
+    def input_type(cls: Any) -> Any:
         """`pulumi.input_type`, put off; that the class is one is told at once."""
         return _marked(cls, sdk._PULUMI_INPUT_TYPE)
 
     @staticmethod
-    def output_type(cls: type) -> type:
+    def output_type(cls: Any) -> Any:
         """`pulumi.output_type`, put off in the same way."""
         return _marked(cls, sdk._PULUMI_OUTPUT_TYPE)
 
+    @staticmethod
+    def type_token(token: str) -> Callable[[Any], Any]:
+        """`pulumi.type_token`, put off for a class that is not there yet."""
+        decorate = pulumi.type_token(token)
+        return lambda cls: cls.decorated(decorate) if type(cls) is Unborn else decorate(cls)
 
-def _marked(cls: type, mark: str) -> type:
+
+def _marked(cls: Any, mark: str) -> Any:
+    if type(cls) is Unborn:
+        return cls.decorated(lambda made: _marked(made, mark))
     if cls not in _bodies:
         return _MARKS[mark](cls)
     type.__setattr__(cls, mark, True)
@@ -222,23 +236,32 @@ class ClassesLoader(SourceFileLoader):
     def exec_module(self, module: ModuleType) -> None:
         """Runs the module with an `import` and a `class` statement of its own."""
         names = vars(module)
-        names["__builtins__"] = {**vars(builtins), "__build_class__": _build(names), "__import__": _import()}
+        found = Names(names, _lock)
+        hooks = {"__build_class__": _build(names), "__import__": _import(found)}
+        names["__builtins__"] = found
+        found.update(hooks)
         try:
             super().exec_module(module)
         finally:
-            names["__builtins__"] = vars(builtins)
+            found.update({name: getattr(builtins, name) for name in hooks})
+            found.settle()
             stands = {name: value for name, value in names.items() if type(value) in _STANDS}
             names |= {name: real(value) for name, value in stands.items()}
             names["pulumi"] = pulumi
             _standing[module.__name__] = stands
+        if not found.all_there:
+            module.__class__ = Lazy
 
 
-def _import() -> Callable[..., Any]:
+def _import(names: Names) -> Callable[..., Any]:
     """`__import__` for one module."""
     stands = {pulumi: _Marking(), typing: Typing()}
 
-    def found(name: str, *arguments: Any) -> Any:
-        module = builtins.__import__(name, *arguments)
+    def found(name: str, globals_: Any = None, locals_: Any = None, wanted: Any = (), level: int = 0) -> Any:
+        module = builtins.__import__(name, globals_, locals_, wanted, level)
+        if wanted == ("*",) and type(module) is Lazy:
+            names.behind.append(module)
+            return all_there(module)
         return stands.get(module, module)
 
     return found
@@ -247,7 +270,7 @@ def _import() -> Callable[..., Any]:
 def _build(names: dict[str, Any]) -> Callable[..., Any]:
     """`__build_class__` for a module with these names."""
 
-    def build(body: FunctionType, name: str, *bases: Any, **options: Any) -> Any:
+    def built(body: FunctionType, name: str, *bases: Any, **options: Any) -> Any:
         code = body.__code__
         known = {"__module__": names["__name__"], "__qualname__": name}
         if options or code.co_freevars or code.co_cellvars not in ((), ("__class__",)) or bases not in _BASES:
@@ -257,4 +280,7 @@ def _build(names: dict[str, Any]) -> Callable[..., Any]:
         _bodies[made] = code, names
         return made
 
-    return build
+    def later(body: FunctionType, name: str, *bases: Any, **options: Any) -> Any:
+        return Unborn(lambda: built(body, name, *bases, **options))
+
+    return later if names["__name__"].rpartition(".")[2] in _OF_MANY else built

@@ -42,7 +42,9 @@ class _Package(ModuleType):
         if asked_by_tools or being_imported:
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
         for module in self._homes(name):
-            importlib.import_module(f"{self.__name__}.{module}")
+            home = importlib.import_module(f"{self.__name__}.{module}")
+            if name not in vars(self) and name in getattr(home, "__all__", ()):
+                super().__setattr__(name, getattr(home, name))
             if name in vars(self):
                 return vars(self)[name]
         self._import_all()
@@ -54,7 +56,7 @@ class _Package(ModuleType):
         starred = name != _OUTPUTS and name in vars(self).get(_MODULES, {}).values()
         if starred and isinstance(value, ModuleType):
             public = getattr(value, "__all__", None) or [key for key in vars(value) if not key.startswith("_")]
-            vars(self).update({key: getattr(value, key) for key in public})
+            vars(self).update({key: vars(value)[key] for key in public if key in vars(value)})  # others when asked for
 
     def __dir__(self) -> Sequence[str]:
         self._import_all()
