@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from tests.practice_files import OF
-from trainyard.recorded.types import PULUMI_STACK
+from trainyard.recorded.types import ADMISSION_POLICY, PULUMI_STACK
 from trainyard.rehearsal.change.earlier import from_json
-from trainyard.review.practice import FOLDER, cloud_of, practise
+from trainyard.rehearsal.works.rights.kubernetes import cel
+from trainyard.review.practice import FOLDER, _expressions, cloud_of, practise
 
 
 @pytest.mark.parametrize(("cloud", "stack"), OF.items())
@@ -32,6 +33,22 @@ def test_all_of_it_is_judged_unless_something_comes(cloud: str, monkeypatch: pyt
     done.clear()
     practise(cloud, lambda _: done.append("policies"), lambda: bool(done))
     assert done == ["refusals"]
+
+
+@pytest.mark.parametrize(("cloud", "stack"), OF.items())
+def test_expressions_of_the_first_example_are_compiled_by_then(
+    rehearsed: Any, cloud: str, stack: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("trainyard.rehearsal.refusals.check.check_values", lambda *_: None)
+    monkeypatch.setattr("trainyard.rehearsal.works.check.check_works", lambda *_, **__: None)
+    cel._program.cache_clear()
+    practise(cloud, lambda _: None, lambda: False)
+    compiled = cel._program.cache_info().misses
+    texts = [text for one in rehearsed(stack).resources if one.type == ADMISSION_POLICY for text in _expressions(one)]
+    assert len(texts) > 40
+    for text in texts:
+        cel.make_ready(text)
+    assert cel._program.cache_info().misses == compiled
 
 
 def test_a_part_that_fails_is_left_to_the_earnest(monkeypatch: pytest.MonkeyPatch) -> None:

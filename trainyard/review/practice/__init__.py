@@ -8,13 +8,14 @@ true of any stack; a type that is missing costs a little time. `python -m tests.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
-from trainyard.recorded.model import RecordedResource
+from trainyard.recorded.model import RecordedResource, leaves
+from trainyard.recorded.types import ADMISSION_POLICY
 from trainyard.rehearsal.context import Case, ValueContext
 from trainyard.rehearsal.engine.recorder import Recording
 from trainyard.rehearsal.rehearse import Rehearsal
@@ -35,6 +36,7 @@ def practise(cloud: str, by_policies: Callable[[Rehearsal], object], wanted: Cal
     from trainyard.rehearsal.change.earlier import from_json
     from trainyard.rehearsal.refusals.check import check_values
     from trainyard.rehearsal.works.check import check_works
+    from trainyard.rehearsal.works.rights.kubernetes.cel import make_ready
 
     document = json.loads((FOLDER / f"{cloud}.json").read_text(encoding="utf-8"))
     resources = from_json(document, cloud).resources
@@ -42,6 +44,7 @@ def practise(cloud: str, by_policies: Callable[[Rehearsal], object], wanted: Cal
     parts: Sequence[Callable[[], object]] = (
         lambda: check_values(case.resources, case.context),
         lambda: by_policies(run),
+        lambda: [make_ready(text) for one in resources if one.type == ADMISSION_POLICY for text in _expressions(one)],
         lambda: check_works(case.resources, case.context, plays=lambda _: not wanted()),
     )
     for part in parts:
@@ -49,6 +52,11 @@ def practise(cloud: str, by_policies: Callable[[Rehearsal], object], wanted: Cal
             return
         with suppress(Exception):  # whatever it is, it will be found in what is judged in earnest
             part()
+
+
+def _expressions(policy: RecordedResource) -> Iterator[str]:
+    """Those of an admission policy, which are compiled for nobody else while only one pod of each kind is judged."""
+    return (text for path, text, _ in leaves(policy.inputs) if path.endswith(".expression") and isinstance(text, str))
 
 
 def _run(resources: Sequence[RecordedResource], settings: Mapping[str, Any]) -> Rehearsal:

@@ -89,6 +89,11 @@ def _program(expression: str) -> tuple[Any, tuple[str, ...]]:
     return program, tuple(name for name in program.functions() if name in _LIBRARIES)
 
 
+def make_ready(expression: str) -> None:
+    """Compiles an expression, so that it is when it is first evaluated."""
+    _program(expression)
+
+
 def scope(variables: Mapping[str, Any]) -> Any:
     """What an expression may name."""
     return _extension().Context(dict(variables))
