@@ -4,8 +4,8 @@ They were written before any rule was looked at: of twenty that are refused all 
 thirty-three that are taken and do not work thirty. Of twenty changes that are right one was accused, of having no
 price. Two more mistakes were none, and are among what is right: EKS tags the groups of its own node groups for the
 autoscaler, and of a role that may mount a file system the file system's policy need not speak. Twenty more (`SECOND`)
-and twenty-one (`THIRD`), in corners that the first left out, were all told at first sight, and none of twelve more
-changes that are right was accused.
+and twenty-one (`THIRD`), in corners that the first left out, were all told at first sight, and none of eighteen more
+changes that are right was accused. Of eighteen more, on what happens over time, seventeen were told, and are not kept.
 """
 
 from __future__ import annotations
@@ -724,6 +724,18 @@ WIDER: Final = (
         ),
         "placement-scaling-tag",
     ),
+    Mistake(
+        "no-warm-prefix", "a network plugin that hands out prefixes and keeps none, with which it does not start",
+        edit("aws:eks/addon:Addon", "cluster-vpc-cni",
+             in_json("configurationValues", put("env.WARM_PREFIX_TARGET", "0"))),
+        "eks-addon-settings",
+    ),
+    Mistake(
+        "a-taken-name", "interfaces of pods that are called as those of the node",
+        edit("aws:eks/addon:Addon", "cluster-vpc-cni",
+             in_json("configurationValues", put("env.AWS_VPC_K8S_CNI_VETHPREFIX", "eth"))),
+        "eks-addon-settings", stack="large-aws",
+    ),
 )  # fmt: skip
 """Other places of what was missed."""
 
@@ -889,6 +901,12 @@ SOUND: Final[dict[str, tuple[str, Change]]] = {
         "large-gcp",
         edit(RELEASE, "monitoring-release",
              lambda inputs: inputs["values"]["kube-state-metrics"]["collectors"].append("horizontalpodautoscalers")),
+    ),
+    "addresses kept warm instead of prefixes": (
+        "demo",
+        edit("aws:eks/addon:Addon", "cluster-vpc-cni",
+             in_json("configurationValues", lambda held: held["env"].update(
+                 WARM_PREFIX_TARGET="0", WARM_IP_TARGET="5", MINIMUM_IP_TARGET="16"))),
     ),
 }  # fmt: skip
 
