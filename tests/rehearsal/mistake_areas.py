@@ -127,8 +127,8 @@ def _in_clusters() -> Area:
                 first=(91, 94),
                 words="50 of 53, and 41 of 41 in corners that the first left out. Missed were replicas that keep apart"
                 " in as many zones as there are, a label beside those of Kubernetes, and a resource of which the"
-                " autoscaler is told less than nodes have; five more of these kinds follow, one of which was the only one"
-                " of eighteen, on what happens over time, that was missed.",
+                " autoscaler is told less than nodes have; five more follow, with the only one of eighteen, on what"
+                " happens over time, that was missed.",
             ),
             lists(
                 "Inside the cluster and at its edge",
