@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from trainyard.policies.residency import GCP_REGION, REGION
 from trainyard.settings.read import MOVED
 
 Values = Mapping[str, Any]
@@ -84,6 +85,16 @@ def administers(values: Values) -> bool:
     return any(arn in people for key in keys for arns in at(values, key) for arn in arns)
 
 
+def names_a_region(*paths: str) -> Callable[[Values], bool]:
+    """Whether one of these lists has the name of a host of a region: whoever allows it lets data go there."""
+    return lambda values: any(
+        REGION.search(name) or GCP_REGION.search(name)
+        for path in paths
+        for names in at(values, path)
+        for name in map(str, names)
+    )
+
+
 def either(*tests: Callable[[Values], bool]) -> Callable[[Values], bool]:
     """Whether one of several holds."""
     return lambda values: any(test(values) for test in tests)
@@ -138,6 +149,7 @@ SAID: Mapping[str, Callable[[Values], bool]] = {
         lambda values: "internet" in at(values, "network.egress.mode") and not any(at(values, "aws.dnsFirewall")),
     ),
     "public-editor": is_false("managed.privateDomain"),
+    "region-outside-residency": names_a_region("network.egress.allow", "aws.dnsAllow"),
     "state-outside-residency": lambda values: next(at(values, "residency"), "none") not in ("none", "us"),
     # Reliability and queues
     "unsupported-kubernetes-version": is_one_of("gcp.releaseChannel", "EXTENDED"),
@@ -159,6 +171,7 @@ ONLY: Mapping[str, str] = {
     "gcp-filestore": "Filestore's documentation has steps of",
     "kueue-configuration": "backoffLimitCount is 0",
     "programs-squid": r"lets \S+ by and not",
+    "region-outside-residency": r"^(domains\[\d+\]|data\.squid\.conf) names ",
     "record-can-be-changed": r"(entries are kept|files are locked) \d",
     "unsupported-kubernetes-version": "releaseChannel.channel is EXTENDED",
 }

@@ -228,7 +228,11 @@ def test_what_is_asked_for_excuses_no_other_message_and_no_other_cloud():
     extended = {"cloud": "gcp", "gcp": {"releaseChannel": "EXTENDED"}}
     assert said("unsupported-kubernetes-version", extended, "releaseChannel.channel is EXTENDED: old versions go on")
     assert not said("unsupported-kubernetes-version", extended, "version 1.9 is not one of 1.33, 1.34")
+    there = {"network": {"egress": {"allow": ["s3.us-east-1.acme.example"]}}}
+    assert said("region-outside-residency", there, "domains[20] names us-east-1; india allows ap-south-1, ap-south-2")
+    assert not said("region-outside-residency", there, "availabilityZone names us-east-1; india allows ap-south-1")
     names = {"network": {"egress": {"allow": ["github.com"]}}}
+    assert not said("region-outside-residency", names)
     assert warned("programs-squid", names, "lets github.com by and not codeload.github.com, which the same")
     assert not warned("programs-squid", names, "zph_mode is a directive of the past: Squid leaves it out")
     once = {"scheduler": {"requeueLimit": 0}}

@@ -182,8 +182,29 @@ def _network_plugin(view: View) -> None:
                 f"{key} is {show(value)}",
                 allowed=" or ".join(_CHOICES[key][:2]),
             )
+    _starts(view, variables)
 
 
+def _starts(view: View, variables: dict[str, Any]) -> None:
+    """Variables with which the plugin ends at once, so that no node is ever ready (aws-vpc-cni, `validateEnvVars`).
+
+    The add-on keeps one prefix warm where nothing else is said.
+    """
+    none = [key for key in _WARM if str(variables.get(key, "1" if key == _PREFIX else "0")) == "0"]
+    if len(none) == len(_WARM) and str(variables.get("ENABLE_PREFIX_DELEGATION")).lower() in ("true", "t", "1"):
+        words, allowed = f"{_PREFIX} is 0 with ENABLE_PREFIX_DELEGATION: the plugin does not start", "1 or more"
+        view.error("eks-addon-settings", "configurationValues", words, allowed=allowed)
+    name = variables.get("AWS_VPC_K8S_CNI_VETHPREFIX")
+    if isinstance(name, str) and (len(name) > _LONGEST_PREFIX or name in _TAKEN):
+        words = f"AWS_VPC_K8S_CNI_VETHPREFIX is {show(name)}: the plugin does not start"
+        allowed = f"at most {_LONGEST_PREFIX} letters, and none of {', '.join(_TAKEN)}"
+        view.error("eks-addon-settings", "configurationValues", words, allowed=allowed)
+
+
+_PREFIX: Final = "WARM_PREFIX_TARGET"
+_WARM: Final = (_PREFIX, "WARM_IP_TARGET", "MINIMUM_IP_TARGET")
+_LONGEST_PREFIX: Final = 4
+_TAKEN: Final = ("eth", "lo", "vlan")
 _NUMBERS: Final = (
     "WARM_PREFIX_TARGET", "WARM_IP_TARGET", "MINIMUM_IP_TARGET", "WARM_ENI_TARGET", "MAX_ENI", "AWS_VPC_ENI_MTU",
     "POD_MTU", "IP_COOLDOWN_PERIOD",

@@ -10,6 +10,7 @@ from trainyard.problems import nearest
 from trainyard.recorded.model import RecordedResource
 from trainyard.rehearsal.context import Stack, View
 from trainyard.rehearsal.works.placement.autoscaler import check_autoscaler
+from trainyard.rehearsal.works.placement.aws.from_zero import check_from_zero
 from trainyard.rehearsal.works.placement.aws.scaling_tags import check_tags
 from trainyard.rehearsal.works.placement.drains import check_budgets
 from trainyard.rehearsal.works.placement.hosts import check_host_ports
@@ -45,6 +46,7 @@ def check(stack: Stack) -> None:
     check_plugin(stack, world)
     check_host_ports(world, views)
     check_autoscaler(world, views)
+    check_from_zero(stack, world, views)
     check_logs(world, views)
     _devices(world, views)
     _measured(world, views)

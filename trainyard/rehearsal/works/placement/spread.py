@@ -61,13 +61,13 @@ def _apart(verdict: Verdict, view: View) -> None:
             view.error("placement-spread", workload.at("affinity"), words, hint=hint)
         elif (
             alone
-            and key == HOSTNAME_LABEL
             and domains == workload.replicas
             and not any(follow(term, "matchLabelKeys") for term in listed(terms))  # old and new pods share a node then
             and _comes_first(workload.resource.inputs)
         ):
-            words = f"{workload.replicas} pods of {workload.told()} keep each other off {domains} nodes, and of a new "
-            words += "version one pod has to be ready before an old one goes: no rollout ends"
+            where = "nodes" if key == HOSTNAME_LABEL else f"values of {key}"
+            words = f"{workload.replicas} pods of {workload.told()} keep each other off {domains} {where}, and of a "
+            words += "new version one pod has to be ready before an old one goes: no rollout ends"
             view.error("placement-spread", workload.at("affinity"), words, hint="maxUnavailable of 1 and maxSurge of 0")
 
 

@@ -28,7 +28,8 @@ _PLUGIN, _OPERATOR = "nvidia-device-plugin", "gpu-operator"
 
 _ENABLED: Final = "k8s.io/cluster-autoscaler/enabled"
 _OF_CLUSTER: Final = re.compile(r"kubernetes\.io/cluster/(.+)")
-_TEMPLATE: Final = "k8s.io/cluster-autoscaler/node-template/"
+TEMPLATE: Final = "k8s.io/cluster-autoscaler/node-template/"
+"""Beginning of tags that tell of a node to come."""
 _IN_BYTES: Final = ("ephemeral-storage", "memory")
 _MUCH_MORE: Final = 1.5
 """How much more than a node has is a mistake, and no other way to count."""
@@ -43,16 +44,16 @@ def check_tags(stack: Stack, nodes: Iterable[Nodes] | None) -> None:
         for one in nodes or ()
         if one.machines and all("ephemeral-storage" in machine.most for machine in one.machines)
     }
-    groups = {name: group for group in stack.of_type(EKS_NODE_GROUP) for name in _names(group)}
+    groups = {name: group for group in stack.of_type(EKS_NODE_GROUP) for name in names_of(group)}
     if any(chart_of(release.resource) == AUTOSCALER for release in stack.of_type(HELM_RELEASE)):
         _adapters(stack)
         _own_groups(stack)
     for tag in stack.of_type(AUTOSCALING_TAG):
         key, value = tag.text("tag.key"), tag.text("tag.value")
         group = groups.get(tag.text("autoscalingGroupName") or "")
-        if group is None or key is None or value is None or not key.startswith(_TEMPLATE):
+        if group is None or key is None or value is None or not key.startswith(TEMPLATE):
             continue
-        kind, _, name = key.removeprefix(_TEMPLATE).partition("/")
+        kind, _, name = key.removeprefix(TEMPLATE).partition("/")
         if kind == "label":
             _label(tag, group, name, value)
         elif kind == "taint":
@@ -121,10 +122,10 @@ def _adapters(stack: Stack) -> None:
         tag.is_unknown("autoscalingGroupName") or tag.is_unknown("tag.key") for tag in stack.of_type(AUTOSCALING_TAG)
     ):
         return
-    key = f"{_TEMPLATE}resources/{EFA_RESOURCE}"
+    key = f"{TEMPLATE}resources/{EFA_RESOURCE}"
     told = {tag.text("autoscalingGroupName") for tag in stack.of_type(AUTOSCALING_TAG) if tag.text("tag.key") == key}
     for group in stack.of_type(EKS_NODE_GROUP):
-        names = _names(group)
+        names = names_of(group)
         template = group.referred("launchTemplate.id", LAUNCH_TEMPLATE)
         if template is None or not names or group.number("scalingConfig.minSize") != 0:
             continue
@@ -155,7 +156,8 @@ def _own_groups(stack: Stack) -> None:
             )  # fmt: skip
 
 
-def _names(group: View) -> list[str]:
+def names_of(group: View) -> list[str]:
+    """The Auto Scaling groups of a node group, as EKS says them."""
     found = follow(group.resource.outputs, "resources")
     first = found[0] if isinstance(found, list) and found else None
     names = follow(first, "autoscalingGroups")

@@ -20,6 +20,10 @@ ELSEWHERE: Final = (
 )  # fmt: skip
 """Beginnings of labels that a kubelet, a cloud's controller or a driver may put on a node besides."""
 
+RESERVED: Final = ("topology.kubernetes.io/", "kubernetes.io/")
+"""Beginnings of labels that are Kubernetes' own: a node has those that its group has here and no other (kubernetes.io,
+"Well-Known Labels, Annotations and Taints", 2026-11)."""
+
 DISCOVERED: Final = ("nvidia.com/", "feature.node.kubernetes.io/")
 """Beginnings of labels that NVIDIA's GPU feature discovery and Node Feature Discovery put on nodes."""
 
@@ -78,7 +82,7 @@ class Nodes:
         """What a label of its nodes may be: values, none of them where the label is not there, or None for any."""
         if key in self.labels:
             return self.labels[key]
-        if self.open_labels or key.startswith(self.elsewhere):
+        if self.open_labels or (key.startswith(self.elsewhere) and not key.startswith(RESERVED)):
             return None
         return frozenset()
 
