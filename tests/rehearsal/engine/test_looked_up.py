@@ -153,6 +153,17 @@ def test_what_is_preferred_is_what_there_is_and_a_machine_is_one_that_is_sold() 
     assert rds.InstanceType(asked("rds", "getOrderableDbInstance", engine="postgres")["instanceClass"])
 
 
+def test_a_service_of_endpoints_is_the_one_that_is_asked_for() -> None:
+    def found(**arguments: str) -> tuple[str, str]:
+        answer = asked("ec2", "getVpcEndpointService", **arguments)
+        return answer["serviceName"], answer["serviceType"]
+
+    assert found(service="dynamodb") == ("com.amazonaws.eu-west-1.dynamodb", "Gateway")
+    assert found(service="s3", serviceType="Interface") == ("com.amazonaws.eu-west-1.s3", "Interface")
+    another = "com.amazonaws.vpce.eu-west-1.vpce-svc-0123456789abcdef0"
+    assert found(serviceName=another) == (another, "Interface")
+
+
 def test_an_arn_of_which_nobody_knows_the_form_is_not_known_to_rules_and_is_given_back_as_it_was_asked() -> None:
     arn = asked("ssoadmin", "getInstances")["arns"][0]
     assert arn.startswith("arn:aws:") and says_nothing(arn) and not says_nothing(f"x {arn}")

@@ -167,8 +167,19 @@ def subnet(arguments: Mapping[str, Any], place: synthesised.Place) -> dict[str, 
     return {"availabilityZone": zone, "cidrBlock": arguments.get("cidrBlock") or f"10.0.{third}.0/24"}
 
 
+def endpoint_service(arguments: Mapping[str, Any], place: synthesised.Place) -> dict[str, Any]:
+    """A service of endpoints: one of AWS's by its short name or its whole one, else somebody's of its own number."""
+    name, short = arguments.get("serviceName"), arguments.get("service")
+    if not isinstance(name, str) and not isinstance(short, str):
+        return {}
+    name = name if isinstance(name, str) else f"com.amazonaws.{place.region}.{short}"
+    usual = "Gateway" if name.endswith((".s3", ".dynamodb")) else "Interface"
+    return {"serviceName": name, "serviceType": arguments.get("serviceType") or usual}
+
+
 ANSWERS: Final[Mapping[str, Callable[[Mapping[str, Any], synthesised.Place], dict[str, Any]]]] = {
     "aws:ec2/getVpc:getVpc": vpc,
     "aws:ec2/getSubnet:getSubnet": subnet,
+    "aws:ec2/getVpcEndpointService:getVpcEndpointService": endpoint_service,
 }
 """What the rules of networks read of what is looked up."""
