@@ -9,9 +9,10 @@ from trainyard.policies.grants import GRANTS, grants
 from trainyard.policies.rules import StackViolation
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.node_groups import GKE_NODE_POOL, LAUNCH_TEMPLATE, NODE_GROUP_TYPES
+from trainyard.recorded.node_labels import may_join
 from trainyard.recorded.read import is_set, value_at
 from trainyard.recorded.resources import Resources, refers
-from trainyard.recorded.types import ACCESS_ENTRY, BATCH_ENVIRONMENT, EC2_INSTANCE, INSTANCE_PROFILE
+from trainyard.recorded.types import ACCESS_ENTRY, AUTOSCALING_GROUP, BATCH_ENVIRONMENT, EC2_INSTANCE, INSTANCE_PROFILE
 
 NODE_ROLES: Final = (
     "roles/container.defaultNodeServiceAccount",
@@ -41,7 +42,11 @@ def accounts_of_nodes(resources: Resources, allowed: Collection[str]) -> Iterato
 
 
 def of_a_machine_alone(role: RecordedResource, resources: Resources) -> bool:
-    """Whether a role is that of an instance of its own, such as a bastion, or of Batch's: no pod runs there."""
+    """Whether a role is that of machines that are no nodes: no pod runs there.
+
+    An instance of its own is none, such as a bastion, nor are Batch's, nor those of an Auto Scaling group that joins no
+    cluster.
+    """
     profiles = resources.referring(role, "role", INSTANCE_PROFILE)
     machines = [
         each for profile in profiles for each in resources.referring(profile, "iamInstanceProfile", EC2_INSTANCE)
@@ -50,9 +55,20 @@ def of_a_machine_alone(role: RecordedResource, resources: Resources) -> bool:
         of_pods = is_set(environment.inputs, "eksConfiguration")
         if not of_pods and any(refers(environment, "computeResources", each) for each in (role, *profiles)):
             machines.append(environment)
+    templates = [
+        each for profile in profiles for each in resources.referring(profile, "iamInstanceProfile", LAUNCH_TEMPLATE)
+    ]
+    of_machines = [template for template in templates if _starts_no_node(template, resources)]
+    machines += of_machines
     of_nodes = [
         *resources.referring(role, "nodeRoleArn", *NODE_GROUP_TYPES),
         *resources.referring(role, "principalArn", ACCESS_ENTRY),
-        *(each for profile in profiles for each in resources.referring(profile, "iamInstanceProfile", LAUNCH_TEMPLATE)),
+        *(template for template in templates if template not in of_machines),
     ]
     return bool(machines) and not of_nodes
+
+
+def _starts_no_node(template: RecordedResource, resources: Resources) -> bool:
+    """Whether a launch template is of Auto Scaling groups alone, none of which joins a cluster."""
+    groups = resources.referring(template, "launchTemplate", AUTOSCALING_GROUP, *NODE_GROUP_TYPES)
+    return bool(groups) and all(each.type == AUTOSCALING_GROUP and not may_join(each, resources) for each in groups)

@@ -14,6 +14,7 @@ from trainyard.recorded.policy_documents import statements
 from trainyard.recorded.read import is_on, list_at, mappings_at, texts_at, value_at
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import (
+    ACCOUNT_PUBLIC_ACCESS,
     BUCKET,
     BUCKET_ACL,
     BUCKET_POLICY,
@@ -35,7 +36,16 @@ PUBLIC_ACLS = ("public-read", "public-read-write", "authenticated-read")
 @stack_rule(
     "public-bucket",
     "No bucket can be made public, by access list or by policy.",
-    types=(BUCKET, GCP_BUCKET, BUCKET_PUBLIC_ACCESS, BUCKET_POLICY, BUCKET_ACL, *GCP_BUCKETS_ACCESS, *GCP_ACCESS_LISTS),
+    types=(
+        BUCKET,
+        GCP_BUCKET,
+        BUCKET_PUBLIC_ACCESS,
+        ACCOUNT_PUBLIC_ACCESS,
+        BUCKET_POLICY,
+        BUCKET_ACL,
+        *GCP_BUCKETS_ACCESS,
+        *GCP_ACCESS_LISTS,
+    ),
     severity=Severity.CRITICAL,
     controls=("CIS AWS 3.0.0 2.1.4", "NIST 800-53r5 AC-3", "ISO 27001:2022 A.8.3"),
     fix="Use the storage tiers as they are; they block public access.",
@@ -43,9 +53,11 @@ PUBLIC_ACLS = ("public-read", "public-read-write", "authenticated-read")
 def public_bucket(resources: Resources, _: Config) -> Iterator[StackViolation]:
     """Wants all four blocks, and no statement that lets everybody in even so."""
     for bucket in resources.of(BUCKET):
-        blocks = resources.referring(bucket, "bucket", BUCKET_PUBLIC_ACCESS)
+        blocks = [*resources.referring(bucket, "bucket", BUCKET_PUBLIC_ACCESS), *resources.of(ACCOUNT_PUBLIC_ACCESS)]
         off = [key for key in BLOCKS if not any(is_on(block.inputs, key) for block in blocks)]
-        if off:
+        if off and not blocks:  # S3 blocks that of a new bucket, which whoever may change the bucket lifts
+            yield bucket, f"nothing here keeps public access blocked: {', '.join(off)}"
+        elif off:
             yield bucket, f"public access is not blocked: {', '.join(off)}"
     for policy in resources.of(BUCKET_POLICY, BUCKET):  # a bucket may have its policy within
         for statement in statements(policy.inputs, "policy"):

@@ -17,6 +17,7 @@ from trainyard.recorded.read import list_at, value_at
 from trainyard.recorded.resources import Resources, refers
 from trainyard.recorded.types import (
     ACCESS_ENTRY,
+    AUTOSCALING_GROUP,
     BATCH_ENVIRONMENT,
     EC2_INSTANCE,
     INSTANCE_PROFILE,
@@ -44,6 +45,7 @@ def _allows_only(inline: RecordedResource, actions: Sequence[str]) -> bool:
         ROLE_POLICY_ATTACHMENT,
         INSTANCE_PROFILE,
         EC2_INSTANCE,
+        AUTOSCALING_GROUP,
         BATCH_ENVIRONMENT,
         ACCESS_ENTRY,
         *NODE_GROUP_PARTS,

@@ -1,5 +1,6 @@
 """Truth tables of identity, workloads, audit, residency, scheduling, reliability and exceptions."""
 
+import base64
 import json
 
 from tests.policies.cases_pods import patched_train_job, train_job
@@ -19,6 +20,8 @@ from tests.policies.truth import (
     unknown,
 )
 from trainyard.conventions.aws import SESSION_AGENT_ACTIONS
+from trainyard.recorded.node_groups import LAUNCH_TEMPLATE
+from trainyard.recorded.types import AUTOSCALING_GROUP
 
 IMAGE = f"org/app:1@sha256:{'a' * 64}"
 NODE_ROLE = made(
@@ -63,6 +66,15 @@ def machine():
     profile = made("aws:iam/instanceProfile:InstanceProfile", "profile", {"role": "node"}, uses={"role": [NODE_ROLE]})
     one = made("aws:ec2/instance:Instance", "machine", {}, uses={"iamInstanceProfile": [profile]})
     return [profile, one]
+
+
+def of_group(script="", **tags):
+    """An Auto Scaling group whose machines have the role of nodes, by their template's profile."""
+    data = {"userData": base64.b64encode(script.encode()).decode()}
+    profile = machine()[0]
+    template = made(LAUNCH_TEMPLATE, "web", data, uses={"iamInstanceProfile": [profile]})
+    inputs = {"tags": [{"key": key, "value": value, "propagateAtLaunch": True} for key, value in tags.items()]}
+    return [profile, template, made(AUTOSCALING_GROUP, "web", inputs, uses={"launchTemplate": [template]})]
 
 
 def of_batch(**inputs):
@@ -320,6 +332,10 @@ CASES = [
         ("everything but", VIOLATED, [NODE_ROLE, sessions(key="NotAction")]),
         ("a pod's role", OK, [NODE_ROLE, POD_ROLE, iam(), attached("AmazonS3FullAccess")]),
         ("a machine's of its own", OK, [NODE_ROLE, iam(NODE_ROLE), *machine()]),
+        ("an Auto Scaling group's", OK, [NODE_ROLE, iam(NODE_ROLE), *of_group("#!/bin/sh\nyum install -y nginx")]),
+        ("of a group that joins", VIOLATED, [NODE_ROLE, iam(NODE_ROLE), *of_group("/etc/eks/bootstrap.sh c")]),
+        ("of a tagged group", VIOLATED, [NODE_ROLE, iam(NODE_ROLE), *of_group(**{"kubernetes.io/cluster/c": "owned"})]),
+        ("of a template alone", VIOLATED, [NODE_ROLE, iam(NODE_ROLE), *of_group()[:2]]),
         ("Batch's instances", OK, [NODE_ROLE, attached("AmazonS3FullAccess", NODE_ROLE), *of_batch()]),
         (
             "Batch's on a cluster of Kubernetes",

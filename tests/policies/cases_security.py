@@ -3,6 +3,7 @@
 import json
 
 from tests.policies.truth import OK, UNDECIDED, UNKNOWN, VIOLATED, bucket, kubernetes, made, node_group, table, unknown
+from trainyard.recorded.types import ACCOUNT_PUBLIC_ACCESS
 
 KEY = made("aws:kms/key:Key", "key", {"enableKeyRotation": True, "deletionWindowInDays": 30}, protect=True)
 
@@ -79,6 +80,11 @@ def firewall(*sources, **inputs):
 
 def blocks(of, **changes):
     return on(of, "aws:s3/bucketPublicAccessBlock:BucketPublicAccessBlock", **(dict.fromkeys(BLOCKS, True) | changes))
+
+
+def of_account(**changes):
+    """What blocks public access in the whole account."""
+    return made(ACCOUNT_PUBLIC_ACCESS, "account", dict.fromkeys(BLOCKS, True) | changes)
 
 
 def cluster(**network):
@@ -194,6 +200,8 @@ CASES = [
         ("blocked", OK, [bucket(), blocks(bucket())]),
         ("not blocked", VIOLATED, bucket()),
         ("three of four", VIOLATED, [bucket(), blocks(bucket(), blockPublicPolicy=False)]),
+        ("blocked in the whole account", OK, [bucket(), of_account()]),
+        ("three of four in the account", VIOLATED, [bucket(), of_account(ignorePublicAcls=False)]),
         (
             "everybody",
             VIOLATED,

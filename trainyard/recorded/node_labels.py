@@ -47,10 +47,10 @@ _OTHERS_LABELS = (
 
 def has_other_nodes(resources: Resources) -> bool:
     """Whether nodes may join that no node group describes: Karpenter's, or machines of an Auto Scaling group."""
-    return bool(resources.of(_KARPENTER)) or any(_may_join(one, resources) for one in resources.of(AUTOSCALING_GROUP))
+    return bool(resources.of(_KARPENTER)) or any(may_join(one, resources) for one in resources.of(AUTOSCALING_GROUP))
 
 
-def _may_join(group: RecordedResource, resources: Resources) -> bool:
+def may_join(group: RecordedResource, resources: Resources) -> bool:
     """Whether machines of a group may be nodes: those of a template whose script and tags name no cluster are none."""
     templates = resources.referred(group, "launchTemplate", LAUNCH_TEMPLATE)
     if len(templates) != 1 or has_unknown(group.inputs.get("tags")):

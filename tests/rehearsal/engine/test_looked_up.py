@@ -13,6 +13,7 @@ from tests.rehearsal.conftest import Run
 from trainyard.recorded.model import UNKNOWN
 from trainyard.rehearsal.engine.invokes import invoke
 from trainyard.rehearsal.engine.synthesised import Place
+from trainyard.rehearsal.engine.wire import says_nothing
 
 PLACE = Place(region="eu-west-1")
 KEY = r"arn:aws:kms:eu-west-1:\d{12}:key/[-0-9a-f]{36}"
@@ -130,3 +131,56 @@ def test_a_wrong_id_beside_it_is_told(run: Run, monkeypatch: pytest.MonkeyPatch)
         """
     )
     assert "aws-id" in {finding.rule for finding in found.errors}
+
+
+def test_the_zones_of_a_region_are_those_that_it_has() -> None:
+    def zones(region: str, **arguments: Any) -> Any:
+        token = "aws:index/getAvailabilityZones:getAvailabilityZones"
+        return invoke(token, arguments, Place(region=region))["names"]
+
+    assert zones("us-west-1") == ["us-west-1a", "us-west-1b"]
+    assert zones("ap-northeast-1") == ["ap-northeast-1a", "ap-northeast-1c", "ap-northeast-1d"]
+    assert zones("us-west-2", excludeNames=["us-west-2d"]) == ["us-west-2a", "us-west-2b", "us-west-2c"]
+    assert zones("us-east-2", excludeZoneIds=["use2-az1"]) == ["us-east-2b", "us-east-2c"]
+    assert zones("xx-nowhere-9") == ["xx-nowhere-9a", "xx-nowhere-9b", "xx-nowhere-9c"]
+
+
+def test_what_is_preferred_is_what_there_is_and_a_machine_is_one_that_is_sold() -> None:
+    kinds = ["db.r6g.xlarge", "db.m5.large"]
+    found = asked("rds", "getOrderableDbInstance", engine="postgres", preferredInstanceClasses=kinds)
+    assert found["instanceClass"] == "db.r6g.xlarge"
+    rds = import_module("pulumi_aws.rds")
+    assert rds.InstanceType(asked("rds", "getOrderableDbInstance", engine="postgres")["instanceClass"])
+
+
+def test_a_service_of_endpoints_is_the_one_that_is_asked_for() -> None:
+    def found(**arguments: str) -> tuple[str, str]:
+        answer = asked("ec2", "getVpcEndpointService", **arguments)
+        return answer["serviceName"], answer["serviceType"]
+
+    assert found(service="dynamodb") == ("com.amazonaws.eu-west-1.dynamodb", "Gateway")
+    assert found(service="s3", serviceType="Interface") == ("com.amazonaws.eu-west-1.s3", "Interface")
+    another = "com.amazonaws.vpce.eu-west-1.vpce-svc-0123456789abcdef0"
+    assert found(serviceName=another) == (another, "Interface")
+
+
+def test_an_arn_of_which_nobody_knows_the_form_is_not_known_to_rules_and_is_given_back_as_it_was_asked() -> None:
+    arn = asked("ssoadmin", "getInstances")["arns"][0]
+    assert arn.startswith("arn:aws:") and says_nothing(arn) and not says_nothing(f"x {arn}")
+    assert asked("ssoadmin", "getPermissionSet", instanceArn=arn, name="admin")["instanceArn"] == arn
+    files = asked("efs", "getFileSystem", fileSystemId="fs-1")["arn"]
+    assert not says_nothing(files)
+
+
+CHART = """
+from pulumi_kubernetes.core.v1 import ConfigMap
+from pulumi_kubernetes.helm.v3 import Chart, ChartOpts, FetchOpts
+
+chart = Chart("ingress", ChartOpts(chart="ingress", version="1.0.0", fetch_opts=FetchOpts(repo="https://charts.test")))
+ConfigMap("after", GIVEN={"a": "1"}, opts=pulumi.ResourceOptions(depends_on=[chart]))
+"""
+
+
+@pytest.mark.parametrize(("given", "rules"), [("data", set()), ("dates", {"unknown-key"})])
+def test_a_chart_that_is_rendered_elsewhere_ends_no_program(run: Run, given: str, rules: set[str]) -> None:
+    assert {finding.rule for finding in run(CHART.replace("GIVEN", given)).findings} == rules

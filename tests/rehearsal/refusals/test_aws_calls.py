@@ -13,7 +13,7 @@ import pytest
 from tests.rehearsal.refusals.builders import CONTEXT, findings, resource
 from trainyard import cards
 from trainyard.rehearsal.context import Stack
-from trainyard.rehearsal.refusals.aws import elsewhere, generate, generate_examples, model_check, said
+from trainyard.rehearsal.refusals.aws import elsewhere, generate, generate_examples, made_up, model_check, said
 from trainyard.rehearsal.refusals.check import RULES
 
 DOMAIN = "aws:opensearch/domain:Domain"
@@ -121,4 +121,4 @@ def test_what_is_made_up_of_another_resource_has_no_wrong_form() -> None:
 def test_what_a_resource_is_given_is_not_made_up_because_it_says_it_again() -> None:
     given = {"description": "not a role", "roleArn": "not a role", "region": "us-east-1"}
     echo = resource("aws:pipes/pipe:Pipe", "echo", given, "arn:aws:pipes:us-east-1:1:pipe/echo", **given)
-    assert not {"not a role", "us-east-1"} & model_check._made_up(Stack([echo], CONTEXT))
+    assert not {"not a role", "us-east-1"} & made_up.made_up_texts(Stack([echo], CONTEXT))

@@ -7,7 +7,9 @@ from typing import Any
 
 import yaml
 
-from trainyard.catalog import gcp
+from trainyard.catalog import gcp, regions
+from trainyard.catalog import region as region_of
+from trainyard.recorded.model import UNKNOWN
 from trainyard.rehearsal.engine import google_ids, looked_up, synthesised
 from trainyard.rehearsal.engine.sdk_types import function_result_class, output_fields
 from trainyard.rehearsal.engine.written_policies import policy_document
@@ -18,10 +20,14 @@ class UnknownFunctionError(Exception):
 
 
 def _zones(arguments: Mapping[str, Any], place: synthesised.Place) -> dict[str, Any]:
-    names = [f"{place.region}{letter}" for letter in "abc"]
-    wanted = arguments.get("excludeNames") or []
-    names = [name for name in names if name not in wanted]
-    ids = [f"{_zone_prefix(place.region)}-az{index + 1}" for index in range(len(names))]
+    """The zones of a region: those that the catalogue has and EKS takes, else three of the usual letters."""
+    if place.region in regions():
+        there = {zone.name: zone.id for zone in region_of(place.region).zones if zone.eks}
+    else:
+        there = {f"{place.region}{letter}": f"{_zone_prefix(place.region)}-az{n}" for n, letter in enumerate("abc", 1)}
+    names = [name for name in there if name not in (arguments.get("excludeNames") or [])]
+    names = [name for name in names if there[name] not in (arguments.get("excludeZoneIds") or [])]
+    ids = [there[name] for name in names]
     return {"names": names, "zoneIds": ids, "groupNames": [place.region], "id": place.region}
 
 
@@ -150,6 +156,7 @@ _ANSWERS: dict[str, Callable[[Mapping[str, Any], synthesised.Place], dict[str, A
     "aws:ec2/getPrefixList:getPrefixList": _prefix_list,
     **looked_up.ANSWERS,
     "kubernetes:yaml:decode": _manifests,
+    "kubernetes:helm:template": lambda _given, _place: {"result": UNKNOWN},  # charts are rendered where they are kept
 }
 
 

@@ -53,6 +53,23 @@ _ARNS: Final[Mapping[str, str]] = {
 """Whose ARN a field holds, by how it ends."""
 
 
+_USUAL: Final[Mapping[str, str]] = {
+    "instanceClass": "db.m6g.large",
+    "instanceType": "m6i.large",
+    "storageType": "gp3",
+}
+"""What stands for a field that a program makes a member of an enumeration of, in which there is nothing made up."""
+
+
+def preferred(key: str, arguments: Mapping[str, Any]) -> str | None:
+    """The first of those that a program would rather have: `preferredInstanceClasses` of an `instanceClass`."""
+    title = key[:1].upper() + key[1:]
+    for wanted in (arguments.get(f"preferred{title}{ending}") for ending in ("s", "es")):
+        if isinstance(wanted, list) and wanted and isinstance(wanted[0], str):
+            return wanted[0]
+    return None
+
+
 def subject_of(token: str, arguments: Mapping[str, Any], place: synthesised.Place) -> synthesised.Subject:
     """What a data source is asked for: what is asked with other arguments is another."""
     name = LOOKED_UP
@@ -94,7 +111,8 @@ def described(subject: synthesised.Subject) -> dict[str, Any]:
 def field(key: str, type_: FieldType, subject: synthesised.Subject) -> Any:
     """A value for one field of the answer; of a list of texts several."""
     if subject.type.startswith("aws:") and type_.kind == "text":
-        return _of_another(key, subject) or plausible(key, type_, subject)
+        found = preferred(key, subject.inputs) or _USUAL.get(key) or _of_another(key, subject)
+        return found or plausible(key, type_, subject)
     if not subject.type.startswith("aws:") or type_.kind != "list" or type_.item is None or type_.item.kind != "text":
         return plausible(key, type_, subject)
     if key.lower().endswith("availabilityzones"):
@@ -149,8 +167,19 @@ def subnet(arguments: Mapping[str, Any], place: synthesised.Place) -> dict[str, 
     return {"availabilityZone": zone, "cidrBlock": arguments.get("cidrBlock") or f"10.0.{third}.0/24"}
 
 
+def endpoint_service(arguments: Mapping[str, Any], place: synthesised.Place) -> dict[str, Any]:
+    """A service of endpoints: one of AWS's by its short name or its whole one, else somebody's of its own number."""
+    name, short = arguments.get("serviceName"), arguments.get("service")
+    if not isinstance(name, str) and not isinstance(short, str):
+        return {}
+    name = name if isinstance(name, str) else f"com.amazonaws.{place.region}.{short}"
+    usual = "Gateway" if name.endswith((".s3", ".dynamodb")) else "Interface"
+    return {"serviceName": name, "serviceType": arguments.get("serviceType") or usual}
+
+
 ANSWERS: Final[Mapping[str, Callable[[Mapping[str, Any], synthesised.Place], dict[str, Any]]]] = {
     "aws:ec2/getVpc:getVpc": vpc,
     "aws:ec2/getSubnet:getSubnet": subnet,
+    "aws:ec2/getVpcEndpointService:getVpcEndpointService": endpoint_service,
 }
 """What the rules of networks read of what is looked up."""

@@ -19,6 +19,7 @@ from trainyard.recorded.types import HELM_RELEASE
 from trainyard.rehearsal.engine import synthesised
 from trainyard.rehearsal.engine.sdk_types import FieldType, OutputField, input_class, input_fields, output_fields
 from trainyard.rehearsal.engine.two_views import PLAIN
+from trainyard.rehearsal.engine.wire import LOOKED_UP
 
 AUTONAMED = "pulumi.com/autonamed"
 
@@ -384,7 +385,9 @@ def plausible_text(key: str, subject: synthesised.Subject) -> str:
     if lower == "secretarn" and subject.type.startswith("aws:") and subject.module != "secretsmanager":
         return subject.arn("secretsmanager", f"secret:{subject.module}!{subject.name}-{h[:6]}")  # that a service made
     if lower.endswith(("arn", "arnprefix")):
-        return synthesised.arn(subject, h[:17])
+        # What stands for something looked up says so in its ARN too, where nobody knows what that looks like.
+        unknown = subject.name.startswith(LOOKED_UP) and not synthesised.is_described(subject.type)
+        return synthesised.arn(subject, f"{subject.name}-{h[:8]}" if unknown else h[:17])
     if subject.type.startswith("gcp:"):
         found = synthesised.of_google(key, subject)
         if found is not None:

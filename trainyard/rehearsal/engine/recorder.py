@@ -339,7 +339,7 @@ class _Monitor:
             response.unknown = True
             return response
         place = provider.place if provider is not None else Place()
-        result = invoke(request.tok, wire.decode_struct(request.args), place)
+        result = invoke(request.tok, wire.decode_struct(request.args, as_told=True), place)
         wire.encode_fields(result, getattr(response, "return"))
         return response
 

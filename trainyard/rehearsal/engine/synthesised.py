@@ -7,6 +7,7 @@ texts of a type look is on its card.
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from contextvars import ContextVar
@@ -165,9 +166,25 @@ def _elsewhere(type_: str) -> Mapping[str, Any]:
     return {} if file is None or type_ in cards.BY_TYPE else _table(file).get(type_, {})
 
 
-def is_described(type_: str) -> bool:
-    """Whether it is written down how a type's ids and ARNs look."""
+def is_written_down(type_: str) -> bool:
+    """Whether somebody wrote down how a type's ids and ARNs look."""
     return type_ in cards.BY_TYPE or bool(_elsewhere(type_))
+
+
+@cache
+def _ids_of_aws() -> Mapping[str, str]:
+    found: Mapping[str, str] = json.loads(files(__package__).joinpath("aws_ids.json").read_text(encoding="utf-8"))
+    return found
+
+
+def _as_imported(type_: str) -> str | None:
+    """The form of the ids of a type of AWS that nobody wrote down, as its page shows it (`generate_aws_ids`)."""
+    return _ids_of_aws().get(type_) if type_.startswith("aws:") and not is_written_down(type_) else None
+
+
+def is_described(type_: str) -> bool:
+    """Whether it is known how a type's ids look."""
+    return is_written_down(type_) or _as_imported(type_) is not None
 
 
 _GLOBAL = {"iam", "budgets", "ce", "route53", "cloudfront", "organizations"}
@@ -178,6 +195,9 @@ def arn(subject: Subject, identity: str) -> str:
     if subject.module == "s3":
         return subject.arn("s3", subject.text("bucket", subject.name), region=False, account=False)
     card, called = cards.of(subject.type), _elsewhere(subject.type)
+    shown = _as_imported(subject.type)
+    if shown is not None and shown.startswith("arn:"):
+        return written(shown, subject, identity)
     if "arn" in called:
         service, part = called["arn"]
         return subject.arn(service, written(part, subject, identity), account=called.get("of_account", True))
@@ -196,7 +216,8 @@ def identity(subject: Subject) -> str:
         found = google_ids.identity(subject, subject.place.region, subject.place.project)
         if found is not None:
             return found
-    return written(_elsewhere(subject.type).get("id") or cards.of(subject.type).id, subject)
+    form = _elsewhere(subject.type).get("id") or _as_imported(subject.type) or cards.of(subject.type).id
+    return written(form, subject)
 
 
 _OF_GOOGLE: Final[Mapping[str, str]] = {

@@ -25,24 +25,30 @@ RESOURCE_SIGNATURE: Final = "5cf8f73096256a8f31e491e813e4eb8e"
 LOOKED_UP: Final = "looked-up"
 """The name of what a program looks up, in the ids and names that stand for its own."""
 
-_MADE_UP: Final = re.compile(rf"{LOOKED_UP}-[0-9a-f]{{8}}(-[a-c])?-[0-9a-f]{{8}}")
+_MADE_UP: Final = re.compile(rf"(arn:\S*[:/])?{LOOKED_UP}(-[0-9a-f]{{8}})?(-[a-c])?-[0-9a-f]{{8}}")
 
 
 def says_nothing(text: str) -> bool:
-    """Whether a text stands for one that is looked up and may be any: a parameter's value may be the id of a VPC."""
-    return text.startswith(LOOKED_UP) and _MADE_UP.fullmatch(text) is not None
+    """Whether a text stands for one that is looked up and may be any: a parameter's value may be the id of a VPC.
+
+    An ARN of something of which nobody knows what its ARNs look like is one too.
+    """
+    return LOOKED_UP in text and _MADE_UP.fullmatch(text) is not None
 
 
-def decode(value: struct_pb2.Value) -> Any:
-    """One wire value as Python: whole numbers as int, secrets as `Secret`, unknowns as `UNKNOWN`."""
+def decode(value: struct_pb2.Value, *, as_told: bool = False) -> Any:
+    """One wire value as Python: whole numbers as int, secrets as `Secret`, unknowns as `UNKNOWN`.
+
+    What says nothing is unknown too, unless all is wanted `as_told`: a data source gives back what it is asked by.
+    """
     kind = value.WhichOneof("kind")
     if kind == "string_value":
         text = value.string_value
-        return UNKNOWN if text == UNKNOWN_MARK or says_nothing(text) else text
+        return UNKNOWN if text == UNKNOWN_MARK or (not as_told and says_nothing(text)) else text
     if kind == "struct_value":
-        return _decode_fields(value.struct_value)
+        return _decode_fields(value.struct_value, as_told=as_told)
     if kind == "list_value":
-        return [decode(item) for item in value.list_value.values]
+        return [decode(item, as_told=as_told) for item in value.list_value.values]
     if kind == "bool_value":
         return value.bool_value
     if kind == "number_value":
@@ -51,14 +57,14 @@ def decode(value: struct_pb2.Value) -> Any:
     return None
 
 
-def _decode_fields(struct: struct_pb2.Struct) -> Any:
+def _decode_fields(struct: struct_pb2.Struct, *, as_told: bool) -> Any:
     fields = struct.fields
     if SIGNATURE in fields and fields[SIGNATURE].string_value == SECRET_SIGNATURE:
-        inner = decode(fields["value"])
+        inner = decode(fields["value"], as_told=as_told)
         return inner if isinstance(inner, Secret) else Secret(inner)
     if _is_resource(struct):
-        return decode(_told_as(struct))
-    return {key: decode(item) for key, item in fields.items() if key != SIGNATURE}
+        return decode(_told_as(struct), as_told=as_told)
+    return {key: decode(item, as_told=as_told) for key, item in fields.items() if key != SIGNATURE}
 
 
 def _is_resource(struct: struct_pb2.Struct) -> bool:
@@ -91,9 +97,9 @@ def tell_ids(value: struct_pb2.Value) -> None:
             tell_ids(item)
 
 
-def decode_struct(struct: struct_pb2.Struct) -> dict[str, Any]:
+def decode_struct(struct: struct_pb2.Struct, *, as_told: bool = False) -> dict[str, Any]:
     """The properties of a resource as a plain dict."""
-    return {key: decode(item) for key, item in struct.fields.items()}
+    return {key: decode(item, as_told=as_told) for key, item in struct.fields.items()}
 
 
 def encode(value: Any, into: struct_pb2.Value) -> None:

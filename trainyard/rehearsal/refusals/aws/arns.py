@@ -23,6 +23,7 @@ from trainyard.recorded.types import (
     TRAIL,
 )
 from trainyard.rehearsal.context import View, show
+from trainyard.rehearsal.refusals.aws.made_up import is_made_up
 from trainyard.rehearsal.refusals.rules import EVERY_TYPE, Rules
 
 _KINDS: Final[Mapping[str, tuple[str, str]]] = {
@@ -146,6 +147,8 @@ def _arn(view: View, path: str, value: str) -> None:
     partition, _, rest = value[4:].partition(":")
     own = partition_of(region)
     if place.kind and not _FORMS[place.kind].fullmatch(rest):
+        if is_made_up(view, value):
+            return
         view.error("aws-arn-kind", path, f"got {show(value)}", allowed=f"the ARN of {_KINDS[place.kind][1]}")
     elif place.name and _is_whole(place.name, rest):
         view.error("aws-name", path, f"got the ARN {show(value)}", allowed="the name alone")

@@ -12,20 +12,18 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any, Final
 
-from trainyard import cards
 from trainyard.cards.card import ServiceModel
 from trainyard.problems import nearest
 from trainyard.recorded.alike import Sound, content
 from trainyard.recorded.model import UNKNOWN
 from trainyard.recorded.read import as_number
-from trainyard.rehearsal.context import Stack, View, show
+from trainyard.rehearsal.context import View, show
+from trainyard.rehearsal.refusals.aws.made_up import is_made_up
 from trainyard.rehearsal.refusals.aws.models import ModelMissingError, Shape, operation
 
 MODEL_RULE = "aws-model"
 _MACHINE: Final = re.compile(r"[a-z]+\d[a-z0-9-]*\.[a-z0-9-]+")
 """A kind of machine, among whatever else: `r7g.large` of `r7g.large.search`."""
-_LEAST_NAME: Final = 8
-"""Characters of a name that is looked for in a text: a shorter one stands in many by chance."""
 _SOUND: Final = Sound(16_384)
 _NUMBERS = frozenset({"integer", "long", "float", "double"})
 _UNDESCRIBED = frozenset({"region", "tags", "namePrefix", "timeouts"})  # of every type: the provider's own
@@ -220,12 +218,13 @@ def _scalar(view: View, path: str, value: Any, shape: Shape, *, caseless: bool) 
 
 def _text(view: View, path: str, value: str, shape: Shape, *, caseless: bool) -> None:
     if shape.enum:
-        if value not in shape.enum and not (caseless and value.lower() in {word.lower() for word in shape.enum}):
+        other = value not in shape.enum and not (caseless and value.lower() in {word.lower() for word in shape.enum})
+        if other and not is_made_up(view, value):
             view.error(
                 MODEL_RULE, path, f"got {show(value)}", allowed=_one_of(shape.enum), hint=nearest(value, shape.enum)
             )
         return
-    if _misses(value, shape) and _is_made_up(view, value):
+    if _misses(value, shape) and is_made_up(view, value):
         return
     if _size(view, path, len(value), shape, "characters"):
         return
@@ -240,26 +239,6 @@ def _misses(value: str, shape: Shape) -> bool:
     if (least is not None and len(value) < least) or (most is not None and len(value) > most):
         return True
     return pattern is not None and bool(value) and not pattern.fullmatch(value)
-
-
-def _is_made_up(view: View, value: str) -> bool:
-    """Whether a text is, or has in it, what another resource is known by of which nobody knows how AWS names it."""
-    return any(name in value for name in view.stack.once(_made_up))
-
-
-def _made_up(stack: Stack) -> frozenset[str]:
-    """Ids and outputs that nobody gave: an output that says an input again is what the program wrote itself."""
-    others = (one for one in stack.resources.all if one.type not in cards.BY_TYPE)
-    found = (
-        text
-        for one in others
-        for text in (
-            one.id,
-            *(text for key, text in one.outputs.items() if key != "region" and text != one.inputs.get(key)),
-        )
-        if isinstance(text, str)
-    )
-    return frozenset(text for text in found if len(text) >= _LEAST_NAME)
 
 
 def _size(view: View, path: str, size: int, shape: Shape, unit: str) -> bool:

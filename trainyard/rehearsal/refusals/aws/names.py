@@ -12,8 +12,9 @@ from typing import Any, Final
 
 from trainyard import cards
 from trainyard.cards.card import AutomaticName
-from trainyard.recorded.types import IAM_POLICY
+from trainyard.recorded.types import IAM_POLICY, MAINTENANCE_WINDOW_TASK
 from trainyard.rehearsal.context import View, show
+from trainyard.rehearsal.refusals.aws.made_up import is_made_up
 from trainyard.rehearsal.refusals.rules import EVERY_TYPE, Rules
 
 SUFFIX: Final = 8
@@ -89,6 +90,10 @@ _IDS: Final = {
 """Inputs that take the id of another resource, and how such an id begins, on every AWS type."""
 
 
+_NO_ARNS: Final = frozenset({(MAINTENANCE_WINDOW_TASK, "taskArn")})
+"""Inputs that are called ARNs and take what has none too: the name of a document, which is run."""
+
+
 def references(view: View) -> None:
     """An id of the right kind of resource, and an ARN where the name of the input says so."""
     if not view.type.startswith("aws:"):
@@ -98,9 +103,12 @@ def references(view: View) -> None:
             continue
         name = path.rpartition(".")[2].partition("[")[0]
         prefix = _IDS.get(name)
-        if prefix is not None and not value.startswith(prefix):
-            view.error("aws-id", path, f"got {show(value)}", allowed=f"an id that begins with {prefix}")
-        elif name.endswith(("Arn", "Arns")) and not value.startswith("arn:"):
+        if prefix is not None:
+            if not value.startswith(prefix) and not is_made_up(view, value):
+                view.error("aws-id", path, f"got {show(value)}", allowed=f"an id that begins with {prefix}")
+            continue
+        is_arn = value.startswith("arn:") or value == "*" or (view.type, name) in _NO_ARNS
+        if name.endswith(("Arn", "Arns")) and not is_arn and not is_made_up(view, value):
             view.error("aws-arn", path, f"got {show(value)}", allowed="must be an ARN (arn:aws:service:…)")
 
 

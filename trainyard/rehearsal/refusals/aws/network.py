@@ -66,13 +66,17 @@ def _has_one_block(vpc: View) -> bool:
     )
 
 
+_OF_SOME_ACCOUNTS: Final = frozenset({"ap-northeast-1b", "us-west-1c"})
+"""Zones that some accounts have and others do not: which letters a region's zones go by is each account's own."""
+
+
 def _zone(view: View, path: str) -> None:
     zone, region = view.text(path), view.region
     if zone is None or not region:
         return
     known = tuple(item.name for item in region_of(region).zones) if region in regions() else ()
     standard = re.fullmatch(r"[a-z]{2}(-[a-z]+)+-\d[a-z]", zone) is not None
-    if not zone.startswith(region) or (standard and known and zone not in known):
+    if not zone.startswith(region) or (standard and known and zone not in known and zone not in _OF_SOME_ACCOUNTS):
         view.error(
             "zone-region",
             path,
