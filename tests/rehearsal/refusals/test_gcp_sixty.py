@@ -20,11 +20,10 @@ from pulumi_gcp.storage import Bucket
 from tests.rehearsal.refusals.gcp_another_sixty import ANOTHER_SIXTY, HARDER
 from tests.rehearsal.refusals.gcp_sixty import SIXTY, WHY, Row
 from tests.rehearsal.refusals.test_gcp_mistakes import changed, label
-from tests.rehearsal.works.mistakes import one_by_one
+from tests.rehearsal.works.mistakes import one_by_one, refused_of_changed
 from trainyard.recorded.model import Finding
-from trainyard.rehearsal.context import Stack, ValueContext
-from trainyard.rehearsal.refusals.check import RULES, check_values
-from trainyard.rehearsal.refusals.rules import EVERY_TYPE
+from trainyard.rehearsal.context import ValueContext
+from trainyard.rehearsal.refusals.check import check_values
 from trainyard.rehearsal.refusals.schema import check_schema
 
 CONTEXT = ValueContext("1.35", "us-east4")
@@ -36,20 +35,10 @@ def findings(resources: list[Any], sound: list[Any] | None = None) -> Iterator[F
     """What is told, that of what is not as in the sound stack first: whoever asks for any looks at the rest no more."""
     yield from check_schema(resources, CLASSES)
     if sound is not None:
-        same = {id(one) for one in sound}
-        yield from values_of([one for one in resources if id(one) not in same], resources)
+        yield from refused_of_changed(resources, CONTEXT, sound)
     yield from check_values(resources, CONTEXT)
     for said in one_by_one(resources, CONTEXT):
         yield from said
-
-
-def values_of(some: list[Any], resources: list[Any]) -> Iterator[Finding]:
-    """What `check_values` says of some resources of a stack by the rules of their types."""
-    stack = Stack(resources, CONTEXT)
-    for view in (stack.view_of(one) for one in some if one.is_made):
-        for rule in (*RULES.get(view.type, ()), *RULES.get(EVERY_TYPE, ())):
-            rule(view)
-        yield from view.findings
 
 
 def test_the_stack_is_right(rehearsed: Any) -> None:

@@ -82,7 +82,8 @@ def adds(rehearsed, stack, change, rule):
     if stack not in SOUND_BEFORE:
         sound = one_by_one(list(rehearsal.known.resources), context, values=True)
         SOUND_BEFORE[stack] = {finding for said in sound for finding in said}
-    changed = one_by_one(change(rehearsal.known.resources), context, rule, values=True)
+    resources = rehearsal.known.resources
+    changed = one_by_one(change(resources), context, rule, values=True, sound=resources)
     return any(rule in {finding.rule for finding in said - SOUND_BEFORE[stack]} for said in changed)
 
 

@@ -49,8 +49,8 @@ MISTAKES = [
 
 def found(stack: str, change: Any, rule: str = "") -> Iterator[str]:
     """The rules of what is said of a program with a change."""
-    resources = change(list(foreign_program(stack).known.resources))
-    for said in one_by_one(resources, CONTEXTS[stack], rule, values=True):
+    sound = list(foreign_program(stack).known.resources)
+    for said in one_by_one(change(sound), CONTEXTS[stack], rule, values=True, sound=sound):
         yield from (finding.rule for finding in said)
 
 

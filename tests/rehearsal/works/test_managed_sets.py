@@ -109,7 +109,8 @@ def test_a_mistake_is_told(stacks: Any, mistake: Any, stack: str) -> None:
         report = check_policies(rehearsal.stack, changed, changed, rehearsal.settings)
         assert mistake.rule.removeprefix("policy:") in {violation.policy for violation in report.violations}
     else:
-        said = one_by_one(changed, context_of(rehearsal), mistake.rule, values=True)
+        sound = rehearsal.known.resources
+        said = one_by_one(changed, context_of(rehearsal), mistake.rule, values=True, sound=sound)
         found = ({(one.rule, one.urn, one.path) for one in told} - before for told in said)
         assert any(mistake.rule in {rule for rule, *_ in told} for told in found)
 

@@ -41,7 +41,8 @@ def test_a_mistake_is_told(of, mistake):
     stack = of(mistake.stack)
     context = replace(context_of(stack), ours=True)
     rules: set[str] = set()
-    for found in one_by_one(mistake.change(list(stack.known.resources)), context, mistake.rule, values=True):
+    sound = list(stack.known.resources)
+    for found in one_by_one(mistake.change(sound), context, mistake.rule, values=True, sound=sound):
         rules |= {finding.rule for finding in found}
         if mistake.rule in rules:
             break

@@ -14,6 +14,7 @@ from typing import Any, Final
 from tests.rehearsal.works.mistakes import Change, Recorded
 from tests.remembered import of_session
 from trainyard.recorded.model import RecordedResource
+from trainyard.recorded.types import HELM_RELEASE
 
 AT_ONCE: Final = 8
 """Changes of one recording: few enough that hardly one hides what another would be accused of."""
@@ -71,9 +72,11 @@ class _Made:
         self.other = {urn: one for urn, one in after.items() if urn in before and one is not before[urn]}
         self.more = [one for one in alone if one.urn not in before]
         self.changed = frozenset([*self.gone, *self.other, *(one.urn for one in self.more)])
-        # Those in another order, or with two of one URN, are nothing that can be put beside others.
+        # What is in another order, or has two of one URN, cannot be put beside others; nor can what may bring things
+        # that nobody sees: beside a release of somebody's hardly anything is told to be missing.
         kept = [self.other.get(one.urn, one) for one in sound if one.urn not in self.gone]
-        self.joins = len(before) == len(sound) and _same([*kept, *self.more], alone)
+        brings = any(one.type == HELM_RELEASE or not one.custom for one in self.more)
+        self.joins = len(before) == len(sound) and not brings and _same([*kept, *self.more], alone)
 
 
 def _same(some: Recorded, others: Recorded) -> bool:
