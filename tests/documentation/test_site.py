@@ -22,10 +22,13 @@ def configured(site, docs=None, **more):
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("site")
-    build(configured(folder))
-    return folder
+def site(shared_things):
+    def built():
+        folder = shared_things.folder("site")
+        build(configured(folder))
+        return folder
+
+    return shared_things.of("site", built)
 
 
 def test_every_document_is_a_page(site):

@@ -11,7 +11,10 @@ from typing import Any
 from trainyard.recorded.model import Finding, RecordedResource
 from trainyard.recorded.read import UnreadableInput, steps
 from trainyard.rehearsal.context import Stack, ValueContext
-from trainyard.rehearsal.refusals.check import check_values
+from trainyard.rehearsal.refusals.aws import model_check
+from trainyard.rehearsal.refusals.aws.elsewhere import model_of
+from trainyard.rehearsal.refusals.check import RULES, check_values
+from trainyard.rehearsal.refusals.rules import EVERY_TYPE
 from trainyard.rehearsal.rehearse import Rehearsal
 from trainyard.rehearsal.works.check import ROOMS, check_works
 from trainyard.rehearsal.works.clusters import by_cluster
@@ -178,16 +181,19 @@ def tells(rehearsal: Rehearsal, change: Change, rule: str, *, ours: bool = False
 
 
 def one_by_one(
-    resources: Recorded, context: ValueContext, rule: str = "", *, values: bool = False
+    resources: Recorded, context: ValueContext, rule: str = "", *, values: bool = False, sound: Recorded = ()
 ) -> Iterator[set[Finding]]:
     """What each room says that those before it did not, and what is refused of values where that is asked too.
 
     Together they say what `check_works` and `check_values` say, with secrets as they are: whoever looks for one finding
-    stops at it. The room that `rule` is named after comes first, and what it has said is given when it notes that.
+    stops at it. The room that `rule` is named after comes first, and what it has said is given when it notes that;
+    for a rule of no room, what is refused of resources that the `sound` stack has otherwise.
     """
     head = rule.partition("-")[0]
     room = OF_RULE.get(rule, OF_RULE.get(head, head))
     if values and room not in ROOMS:
+        if sound:
+            yield set(refused_of_changed(resources, context, sound))
         yield set(check_values(resources, context))
     if len(by_cluster(resources)) > 1:
         yield set(check_works(resources, context))
@@ -195,6 +201,24 @@ def one_by_one(
         yield from _rooms_one_by_one(resources, context, room, rule)
     if values and room in ROOMS:
         yield set(check_values(resources, context))
+
+
+def refused_of_changed(resources: Recorded, context: ValueContext, sound: Recorded) -> list[Finding]:
+    """What `check_values` says of resources that the sound stack has otherwise, by the rules of their types."""
+    as_before = {id(one) for one in sound}
+    stack = Stack(resources, context)
+    kept: dict[tuple[str, str, str], Finding] = {}
+    for view in stack.views:
+        if id(view.resource) in as_before:
+            continue
+        if (model := model_of(view.type)) is not None:
+            model_check.check(view, model)
+        for rule in (*RULES.get(view.type, ()), *RULES.get(EVERY_TYPE, ())):
+            rule(view)
+        for finding in view.findings:
+            kept.setdefault((finding.urn, finding.path, finding.level), finding)
+    stack.let_go()
+    return list(kept.values())
 
 
 class _Noted(BaseException):

@@ -12,7 +12,8 @@ from tests.rehearsal.works import mistakes_aws_seventh, mistakes_aws_sixth
 from tests.rehearsal.works.aws_changes import reworded
 from tests.rehearsal.works.mistakes import DROP, both, drop, edit, in_json, put
 from tests.rehearsal.works.mistakes_breadth import beside
-from tests.rehearsal.works.test_aws_services import added, adds
+from tests.rehearsal.works.test_aws_services import added, adds, of
+from tests.rehearsal.works.together import told_together
 
 MISTAKES = [*mistakes_aws_sixth.MISTAKES, *mistakes_aws_seventh.MISTAKES]
 P, S, W = "pipeline", "serving", "workshop"
@@ -591,8 +592,14 @@ SOUND = {
 
 @pytest.mark.parametrize("what", SOUND)
 def test_what_is_unusual_and_right_is_not_told(rehearsed, what):
-    stack, change = SOUND[what]
-    assert {str(finding) for finding in added(rehearsed, stack, change)} == set()
+    stack, _ = SOUND[what]
+
+    def judged(resources):
+        return [str(finding) for finding in added(rehearsed, stack, lambda _: list(resources))]
+
+    changes = {which: change for which, (of_stack, change) in SOUND.items() if of_stack == stack}
+    sound = of(rehearsed, stack)[0].known.resources
+    assert told_together((__name__, stack), what, sound, changes, judged) == []
 
 
 FUNCTION, PERMISSION = "aws:lambda/function:Function", "aws:lambda/permission:Permission"

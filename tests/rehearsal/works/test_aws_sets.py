@@ -12,6 +12,7 @@ from tests.rehearsal.works import mistakes_aws_first, mistakes_aws_second, mista
 from tests.rehearsal.works.aws_changes import found, in_config, left_out, refer, reworded, user_data
 from tests.rehearsal.works.mistakes import DROP, added, both, context_of, drop, edit, in_json, put, tells, told
 from tests.rehearsal.works.mistakes_breadth import beside, installed
+from tests.rehearsal.works.together import told_together
 from trainyard.policies.pack import POLICIES
 from trainyard.rehearsal.refusals.check import check_values
 from trainyard.review.policy_check.check import check_policies
@@ -278,8 +279,14 @@ SOUND = {
 
 @pytest.mark.parametrize("what", SOUND)
 def test_what_is_unusual_and_right_is_not_told(rehearsed, what):
-    stack, room, change = SOUND[what]
-    assert told(rehearsed(stack), change, room) == []
+    name, room, _ = SOUND[what]
+    stack = rehearsed(name)
+
+    def judged(resources):
+        return told(stack, lambda _: list(resources), room)
+
+    changes = {which: change for which, (*where, change) in SOUND.items() if where == [name, room]}
+    assert told_together((__name__, name, room), what, stack.known.resources, changes, judged) == []
 
 
 BESIDE = {

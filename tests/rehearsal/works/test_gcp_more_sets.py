@@ -20,7 +20,7 @@ import pytest
 
 from tests.rehearsal.works import mistakes_gcp_fifth as fifth
 from tests.rehearsal.works import mistakes_gcp_sixth as sixth
-from tests.rehearsal.works.mistakes import Change, both, context_of, edit, one_by_one, put
+from tests.rehearsal.works.mistakes import Change, Recorded, both, context_of, edit, one_by_one, put
 from tests.rehearsal.works.mistakes_gcp_fifth import (
     BACKUPS,
     IMAGES,
@@ -46,6 +46,7 @@ from tests.rehearsal.works.mistakes_gcp_sixty import (
     STACK,
 )
 from tests.rehearsal.works.mistakes_gcp_third import OF, ON_BUCKET, SUBNET, TRAIN
+from tests.rehearsal.works.together import told_together
 from trainyard.policies.pack import POLICIES
 from trainyard.recorded.model import UNKNOWN, Finding, RecordedResource
 from trainyard.rehearsal.refusals.check import check_values
@@ -427,16 +428,22 @@ def test_a_mistake_is_told(rehearsed: Any, name: str) -> None:
         assert policy in {violation.policy for violation in report.violations}
     else:
         context = replace(context_of(rehearsal), ours=True)
-        rules = ({finding.rule for finding in said} for said in one_by_one(changed, context, rule, values=True))
+        sound = rehearsal.known.resources
+        told = one_by_one(changed, context, rule, values=True, sound=sound)
+        rules = ({finding.rule for finding in said} for said in told)
         assert any(rule in found for found in rules)
 
 
 @pytest.mark.parametrize("name", RIGHT)
 def test_what_is_right_is_not_accused(rehearsed: Any, name: str) -> None:
-    change, stack = RIGHT[name]
+    _, stack = RIGHT[name]
     rehearsal = rehearsed(stack)
-    said = found(change(list(rehearsal.known.resources)), rehearsal)
-    assert [finding for finding in said if finding.rule not in OF_WHAT_IS_ADDED] == []
+
+    def judged(resources: Recorded) -> list[Finding]:
+        return [finding for finding in found(list(resources), rehearsal) if finding.rule not in OF_WHAT_IS_ADDED]
+
+    changes = {what: change for what, (change, of_stack) in RIGHT.items() if of_stack == stack}
+    assert told_together((__name__, stack), name, rehearsal.known.resources, changes, judged) == []
 
 
 def test_every_mistake_is_accounted_for() -> None:

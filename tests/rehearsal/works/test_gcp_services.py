@@ -534,7 +534,8 @@ def recorded(stack: str, rehearsed: Any) -> Any:
 def test_a_mistake_is_told(rehearsed: Any, name: str) -> None:
     change, stack = EVERY[name]
     rehearsal = recorded(stack, rehearsed)
-    said = one_by_one(change(list(rehearsal.known.resources)), knowing(rehearsal), RULES[name], values=True)
+    sound = list(rehearsal.known.resources)
+    said = one_by_one(change(sound), knowing(rehearsal), RULES[name], values=True, sound=sound)
     assert any(RULES[name] in {each.rule for each in told} for told in said)
 
 

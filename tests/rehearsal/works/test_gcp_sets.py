@@ -20,7 +20,7 @@ import pytest
 
 from tests.rehearsal.works import mistakes_gcp_fourth as fourth
 from tests.rehearsal.works import mistakes_gcp_third as third
-from tests.rehearsal.works.mistakes import DROP, Change, both, edit, put
+from tests.rehearsal.works.mistakes import DROP, Change, Recorded, both, edit, put
 from tests.rehearsal.works.mistakes_gcp_sixty import (
     BUCKET,
     BUDGET,
@@ -35,6 +35,7 @@ from tests.rehearsal.works.mistakes_gcp_sixty import (
 )
 from tests.rehearsal.works.mistakes_gcp_third import ADDRESS, FOLDER, OF, SECRET, SUBNET, another
 from tests.rehearsal.works.test_tired import ROOM_OF, findings
+from tests.rehearsal.works.together import told_together
 from trainyard.policies.pack import POLICIES
 from trainyard.recorded.model import UNKNOWN, Finding, RecordedResource
 from trainyard.recorded.read import UnknownInput
@@ -340,7 +341,11 @@ RIGHT: Final[Mapping[str, Change]] = {
 @pytest.mark.parametrize("name", RIGHT)
 def test_what_is_right_is_believed(rehearsed: Any, name: str) -> None:
     rehearsal = rehearsed(STACK)
-    assert [str(one) for one in findings(RIGHT[name](list(rehearsal.known.resources)), rehearsal)] == []
+
+    def judged(resources: Recorded) -> list[str]:
+        return [str(one) for one in findings(list(resources), rehearsal)]
+
+    assert told_together(__name__, name, rehearsal.known.resources, RIGHT, judged) == []
 
 
 OTHERS: Final[Mapping[str, Change]] = {

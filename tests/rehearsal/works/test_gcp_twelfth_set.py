@@ -32,8 +32,8 @@ EVERY: Final = (*REFUSED, *SILENT)
 
 def says(rehearsal: Rehearsal, change: Change, rule: str) -> bool:
     """Whether anything of a rule is said of a stack with a change."""
-    changed = change(list(rehearsal.known.resources))
-    told = one_by_one(changed, replace(context_of(rehearsal), ours=True), rule, values=True)
+    sound = list(rehearsal.known.resources)
+    told = one_by_one(change(sound), replace(context_of(rehearsal), ours=True), rule, values=True, sound=sound)
     return any(finding.rule == rule for findings in told for finding in findings)
 
 

@@ -45,6 +45,7 @@ from tests.rehearsal.works.mistakes_k8s_seventh import retold
 from tests.rehearsal.works.mistakes_k8s_sixth import ADMISSION, CLAIMS, GOOGLE, RULES, jobset, profile, variable
 from tests.rehearsal.works.test_k8s_sets import of
 from tests.rehearsal.works.test_k8s_unseen import refused
+from tests.rehearsal.works.together import told_together
 from trainyard.policies.pack import POLICIES
 from trainyard.review.policy_check.check import check_policies
 
@@ -305,11 +306,16 @@ SOUND = {
 
 @pytest.mark.parametrize("name", SOUND)
 def test_what_is_right_is_believed(of, name):
-    stack, room, change = SOUND[name]
-    if room == "refusals":
-        assert not refused(of(stack), change)
-    else:
-        assert not told(of(stack), change, room, ours=True)
+    which, room, _ = SOUND[name]
+    stack = of(which)
+
+    def judged(resources):
+        if room == "refusals":
+            return sorted(refused(stack, lambda _: list(resources)))
+        return told(stack, lambda _: list(resources), room, ours=True)
+
+    changes = {what: change for what, (*where, change) in SOUND.items() if where == [which, room]}
+    assert told_together((__name__, which, room), name, stack.known.resources, changes, judged) == []
 
 
 def test_a_queue_of_flex_start_alone_asks_for_all(of):

@@ -15,6 +15,7 @@ from tests.rehearsal.works.mistakes_inside import FIRST, MISTAKES, SECOND, SOUND
 from tests.rehearsal.works.test_k8s_sets import of
 from tests.rehearsal.works.test_k8s_unseen import refused
 from tests.rehearsal.works.test_k8s_unseen import test_a_mistake_is_told as is_told
+from tests.rehearsal.works.together import told_together
 
 __all__ = ["of"]  # the fixture
 
@@ -30,6 +31,12 @@ def test_every_mistake_has_a_name_of_its_own():
 
 @pytest.mark.parametrize("sound", SOUND)
 def test_what_is_right_is_believed(of, sound):
-    stack, change = SOUND[sound]
-    assert told(of(stack), change, ours=True) == []
-    assert refused(of(stack), change) <= refused(of(stack), list)
+    name, _ = SOUND[sound]
+    stack = of(name)
+
+    def judged(resources):
+        new = refused(stack, lambda _: list(resources)) - refused(stack, list)
+        return [*told(stack, lambda _: list(resources), ours=True), *new]
+
+    changes = {what: change for what, (of_stack, change) in SOUND.items() if of_stack == name}
+    assert told_together((__name__, name), sound, stack.known.resources, changes, judged) == []

@@ -32,6 +32,7 @@ from tests.rehearsal.works.mistakes_k8s_fourth import PRIORITY_CLASS, server_env
 from tests.rehearsal.works.mistakes_managed import make
 from tests.rehearsal.works.mistakes_managed_sixty import COUNTED
 from tests.rehearsal.works.mistakes_managed_third import SMALL, of_widget
+from tests.rehearsal.works.together import told_together
 from trainyard.recorded.model import UNKNOWN
 
 Told = tuple[str, str, str, Change]
@@ -578,8 +579,17 @@ MORE: dict[str, Told] = {
 
 @pytest.mark.parametrize("name", RIGHT)
 def test_what_is_right_is_not_told(rehearsed: Any, name: str) -> None:
-    stack, room, rule, change = RIGHT[name]
-    assert rule not in {one.rule for one in told(rehearsed(stack), change, room, ours=True)}
+    which, room, _, _ = RIGHT[name]
+    stack = rehearsed(which)
+    held = told_together(
+        (__name__, which, room),
+        name,
+        stack.known.resources,
+        {what: change for what, (*where, _, change) in RIGHT.items() if where == [which, room]},
+        lambda resources: told(stack, lambda _: list(resources), room, ours=True),
+        lambda what, finding: finding.rule == RIGHT[what][2],
+    )
+    assert held == []
 
 
 @pytest.mark.parametrize("name", WARNED)

@@ -16,7 +16,7 @@ import pytest
 
 from tests.rehearsal.works import mistakes_k8s_eighth as eighth
 from tests.rehearsal.works import mistakes_k8s_ninth as ninth
-from tests.rehearsal.works.mistakes import Change, both, edit, put, told
+from tests.rehearsal.works.mistakes import Change, both, edit, put, tells, told
 from tests.rehearsal.works.mistakes_breadth import installed
 from tests.rehearsal.works.mistakes_k8s_first import CONFIG_MAP, DEPLOYMENT, FIRST, POD, STACK, values
 from tests.rehearsal.works.own_objects import (
@@ -48,6 +48,7 @@ from tests.rehearsal.works.own_objects import (
 )
 from tests.rehearsal.works.test_k8s_sets import of
 from tests.rehearsal.works.test_k8s_unseen import refused
+from tests.rehearsal.works.together import told_together
 from trainyard.policies.pack import POLICIES
 from trainyard.review.policy_check.check import check_policies
 
@@ -71,7 +72,7 @@ def test_a_mistake_is_told(of, mistake):
         rules = [policy for policy in POLICIES if policy.name == name]
         found = {one.policy for one in check_policies("s", [], changed_to, stack.settings, policies=rules).violations}
     else:
-        found = {one.rule for one in told(stack, mistake.change, ours=True)}
+        found = tells(stack, mistake.change, name, ours=True)
     assert name in found, found
 
 
@@ -415,8 +416,16 @@ def _first(inputs: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.parametrize("name", HEALTHY)
 def test_what_is_right_is_not_told(of, name):
-    rule, change = HEALTHY[name]
-    assert rule not in {one.rule for one in told(of("demo"), change, ours=True)}
+    stack = of("demo")
+    held = told_together(
+        __name__,
+        name,
+        stack.known.resources,
+        {what: change for what, (_, change) in HEALTHY.items()},
+        lambda resources: told(stack, lambda _: list(resources), ours=True),
+        lambda what, finding: finding.rule == HEALTHY[what][0],
+    )
+    assert held == []
 
 
 @pytest.mark.parametrize(("beside", "level"), [("redis", "error"), ("grafana", "warning")])

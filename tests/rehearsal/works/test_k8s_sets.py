@@ -39,6 +39,7 @@ from tests.rehearsal.works.mistakes_k8s_first import (
     said,
     values,
 )
+from tests.rehearsal.works.together import told_together
 from tests.shared import ROOT
 from tests.stacks.test_notebooks import GITHUB, POOLS, _pools
 from trainyard.policies.pack import POLICIES
@@ -663,8 +664,14 @@ CHARTS = {
 
 @pytest.mark.parametrize("sound", SOUND)
 def test_what_is_right_is_believed(of, sound):
-    stack, room, change = SOUND[sound]
-    assert told(of(stack), change, room, ours=stack == NOTEBOOKS) == []
+    name, room, _ = SOUND[sound]
+    stack = of(name)
+
+    def judged(resources):
+        return told(stack, lambda _: list(resources), room, ours=name == NOTEBOOKS)
+
+    changes = {what: change for what, (*where, change) in SOUND.items() if where == [name, room]}
+    assert told_together((__name__, name, room), sound, stack.known.resources, changes, judged) == []
 
 
 @pytest.mark.parametrize("sound", MEANT)

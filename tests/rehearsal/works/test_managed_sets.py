@@ -18,7 +18,7 @@ import pytest
 from tests.rehearsal.works import aws_changes as aws
 from tests.rehearsal.works import mistakes_managed_fourth, mistakes_managed_run, mistakes_managed_third
 from tests.rehearsal.works.aws_changes import reworded, statement
-from tests.rehearsal.works.mistakes import DROP, both, context_of, edit, in_json, one_by_one, put
+from tests.rehearsal.works.mistakes import DROP, Recorded, both, context_of, edit, in_json, one_by_one, put
 from tests.rehearsal.works.mistakes_gcp_sixty import no_longer_waits, said
 from tests.rehearsal.works.mistakes_managed import make
 from tests.rehearsal.works.mistakes_managed_run import (
@@ -37,6 +37,7 @@ from tests.rehearsal.works.mistakes_managed_run import (
 from tests.rehearsal.works.mistakes_managed_run import STACK as TRACKED
 from tests.rehearsal.works.mistakes_managed_sixty import ACTION, APP, COUNTED, DOMAIN, SCRIPT
 from tests.rehearsal.works.mistakes_managed_third import BOARD, EDITORS, PEOPLE, SMALL, UAE
+from tests.rehearsal.works.together import told_together
 from tests.shared import ROOT
 from tests.stacks.tracking_on_run import stack_file
 from trainyard.rehearsal.refusals.check import check_values
@@ -108,7 +109,8 @@ def test_a_mistake_is_told(stacks: Any, mistake: Any, stack: str) -> None:
         report = check_policies(rehearsal.stack, changed, changed, rehearsal.settings)
         assert mistake.rule.removeprefix("policy:") in {violation.policy for violation in report.violations}
     else:
-        said = one_by_one(changed, context_of(rehearsal), mistake.rule, values=True)
+        sound = rehearsal.known.resources
+        said = one_by_one(changed, context_of(rehearsal), mistake.rule, values=True, sound=sound)
         found = ({(one.rule, one.urn, one.path) for one in told} - before for told in said)
         assert any(mistake.rule in {rule for rule, *_ in told} for told in found)
 
@@ -306,9 +308,14 @@ SOUND = {
 
 @pytest.mark.parametrize("name", SOUND)
 def test_what_is_right_is_not_accused(stacks: Any, name: str) -> None:
-    stack, change = SOUND[name]
+    stack, _ = SOUND[name]
     rehearsal, before = stacks(stack)
-    assert _told(rehearsal, change(list(rehearsal.known.resources))) - before == set()
+
+    def judged(resources: Recorded) -> list[Any]:
+        return sorted(_told(rehearsal, list(resources)) - before)
+
+    changes = {what: change for what, (of_stack, change) in SOUND.items() if of_stack == stack}
+    assert told_together((__name__, stack), name, rehearsal.known.resources, changes, judged) == []
 
 
 def test_a_brake_of_one_kind_leaves_others_to_those_who_may_everything(stacks: Any) -> None:

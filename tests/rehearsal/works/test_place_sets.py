@@ -25,6 +25,7 @@ from tests.rehearsal.works import mistakes_nine as nine
 from tests.rehearsal.works import mistakes_place_first as first
 from tests.rehearsal.works.mistakes import context_of, one_by_one, told
 from tests.rehearsal.works.test_k8s_sets import of
+from tests.rehearsal.works.together import told_together
 from trainyard.rehearsal.refusals.check import check_values
 
 __all__ = ["of"]  # the fixture
@@ -44,7 +45,8 @@ def test_a_mistake_is_told(of, mistake):
     stack = of(mistake.stack)
     context = replace(context_of(stack), ours=True)
     rules: set[str] = set()
-    for found in one_by_one(mistake.change(list(stack.known.resources)), context, mistake.rule, values=True):
+    sound = list(stack.known.resources)
+    for found in one_by_one(mistake.change(sound), context, mistake.rule, values=True, sound=sound):
         rules |= {finding.rule for finding in found}
         if mistake.rule in rules:
             break
@@ -53,14 +55,27 @@ def test_a_mistake_is_told(of, mistake):
 
 @pytest.mark.parametrize("sound", SOUND)
 def test_what_is_right_is_believed(of, sound):
-    name, change = SOUND[sound]
+    name, _ = SOUND[sound]
     stack = of(name)
     context = replace(context_of(stack), ours=True)
-    assert not check_values(change(list(stack.known.resources)), context)
-    assert told(stack, change, ours=True) == []
+
+    def judged(resources):
+        return [*check_values(resources, context), *told(stack, lambda _: list(resources), ours=True)]
+
+    changes = {what: change for what, (of_stack, change) in SOUND.items() if of_stack == name}
+    assert told_together((__name__, name), sound, stack.known.resources, changes, judged) == []
 
 
 @pytest.mark.parametrize("beside", BESIDE)
 def test_what_is_right_beside_a_rule_is_believed(of, beside):
-    name, rule, change = BESIDE[beside]
-    assert rule not in {finding.rule for finding in told(of(name), change, ours=True)}
+    name, _, _ = BESIDE[beside]
+    stack = of(name)
+    held = told_together(
+        (__name__, "beside", name),
+        beside,
+        stack.known.resources,
+        {what: change for what, (of_stack, _, change) in BESIDE.items() if of_stack == name},
+        lambda resources: told(stack, lambda _: list(resources), ours=True),
+        lambda what, finding: finding.rule == BESIDE[what][1],
+    )
+    assert held == []

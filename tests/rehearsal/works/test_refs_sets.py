@@ -52,6 +52,7 @@ from tests.rehearsal.works.mistakes_k8s_first import (
 )
 from tests.rehearsal.works.mistakes_refs_first import BUCKET_MEMBER, CHECK, DATA, DRILL, SERVER
 from tests.rehearsal.works.mistakes_refs_second import SERVICE
+from tests.rehearsal.works.together import told_together
 from trainyard.policies.pack import POLICIES
 from trainyard.rehearsal.refusals.check import check_values
 from trainyard.review.policy_check.check import check_policies
@@ -221,5 +222,11 @@ def test_further_breaks_are_told(rehearsed, broken):
 
 @pytest.mark.parametrize("sound", SOUND)
 def test_what_is_right_is_believed(rehearsed, sound):
-    stack, change = SOUND[sound]
-    assert [one for one in told(rehearsed(stack), change, ours=True) if one.rule not in ALLOWED] == []
+    name, _ = SOUND[sound]
+    stack = rehearsed(name)
+
+    def judged(resources):
+        return [one for one in told(stack, lambda _: list(resources), ours=True) if one.rule not in ALLOWED]
+
+    changes = {what: change for what, (of_stack, change) in SOUND.items() if of_stack == name}
+    assert told_together((__name__, name), sound, stack.known.resources, changes, judged) == []

@@ -33,6 +33,7 @@ from tests.rehearsal.works.mistakes_silent import (
 )
 from tests.rehearsal.works.mistakes_told import DEPLOYMENT, JOB, LIFECYCLE, LOGS, PROXY, RELEASE
 from tests.rehearsal.works.mistakes_watched import RULE, worded
+from tests.rehearsal.works.together import told_together
 from trainyard.rehearsal.context import Stack
 from trainyard.rehearsal.works.programs.check import check
 
@@ -145,9 +146,15 @@ SOUND = {
 
 @pytest.mark.parametrize("what", SOUND)
 def test_what_somebody_means_so_is_not_accused(rehearsed, what):
-    stack, change = SOUND[what]
-    found = [one for room in ("programs", "charts", "queues") for one in told(of(rehearsed, stack), change, room)]
-    assert found == []
+    name, _ = SOUND[what]
+    stack = of(rehearsed, name)
+
+    def judged(resources):
+        rooms = ("programs", "charts", "queues")
+        return [one for room in rooms for one in told(stack, lambda _: list(resources), room)]
+
+    changes = {which: change for which, (of_stack, change) in SOUND.items() if of_stack == name}
+    assert told_together((__name__, name), what, stack.known.resources, changes, judged) == []
 
 
 def noted(*resources: Any) -> list[str]:

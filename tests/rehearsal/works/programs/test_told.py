@@ -20,6 +20,7 @@ from tests.rehearsal.works.mistakes_told import (
     RUNTIME,
 )
 from tests.rehearsal.works.mistakes_watched import ALARM, BUDGET, HARDWARE, RULES, SILENT, source_of, worded
+from tests.rehearsal.works.together import told_together
 from trainyard.rehearsal.context import Stack
 from trainyard.rehearsal.works.programs.check import check
 
@@ -112,7 +113,12 @@ SOUND = {
 
 @pytest.mark.parametrize("what", SOUND)
 def test_what_is_only_unusual_is_not_accused(rehearsed, what):
-    assert told(of(rehearsed, "demo"), SOUND[what], "programs") == []
+    stack = of(rehearsed, "demo")
+
+    def judged(resources):
+        return told(stack, lambda _: list(resources), "programs")
+
+    assert told_together(__name__, what, stack.known.resources, SOUND, judged) == []
 
 
 def test_an_add_on_may_be_told_its_flags(rehearsed):
