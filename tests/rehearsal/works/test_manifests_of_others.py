@@ -262,3 +262,23 @@ def test_a_queue_that_nobody_uses_lends_to_its_cohort(cohort, named, is_told):
     local = obj("kueue.x-k8s.io/v1beta2", "LocalQueue", "spot", "vision", spec={"clusterQueue": "spot"})
     found = rules(flavor, queue, *([local] if named else []))
     assert ("kueue-namespace-selector" in found) is is_told
+
+
+def job_set(mounted, **spec):
+    container = {"name": "node", "image": "registry.example.com/node:v1"}
+    container |= {"volumeMounts": [{"name": mounted, "mountPath": "/data"}]} if mounted else {}
+    pod = {"restartPolicy": "Never", "containers": [container]}
+    job = {"name": "node", "template": {"spec": {"template": {"spec": pod}}}}
+    return obj("jobset.x-k8s.io/v1alpha2", "JobSet", "node", "vision", spec={"replicatedJobs": [job], **spec})
+
+
+@pytest.mark.parametrize(("mounted", "is_told"), [("checkpoints", False), ("checkpoint", True)])
+def test_pods_of_a_job_set_mount_the_claims_that_it_makes(mounted, is_told):
+    claim = {"metadata": {"name": "checkpoints"}, "spec": {"accessModes": ["ReadWriteOnce"]}}
+    made = job_set(mounted, volumeClaimPolicies=[{"templates": [claim]}])
+    assert ("k8s-volume-mount" in rules(made)) is is_told
+
+
+@pytest.mark.parametrize(("rule", "is_told"), [({"action": "FailJobSet"}, False), ({"name": "stop"}, True)])
+def test_a_rule_of_failures_has_a_name_of_its_webhook(rule, is_told):
+    assert ("k8s-required" in rules(job_set("", failurePolicy={"rules": [rule]}))) is is_told
