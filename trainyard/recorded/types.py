@@ -6,6 +6,7 @@ that have the same thing are told apart by a prefix: `GCP_BUCKET`, and `BUCKET` 
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 AWS_PROVIDER: Final = "pulumi:providers:aws"
@@ -311,6 +312,8 @@ DEPLOYMENT: Final = "kubernetes:apps/v1:Deployment"
 DISRUPTION_BUDGET: Final = "kubernetes:policy/v1:PodDisruptionBudget"
 CLUSTER_QUEUE: Final = "kubernetes:kueue.x-k8s.io/v1beta2:ClusterQueue"
 HELM_RELEASE: Final = "kubernetes:helm.sh/v3:Release"
+RENDERING: Final = re.compile(r"[:$]kubernetes:(yaml|helm\.sh/v3|kustomize):\w+::")
+"""URNs of components that make the objects of a file, a chart or a kustomization, in the program."""
 PROMETHEUS_RULE: Final = "kubernetes:monitoring.coreos.com/v1:PrometheusRule"
 ALERTMANAGER_CONFIG: Final = "kubernetes:monitoring.coreos.com/v1alpha1:AlertmanagerConfig"
 INGRESS: Final = "kubernetes:networking.k8s.io/v1:Ingress"

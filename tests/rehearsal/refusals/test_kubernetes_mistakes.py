@@ -94,7 +94,6 @@ OBJECTS: list[tuple[str, str, Any, str, str]] = [
     ("persistentvolume-data", "spec.persistentVolumeReclaimPolicy", "Keep", "k8s-enum", ""),
     ("rolebinding-submit", "roleRef.name", "submitter", "k8s-reference", ""),
     ("rolebinding-submit", "subjects[0].name", "runer", "k8s-reference", ""),
-    ("rolebinding-submit", "subjects[0].namespace", DROP, "k8s-subject", ""),
     ("job-smoke", "spec.template.spec.restartPolicy", "Always", "k8s-job", ""),
     ("job-smoke", "spec.template.spec.restartPolicy", DROP, "k8s-job", ""),
     ("namespace-research", "metadata.name", "Research", "k8s-name", ""),

@@ -156,7 +156,9 @@ _ANSWERS: dict[str, Callable[[Mapping[str, Any], synthesised.Place], dict[str, A
     "aws:ec2/getPrefixList:getPrefixList": _prefix_list,
     **looked_up.ANSWERS,
     "kubernetes:yaml:decode": _manifests,
-    "kubernetes:helm:template": lambda _given, _place: {"result": UNKNOWN},  # charts are rendered where they are kept
+    # What these make is not known where no chart and no kustomization is rendered: as little as at a first preview.
+    "kubernetes:helm:template": lambda _, __: {"result": UNKNOWN},
+    "kubernetes:kustomize:directory": lambda _, __: {"result": UNKNOWN},
 }
 
 

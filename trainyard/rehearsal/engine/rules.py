@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from trainyard.recorded.alike import written
 from trainyard.recorded.model import Alias, Finding, RecordedResource, Secret, has_secret, leaves
-from trainyard.recorded.types import EKS_CLUSTER, GKE_CLUSTER, PULUMI_STACK
+from trainyard.recorded.types import EKS_CLUSTER, GKE_CLUSTER, PULUMI_STACK, RENDERING
 from trainyard.rehearsal.engine.recorder import STACK_REFERENCE, Recording, WrongProvider
 
 _URN = re.compile(r"urn:pulumi:[^:]+::[^:]+::[^:]+(:[^:]+)*::.+")
@@ -64,10 +64,6 @@ def check_recording(
         yield Finding("error" if severity == "error" else "warning", "logged", " ".join(text.split()))
 
 
-_RENDERED: Final = re.compile(r"[:$]kubernetes:(yaml|helm\.sh/v3|kustomize):\w+::")
-"""What reads manifests by a function of its provider, which a preview does not ask before the cluster is there."""
-
-
 def check_both_runs(preview: Recording, known: Recording) -> Iterator[Finding]:
     """Resources that exist in one of the runs only: a preview does not show them, or `up` never makes them."""
     if any(run.error is not None or run.hang is not None for run in (preview, known)):
@@ -75,7 +71,8 @@ def check_both_runs(preview: Recording, known: Recording) -> Iterator[Finding]:
     for run, other, where in ((known, preview, "when outputs are known"), (preview, known, "at a preview")):
         there = {resource.urn for resource in other.resources}
         for resource in run.resources:
-            if resource.urn not in there and not _RENDERED.search(resource.parent):
+            # What reads manifests asks its provider, which a preview does not before the cluster is there.
+            if resource.urn not in there and not RENDERING.search(resource.parent):
                 yield Finding.of(
                     resource,
                     "one-run-only",

@@ -110,6 +110,11 @@ class _Check:
         # An API server refuses text for a number; the bridge of the other providers converts it.
         self._strict = resource.package == "kubernetes"
 
+    def _as_declared(self, key: str) -> str:
+        """The name that the SDK has for a key: extensions of a schema reach the API server in both spellings, as
+        manifests have them (`x-kubernetes-int-or-string`) and as programs do."""
+        return key.replace("-", "_") if self._strict and key.startswith("x-kubernetes-") else key
+
     def unknown_key(self, path: str, key: str, fields: Fields) -> Finding:
         """A key that the type does not have, with the nearest one that it has, in the same spelling."""
         hint = near_key(key, fields)
@@ -152,7 +157,7 @@ class _Check:
             fields = input_fields(type_.cls)
             misspelt: set[str] = set()
             for key, item in value.items():
-                inner = fields.types.get(key)
+                inner = fields.types.get(self._as_declared(key))
                 if inner is None:
                     misspelt.add(near_key(key, fields))
                     yield self.unknown_key(f"{path}.{key}", key, fields)

@@ -187,10 +187,11 @@ def test_a_group_may_be_told_by_a_provider_of_identities_or_an_older_config_map(
     assert ("reference-subject" in rules) == told
 
 
-def test_a_chart_that_is_rendered_elsewhere_may_make_anything():
+@pytest.mark.parametrize("type_", ["helm.sh/v4:Chart", "helm.sh/v3:Chart", "kustomize:Directory", "yaml/v2:ConfigFile"])
+def test_a_chart_that_is_rendered_elsewhere_may_make_anything(type_):
     broken = changed(FOREIGN, "service-web", "spec.selector", {"app": "other"})
     assert "reference-service-selects-nothing" in {finding.rule for finding in said(broken)}
-    chart = replace(resource("kubernetes:helm.sh/v4:Chart", "chart", {}), custom=False)
+    chart = replace(resource(f"kubernetes:{type_}", "chart", {}), custom=False)
     assert said([*broken, chart]) == []
 
 

@@ -12,9 +12,10 @@ from trainyard.rehearsal.context import Stack, View
 from trainyard.rehearsal.near import nearest_of
 
 RENDERED_ELSEWHERE: Final = (
+    "kubernetes:helm.sh/v2:Chart",
     "kubernetes:helm.sh/v3:Chart",
     "kubernetes:helm.sh/v4:",
-    "kubernetes:kustomize/",
+    "kubernetes:kustomize",
     "kubernetes:yaml",
 )
 """Components whose objects are made where no recording sees them."""

@@ -6,7 +6,7 @@ parent ("must be nil when parent is empty", 2026-11).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Final
 
 from trainyard.conventions import ACCELERATORS, GPU_RESOURCE
@@ -49,8 +49,9 @@ def check(stack: Stack, objects: Objects) -> None:
     released = [view for view in stack.of_type(HELM_RELEASE) if _is_kueue(view.resource)]
     # What a stack makes none of, somebody else may have made; not where the stack brings Kueue itself.
     names_known = ("ResourceFlavor", "") not in objects.blurred and bool(flavors or released)
+    used = {local.text("spec.clusterQueue") for local in stack.of_type(LOCAL_QUEUE)}
     for queue in stack.of_type(CLUSTER_QUEUE):
-        _queue(queue, flavors if names_known else None)
+        _queue(queue, flavors if names_known else None, used)
     for cohort in stack.of_type(COHORT):
         _cohort(cohort)
     queues_known = bool(stack.of_type(CLUSTER_QUEUE) or released)
@@ -75,9 +76,11 @@ def check(stack: Stack, objects: Objects) -> None:
         check_manager(release)
 
 
-def _queue(queue: View, flavors: Mapping[str, View] | None) -> None:
+def _queue(queue: View, flavors: Mapping[str, View] | None, used: Collection[str | None]) -> None:
     cohort = queue.has("spec.cohortName") or queue.has("spec.cohort")  # as v1beta1 calls it
-    if queue.lacks("spec.namespaceSelector") and not queue.is_unknown("spec"):
+    # One that nobody may use and no queue of a namespace names has what is left over, for the others of its cohort.
+    lends = cohort and queue.text("metadata.name") not in used
+    if queue.lacks("spec.namespaceSelector") and not queue.is_unknown("spec") and not lends:
         queue.error(
             "kueue-namespace-selector",
             "spec.namespaceSelector",

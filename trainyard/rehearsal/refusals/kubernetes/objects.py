@@ -203,9 +203,11 @@ def _binding(view: View, objects: Objects) -> None:
         name, namespace = entry.get("name"), entry.get("namespace")
         if entry.get("kind") != "ServiceAccount" or not isinstance(name, str):
             continue
-        if namespace is None:
+        if namespace is None and kind_of(view) == "RoleBinding":
+            namespace = object_namespace(view)  # of an account without one RBAC takes the binding's own
+        elif namespace is None:
             view.error("k8s-subject", f"{path}.namespace", "is missing", allowed="needed for a service account")
-        elif (
+        if (
             isinstance(namespace, str)
             and objects.names("ServiceAccount", namespace)
             and objects.lacks("ServiceAccount", namespace, name)

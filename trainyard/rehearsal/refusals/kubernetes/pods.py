@@ -6,7 +6,7 @@ Source: validation of Kubernetes 1.35 as generally known.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any, Final
 
@@ -42,8 +42,7 @@ def check_pod(view: View, path: str, spec: Mapping[str, Any], objects: Objects) 
             _container(view, here, container, seen, objects)
             for mount, entry in view.items(f"{here}.volumeMounts"):
                 name = entry.get("name")
-                claims = view.items("spec.volumeClaimTemplates")
-                templates = {str(follow(claim, "metadata", "name")) for _, claim in claims}
+                templates = {str(follow(claim, "metadata", "name")) for claim in _claims(view)}
                 if (
                     isinstance(name, str)
                     and every_volume_known
@@ -81,6 +80,13 @@ def check_pod(view: View, path: str, spec: Mapping[str, Any], objects: Objects) 
         )
     version = view.stack.context.kubernetes_version
     view.unless_sound(_BY_RULES, partial(pod_rules.check, view, path, spec), path, version)
+
+
+def _claims(view: View) -> Iterator[Mapping[str, Any]]:
+    """Templates of claims, by whose names pods mount them: of a stateful set, and of a JobSet."""
+    for path in ("spec", *(path for path, _ in view.items("spec.volumeClaimPolicies"))):
+        for key in ("volumeClaimTemplates", "templates"):
+            yield from (claim for _, claim in view.items(f"{path}.{key}"))
 
 
 def _container(view: View, path: str, container: Mapping[str, Any], seen: set[str], objects: Objects) -> None:

@@ -20,6 +20,7 @@ from trainyard.recorded.read import follow
 from trainyard.recorded.types import AMP_RULES
 from trainyard.rehearsal.context import View, listed
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster, values_from_elsewhere
+from trainyard.rehearsal.works.watching.other_programs import OTHERS
 
 OF_TARGETS: Final = frozenset(
     {
@@ -31,48 +32,6 @@ OF_TARGETS: Final = frozenset(
 RULES: Final = "the stack's rules"
 """The source of figures that are recorded."""
 _STATE: Final = ("kube-prometheus-stack", "kube-state-metrics", "prometheus")
-_OTHERS: Final = {
-    "kube_state_metrics_": (
-        "kube_state_metrics_list_total", "kube_state_metrics_watch_total", "kube_state_metrics_shard_ordinal",
-        "kube_state_metrics_total_shards", "kube_state_metrics_build_info", "kube_state_metrics_config_hash",
-        "kube_state_metrics_last_config_reload_successful",
-        "kube_state_metrics_last_config_reload_success_timestamp_seconds",
-    ),
-    "kube_pod_resource_": ("kube_pod_resource_request", "kube_pod_resource_limit"),
-    "kubelet_": (
-        "kubelet_volume_stats_available_bytes", "kubelet_volume_stats_capacity_bytes",
-        "kubelet_volume_stats_used_bytes", "kubelet_volume_stats_inodes", "kubelet_volume_stats_inodes_free",
-        "kubelet_volume_stats_inodes_used", "kubelet_running_pods", "kubelet_running_containers",
-    ),
-    "container_": (
-        "container_cpu_usage_seconds_total", "container_memory_working_set_bytes", "container_memory_rss",
-        "container_memory_usage_bytes", "container_network_receive_bytes_total",
-        "container_network_transmit_bytes_total", "container_fs_usage_bytes", "container_fs_reads_bytes_total",
-        "container_fs_writes_bytes_total", "container_cpu_cfs_throttled_periods_total", "container_oom_events_total",
-    ),
-    "alertmanager_": (
-        "alertmanager_notifications_failed_total", "alertmanager_notifications_total", "alertmanager_alerts",
-        "alertmanager_config_last_reload_successful", "alertmanager_cluster_members",
-    ),
-    "prometheus_": (
-        "prometheus_rule_evaluation_failures_total", "prometheus_rule_group_iterations_missed_total",
-        "prometheus_config_last_reload_successful", "prometheus_tsdb_head_series",
-        "prometheus_notifications_dropped_total", "prometheus_tsdb_wal_corruptions_total",
-        "prometheus_target_sync_length_seconds", "prometheus_remote_storage_samples_failed_total",
-    ),
-    "cluster_autoscaler_": (
-        "cluster_autoscaler_unschedulable_pods_count", "cluster_autoscaler_nodes_count",
-        "cluster_autoscaler_failed_scale_ups_total", "cluster_autoscaler_scaled_up_nodes_total",
-        "cluster_autoscaler_scaled_down_nodes_total", "cluster_autoscaler_cluster_safe_to_autoscale",
-        "cluster_autoscaler_errors_total", "cluster_autoscaler_scaled_up_gpu_nodes_total",
-    ),
-    "coredns_": (
-        "coredns_dns_requests_total", "coredns_dns_responses_total", "coredns_cache_hits_total",
-        "coredns_cache_misses_total", "coredns_dns_request_duration_seconds_bucket", "coredns_panics_total",
-        "coredns_forward_healthcheck_broken_total",
-    ),
-}  # fmt: skip
-"""Metrics of other programs that are often asked for, as generally known (2026-11); there are more."""
 _GPU_LABELS: Final = (
     "gpu", "UUID", "uuid", "gpu_uuid", "device", "modelName", "model_name", "Hostname", "hostname", "nvlink",
     "nvswitch", "cpu", "cpucore", "pci_bus_id", "GPU_I_PROFILE", "GPU_I_ID", "exported_namespace",
@@ -184,7 +143,7 @@ def _rules_of(value: Any) -> Iterator[Mapping[str, Any]]:
 
 @cache
 def _of_others() -> tuple[Family, ...]:
-    names = {"node_": inventory()["node-exporter"], **_OTHERS}
+    names = {"node_": inventory()["node-exporter"], **OTHERS}
     return tuple(
         Family(prefix, f"the exporter of {prefix}*", dict.fromkeys(known, Metric(None)), False)
         for prefix, known in names.items()
@@ -362,5 +321,5 @@ def _recorded(cluster: Cluster) -> Iterator[Family]:
     for name in sorted(recorded(cluster) or ()):
         found.setdefault(re.split(r"[:_]", name, maxsplit=1)[0], {})[name] = Metric(None)
     for mark, metrics in found.items():
-        if f"{mark}_" not in _OTHERS and mark not in ("kube", "node", "kueue", "DCGM"):
+        if f"{mark}_" not in OTHERS and mark not in ("kube", "node", "kueue", "DCGM"):
             yield Family(mark, RULES, metrics, False)

@@ -20,7 +20,8 @@ _ENCODED: Final = re.compile(r"[A-Za-z0-9+/]+={0,2}")
 _MEANT: Final = re.compile(r"[a-z][a-z0-9+.-]*://[^\s]+|-----BEGIN [A-Z ]+-----[\s\S]*|\{[\s\S]*\"[\s\S]*:[\s\S]*\}\s*")
 """What nobody encodes for its own sake: an address, a certificate or key, JSON."""
 _WORDS: Final = re.compile(r"(?i)pass|token|secret|(^|[-_.])(uri|url|key|user(name)?|dsn)$")
-_SAYS_SO: Final = re.compile(r"(?i)b64|base64|encoded")
+_SAYS_SO: Final = re.compile(r"(?i)b64|base64|encoded|^1password-credentials\.json$")
+"""Keys whose reader decodes once more: those that say so, and the file of 1Password Connect, as its pages have it."""
 _ENTRIES: Final = re.compile(r"(?i)(?:htpasswd|pgpass|(?:^|\.)passwd)$")
 """Files of lines with colons in them, each of which ends as a line does: of users, and of databases' passwords."""
 _FILES: Final = (".crt", ".pem", ".json", ".yaml", ".yml", ".conf", ".ini", ".txt", ".env", ".sh", ".py", ".toml")

@@ -143,7 +143,7 @@ def _ready_for(view: View) -> None:
     least = view.number("spec.minReadySeconds")
     given = view.number("spec.progressDeadlineSeconds")
     whole = _PROGRESS_SECONDS if given is None else given
-    if least and least + _ROLL_SECONDS > whole and not view.is_unknown("spec.progressDeadlineSeconds"):
+    if least and least + min(_ROLL_SECONDS, least) > whole and not view.is_unknown("spec.progressDeadlineSeconds"):
         view.error(
             "programs-deadline", "spec.minReadySeconds",
             f"is {least:g}, and a rollout is called failed after {whole:g} s: no pod is available by then",

@@ -40,7 +40,9 @@ def check(cluster: Cluster) -> None:
             if name == "dcgm-exporter":
                 _limit(view, cluster)
             if name in _OWN_LABELS:
-                for path, entry in view.items(endpoints):
+                # Where one is asked under its own labels, the others tell of the exporter itself: how it fares.
+                is_own = any(entry.get("honorLabels") is True for _, entry in view.items(endpoints))
+                for path, entry in () if is_own else view.items(endpoints):
                     _honoured(view, path, entry, name, expressions)
 
 

@@ -50,6 +50,7 @@ CUSTOM: Final[Mapping[str, frozenset[str]]] = {
             provisioningrequestconfigs resourceflavors topologies workloadpriorityclasses workloads""",
         "visibility.kueue.x-k8s.io": "clusterqueues localqueues",
         "jobset.x-k8s.io": "jobsets",
+        "scheduling.x-k8s.io": "elasticquotas podgroups",
         "trainer.kubeflow.org": "trainjobs trainingruntimes clustertrainingruntimes",
     }.items()
 }

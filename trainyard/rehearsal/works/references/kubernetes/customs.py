@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from trainyard.recorded.types import EKS_CLUSTER, GKE_CLUSTER
+from trainyard.recorded.types import EKS_CLUSTER, GKE_CLUSTER, RENDERING
 from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.works.references.kubernetes.cluster import BUILT_IN_NAMESPACES, Cluster, place
 
@@ -171,6 +171,8 @@ def _housed(view: View, waits: _Waits, cluster: Cluster, named: str | None = Non
         return
     if house.resource.provider != view.resource.provider:
         return  # of another cluster, or made by somebody else's rights
+    if RENDERING.search(view.resource.parent) and RENDERING.search(house.resource.parent):
+        return  # nobody can give an order to what one file has: the provider tries again until the namespace is there
     view.warning(
         "reference-namespace-order",
         "namespace" if named is not None else "metadata.namespace",

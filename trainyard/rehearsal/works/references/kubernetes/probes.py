@@ -86,10 +86,13 @@ def _is_slip(container: Container, number: float, declared: set[float]) -> bool:
     """Whether a port that is not declared is surely none that the program listens on.
 
     Programs have ports for their health that nobody declares. What tells is a number whose digits are those of a
-    declared one in another order, or a command line that names a declared port and not this one.
+    declared one in another order, or a command line that names a declared port and not this one; of that several probes
+    that ask the same are above suspicion: it is where the program answers of its health.
     """
     if any(sorted(f"{other:g}") == sorted(f"{number:g}") for other in declared):
         return True
+    if sum(as_number(asked.get("port")) == number for _, asked in _asked(container)) > 1:
+        return False
     words = set(_NUMBER.findall(str([container.body.get(key) for key in ("command", "args", "env")])))
     return f"{number:g}" not in words and any(f"{other:g}" in words for other in declared)
 

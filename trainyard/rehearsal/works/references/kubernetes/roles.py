@@ -22,6 +22,8 @@ from trainyard.rehearsal.works.rights.kubernetes.built_in import ROLES
 
 _KNOWN: Final[Mapping[str, frozenset[str]]] = {**RESOURCES, **CUSTOM}
 _NAMED_VERBS: Final = ("create", "deletecollection")
+_OF_HTTP: Final[Mapping[str, str]] = {"post": "create", "put": "update"}
+"""Verbs of HTTP by those of RBAC that they are."""
 _OWN_DOMAIN: Final = TEAM_LABEL.partition("/")[0]
 """What labels begin with that no chart gives its roles; a release's roles may well have those of other domains."""
 
@@ -79,6 +81,8 @@ def _rule(view: View, path: str, rule: Mapping[str, object]) -> None:
     for verb in verbs:
         near = nearest_of(verb.lower(), VERBS) if verb not in VERBS else ""
         near = near or (verb.lower() if verb not in VERBS and verb.lower() in VERBS else "")
+        if _OF_HTTP.get(verb.lower()) in verbs:
+            continue  # it allows nothing, and what is meant is allowed beside it
         if near or verb in ("read", "write", "edit", "view", "exec", "all", "post", "put"):
             view.error(
                 "reference-role-verb",
@@ -94,7 +98,9 @@ def _rule(view: View, path: str, rule: Mapping[str, object]) -> None:
             _unknown_group(view, path, group)
     for resource in resources:
         _resource(view, path, resource, groups)
-    if rule.get("resourceNames") not in (None, [], UNKNOWN) and set(verbs) and set(verbs) <= set(_NAMED_VERBS):
+    # What is below an object is created by the object's name: a token of one account, a binding of one pod.
+    below = all("/" in resource for resource in resources)
+    if not below and rule.get("resourceNames") not in (None, [], UNKNOWN) and verbs and set(verbs) <= set(_NAMED_VERBS):
         view.error(
             "reference-role-names",
             f"{path}.resourceNames",
@@ -107,7 +113,8 @@ def _unknown_group(view: View, path: str, group: str) -> None:
         bare = {"v1": "", "core": ""}.get(group, group.partition("/")[0])
         view.error("reference-role-group", f"{path}.apiGroups", f"no API group {show(group)}", allowed=show(bare))
         return
-    near = nearest_of(group, [known for known in _KNOWN if known])
+    # Groups of the project's own beside Kubernetes (`cluster.x-k8s.io`) are no slips for those that it brings.
+    near = nearest_of(group, [known for known in _KNOWN if known and _is_beside(known) >= _is_beside(group)])
     near = near or next((known for known in sorted(_KNOWN) if group and known.startswith(f"{group}.")), "")
     if near:
         view.error(
@@ -115,15 +122,40 @@ def _unknown_group(view: View, path: str, group: str) -> None:
         )
 
 
+def _is_beside(group: str) -> bool:
+    return group.endswith(".x-k8s.io")
+
+
+def _is_there(resource: str, groups: list[str]) -> bool:
+    """Whether one of some groups has a resource, and what is asked for below it."""
+    plural, _, sub = resource.partition("/")
+    within = [group for group in groups if plural in _KNOWN.get(group, ())]
+    subs = SUBRESOURCES.get((within[0], plural)) if within else None
+    return bool(within) and (not sub or subs is None or sub in subs | {"*", "finalizers"})
+
+
+def _is_allowed(view: View, resource: str, groups: list[str], verbs: list[str]) -> bool:
+    """Whether another rule of the same role allows all of this of a resource of one of these groups."""
+    return any(
+        {*view.texts(f"{path}.verbs")} >= {*verbs}
+        and resource in view.texts(f"{path}.resources")
+        and not {*groups}.isdisjoint(view.texts(f"{path}.apiGroups"))
+        for path, _ in view.items("rules")
+    )
+
+
 def _resource(view: View, path: str, resource: str, groups: list[str]) -> None:
     plural, _, sub = resource.partition("/")
     if plural == "*" or any(group not in _KNOWN for group in groups):
         return
+    # Rules of programs that have come of age list what was there once: beside what is there, it does no harm.
+    note = view.warning if any(_is_there(one, groups) for one in view.texts(f"{path}.resources")) else view.error
     within = [group for group in groups if plural in _KNOWN[group]]
     if within:
         subs = SUBRESOURCES.get((within[0], plural))
         if sub and subs is not None and sub not in subs | {"*", "finalizers"}:
-            view.error(
+            note = view.error if nearest(sub, subs) else note
+            note(
                 "reference-role-resource",
                 f"{path}.resources",
                 f"{plural} have no subresource {show(sub)}",
@@ -134,7 +166,9 @@ def _resource(view: View, path: str, resource: str, groups: list[str]) -> None:
     elsewhere = sorted(group for group, names in _KNOWN.items() if plural in names)
     given = ", ".join(show(group) for group in groups)
     if elsewhere:
-        view.error(
+        if _is_allowed(view, resource, elsewhere, view.texts(f"{path}.verbs")):
+            return
+        note(
             "reference-role-resource",
             f"{path}.apiGroups",
             f"there are no {show(plural)} in API group {given}, so the rule allows nothing by it",
@@ -148,7 +182,8 @@ def _resource(view: View, path: str, resource: str, groups: list[str]) -> None:
     )
     right = right or nearest_of(lowered, known)
     if right or all(group in RESOURCES for group in groups):
-        view.error(
+        note = view.error if right else note
+        note(
             "reference-role-resource",
             f"{path}.resources",
             f"API group {given} has no {show(plural)}, so the rule allows nothing by it",

@@ -1,0 +1,284 @@
+"""Manifests as their projects publish them: what they leave out and list besides does no harm, and slips are told."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tests.rehearsal.refusals.builders import obj
+from tests.rehearsal.works.test_others_order import told
+from trainyard.rehearsal.engine import invokes, synthesised
+from trainyard.rehearsal.engine.sdk_types import resource_class
+from trainyard.rehearsal.refusals.schema import check_schema
+
+RBAC = "rbac.authorization.k8s.io"
+
+
+def rules(*resources):
+    return {rule for rule, _ in told(*resources)}
+
+
+def definition(**extension):
+    """The definition of a kind whose specification is `extension`."""
+    schema = {"type": "object", "properties": {"spec": {"type": "object", **extension}}}
+    return obj(
+        "apiextensions.k8s.io/v1", "CustomResourceDefinition", "tasks.example.com",
+        spec={
+            "group": "example.com", "scope": "Namespaced", "names": {"kind": "Task", "plural": "tasks"},
+            "versions": [{"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}],
+        },
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("key", "is_told"),
+    [
+        ("x-kubernetes-preserve-unknown-fields", False),
+        ("x_kubernetes_preserve_unknown_fields", False),
+        ("x-kubernetes-preserve-unknown-field", True),
+        ("x-preserve-unknown-fields", True),
+    ],
+)
+def test_extensions_of_a_schema_are_written_as_kubernetes_calls_them(key, is_told):
+    import pulumi_kubernetes.apiextensions.v1  # noqa: F401
+
+    made = replace(definition(**{key: True}), provider="")
+    made = replace(made, type="kubernetes:apiextensions.k8s.io/v1:CustomResourceDefinition")
+    found = {one.rule for one in check_schema([made], {made.type: resource_class(made.type)})}
+    assert ("unknown-key" in found) is is_told
+
+
+def test_references_of_a_schema_are_no_unknown_keys():
+    made = replace(
+        definition(**{"properties": {"a": {"$ref": "#/b"}}}),
+        type="kubernetes:apiextensions.k8s.io/v1:CustomResourceDefinition",
+    )
+    assert list(check_schema([made], {made.type: resource_class(made.type)})) == []
+
+
+def role(*rules, kind="ClusterRole"):
+    return obj(f"{RBAC}/v1", kind, "watcher", "" if kind == "ClusterRole" else "vision", rules=list(rules))
+
+
+def rule(groups, resources, verbs, **more):
+    return {"apiGroups": groups, "resources": resources, "verbs": verbs, **more}
+
+
+READ = ["get", "list", "watch"]
+
+
+@pytest.mark.parametrize(
+    ("given", "told_as"),
+    [
+        # What was of another group once, and is allowed where it is now.
+        ([rule([""], ["pods", "ingresses"], READ), rule(["networking.k8s.io"], ["ingresses"], READ)], ""),
+        ([rule([""], ["pods", "ingresses"], READ), rule(["networking.k8s.io"], ["ingresses"], ["get"])], "warning"),
+        ([rule([""], ["pods", "ingresses"], READ)], "warning"),
+        ([rule([""], ["ingresses"], READ)], "error"),
+        ([rule([""], ["configmaps", "configmaps/status"], READ)], "warning"),
+        ([rule([""], ["configmaps/status"], READ)], "error"),
+        ([rule([""], ["pods", "pods/logs"], READ)], "error"),  # a slip, whatever is beside it
+        ([rule([""], ["pods", "configmap"], READ)], "error"),
+    ],
+)
+def test_what_no_api_group_has_does_no_harm_beside_what_one_has(given, told_as):
+    from tests.rehearsal.works.references.test_mistakes import findings
+    from tests.rehearsal.works.test_others_order import CONTEXT
+
+    found = [one.level for one in findings([role(*given)], CONTEXT) if one.rule == "reference-role-resource"]
+    assert found == ([told_as] if told_as else [])
+
+
+@pytest.mark.parametrize(
+    ("verbs", "is_told"), [(["create", "post"], False), (["post"], True), (["get", "put", "create"], True)]
+)
+def test_a_verb_of_http_does_no_harm_beside_the_one_that_it_is(verbs, is_told):
+    assert ("reference-role-verb" in rules(role(rule([""], ["pods/portforward"], verbs)))) is is_told
+
+
+@pytest.mark.parametrize(
+    ("resources", "verbs", "is_told"),
+    [
+        (["serviceaccounts/token"], ["create"], False),
+        (["pods/eviction"], ["create"], False),
+        (["serviceaccounts"], ["create"], True),
+        (["serviceaccounts", "serviceaccounts/token"], ["create"], True),
+    ],
+)
+def test_what_is_below_an_object_is_created_by_its_name(resources, verbs, is_told):
+    found = rules(role(rule([""], resources, verbs, resourceNames=["cni-plugin"])))
+    assert ("reference-role-names" in found) is is_told
+
+
+@pytest.mark.parametrize(
+    ("group", "is_told"),
+    [
+        ("scheduling.x-k8s.io", False),
+        ("cluster.x-k8s.io", False),
+        ("kueue.x-k8s.oi", True),
+        ("networking.k8s.oi", True),
+    ],
+)
+def test_groups_of_the_project_beside_kubernetes_are_no_slips(group, is_told):
+    assert ("reference-role-group" in rules(role(rule([group], ["podgroups"], READ)))) is is_told
+
+
+@pytest.mark.parametrize(("kind", "is_told"), [("RoleBinding", False), ("ClusterRoleBinding", True)])
+def test_an_account_without_a_namespace_is_of_the_bindings(kind, is_told):
+    where = "vision" if kind == "RoleBinding" else ""
+    binding = obj(
+        f"{RBAC}/v1", kind, "runner", where,
+        roleRef={"apiGroup": RBAC, "kind": "ClusterRole", "name": "view"},
+        subjects=[{"kind": "ServiceAccount", "name": "runner"}],
+    )  # fmt: skip
+    account = obj("v1", "ServiceAccount", "runner", "vision")
+    assert ("k8s-subject" in rules(binding, account)) is is_told
+
+
+def test_it_is_looked_for_in_the_bindings_namespace():
+    binding = obj(
+        f"{RBAC}/v1", "RoleBinding", "runner", "vision",
+        roleRef={"apiGroup": RBAC, "kind": "ClusterRole", "name": "view"},
+        subjects=[{"kind": "ServiceAccount", "name": "runer"}],
+    )  # fmt: skip
+    assert "k8s-reference" in rules(binding, obj("v1", "ServiceAccount", "runner", "vision"))
+
+
+def controller(args, **probes):
+    container = {
+        "name": "controller", "image": "registry.example.com/controller:v1", "args": args,
+        "ports": [{"containerPort": 8080}, {"containerPort": 8443}],
+        **{name: {"httpGet": {"path": "/healthz", "port": port}} for name, port in probes.items()},
+    }  # fmt: skip
+    labels = {"app": "controller"}
+    spec = {
+        "selector": {"matchLabels": labels},
+        "template": {"metadata": {"labels": labels}, "spec": {"containers": [container]}},
+    }
+    return obj("apps/v1", "Deployment", "controller", "vision", spec=spec)
+
+
+@pytest.mark.parametrize(
+    ("probes", "is_told"),
+    [
+        ({"livenessProbe": 10254, "readinessProbe": 10254}, False),
+        ({"livenessProbe": 10254, "readinessProbe": 8443}, True),
+        ({"livenessProbe": 10254}, True),
+        ({"livenessProbe": 4843, "readinessProbe": 4843}, True),  # the digits of 8443
+    ],
+)
+def test_several_probes_of_one_port_are_above_suspicion(probes, is_told):
+    assert ("reference-probe-port" in rules(controller(["--webhook=:8443"], **probes))) is is_told
+
+
+@pytest.mark.parametrize(
+    ("ready_for", "deadline", "is_told"), [(3, 60, False), (30, 60, False), (50, 60, True), (590, None, True)]
+)
+def test_a_short_deadline_is_the_authors_own(ready_for, deadline, is_told):
+    made = controller([])
+    inputs = {**made.inputs, "spec": {**made.inputs["spec"], "minReadySeconds": ready_for}}
+    inputs["spec"] |= {"progressDeadlineSeconds": deadline} if deadline else {}
+    assert ("programs-deadline" in rules(replace(made, inputs=inputs))) is is_told
+
+
+@pytest.mark.parametrize(
+    ("parent", "is_told"),
+    [
+        ("urn:pulumi:t::p::kubernetes:yaml:ConfigFile::install.yaml", False),
+        ("urn:pulumi:t::p::acme:Part$kubernetes:yaml:ConfigGroup$kubernetes:yaml:ConfigFile::install.yaml", False),
+        ("urn:pulumi:t::p::kubernetes:helm.sh/v3:Chart::web", False),
+        ("urn:pulumi:t::p::acme:Part::web", True),
+    ],
+)
+def test_nobody_gives_an_order_to_what_one_file_has(parent, is_told):
+    namespace = replace(obj("v1", "Namespace", "training"), parent=parent)
+    settings = replace(obj("v1", "ConfigMap", "settings", "training", data={"a": "b"}), parent=parent)
+    assert ("reference-namespace-order" in rules(namespace, settings)) is is_told
+
+
+@pytest.mark.parametrize("token", ["kubernetes:helm:template", "kubernetes:kustomize:directory"])
+def test_what_a_chart_or_a_kustomization_makes_is_not_known(token):
+    assert invokes.invoke(token, {"directory": "app"}, synthesised.Place())["result"] == []
+
+
+CREDENTIALS = "eyJ2ZXJpZmllciI6IHsic2FsdCI6ICJ4In19"  # '{"verifier": {"salt": "x"}}'
+
+
+@pytest.mark.parametrize(("key", "is_told"), [("1password-credentials.json", False), ("credentials.json", True)])
+def test_a_file_that_its_reader_decodes_once_more(key, is_told):
+    secret = obj("v1", "Secret", "connect", "vision", stringData={key: CREDENTIALS})
+    assert ("programs-encoded" in rules(secret)) is is_told
+
+
+def monitor(*honours):
+    endpoints = [
+        {"port": f"port-{index}", **({"honorLabels": True} if one else {})} for index, one in enumerate(honours)
+    ]
+    chosen = {"matchLabels": {"app.kubernetes.io/name": "kube-state-metrics"}}
+    return obj(
+        "monitoring.coreos.com/v1", "ServiceMonitor", "state", "vision",
+        spec={"selector": chosen, "endpoints": endpoints},
+    )  # fmt: skip
+
+
+def watching(expression):
+    group = {"name": "pods", "rules": [{"alert": "Failing", "expr": expression}]}
+    return obj("monitoring.coreos.com/v1", "PrometheusRule", "pods", "vision", spec={"groups": [group]})
+
+
+@pytest.mark.parametrize(("honours", "is_told"), [((True, False), False), ((True,), False), ((False,), True)])
+def test_an_endpoint_that_tells_of_the_exporter_itself_keeps_the_labels_of_its_target(honours, is_told):
+    asked = watching('sum by (namespace) (kube_pod_status_phase{phase="Failed"}) > 0')
+    assert ("programs-scrape" in rules(monitor(*honours), asked)) is is_told
+
+
+@pytest.mark.parametrize(
+    ("metric", "is_told"),
+    [
+        ("container_memory_swap", False),
+        ("container_cpu_cfs_periods_total", False),
+        ("prometheus_notifications_sent_total", False),
+        ("prometheus_remote_storage_samples_total", False),
+        ("prometheus_operator_reconcile_errors_total", False),
+        ("container_memory_working_set_byte", True),
+        ("prometheus_notifications_droped_total", True),
+        ("prometheus_operator_reconcile_error_total", True),
+    ],
+)
+def test_programs_that_are_watched_export_more_than_is_often_asked_for(metric, is_told):
+    assert ("watching-metric" in rules(watching(f"rate({metric}[5m]) > 0"))) is is_told
+
+
+@pytest.mark.parametrize(
+    ("cohort", "named", "is_told"), [("all-teams", False, False), ("all-teams", True, True), (None, False, True)]
+)
+def test_a_queue_that_nobody_uses_lends_to_its_cohort(cohort, named, is_told):
+    flavor = obj("kueue.x-k8s.io/v1beta2", "ResourceFlavor", "spot", spec={})
+    quota = {"name": "spot", "resources": [{"name": "cpu", "nominalQuota": "40"}]}
+    spec = {"resourceGroups": [{"coveredResources": ["cpu"], "flavors": [quota]}]}
+    spec |= {"cohortName": cohort} if cohort else {}
+    queue = obj("kueue.x-k8s.io/v1beta2", "ClusterQueue", "spot", spec=spec)
+    local = obj("kueue.x-k8s.io/v1beta2", "LocalQueue", "spot", "vision", spec={"clusterQueue": "spot"})
+    found = rules(flavor, queue, *([local] if named else []))
+    assert ("kueue-namespace-selector" in found) is is_told
+
+
+def job_set(mounted, **spec):
+    container = {"name": "node", "image": "registry.example.com/node:v1"}
+    container |= {"volumeMounts": [{"name": mounted, "mountPath": "/data"}]} if mounted else {}
+    pod = {"restartPolicy": "Never", "containers": [container]}
+    job = {"name": "node", "template": {"spec": {"template": {"spec": pod}}}}
+    return obj("jobset.x-k8s.io/v1alpha2", "JobSet", "node", "vision", spec={"replicatedJobs": [job], **spec})
+
+
+@pytest.mark.parametrize(("mounted", "is_told"), [("checkpoints", False), ("checkpoint", True)])
+def test_pods_of_a_job_set_mount_the_claims_that_it_makes(mounted, is_told):
+    claim = {"metadata": {"name": "checkpoints"}, "spec": {"accessModes": ["ReadWriteOnce"]}}
+    made = job_set(mounted, volumeClaimPolicies=[{"templates": [claim]}])
+    assert ("k8s-volume-mount" in rules(made)) is is_told
+
+
+@pytest.mark.parametrize(("rule", "is_told"), [({"action": "FailJobSet"}, False), ({"name": "stop"}, True)])
+def test_a_rule_of_failures_has_a_name_of_its_webhook(rule, is_told):
+    assert ("k8s-required" in rules(job_set("", failurePolicy={"rules": [rule]}))) is is_told
