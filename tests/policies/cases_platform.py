@@ -549,6 +549,18 @@ CASES = [
         ("nobody gives way", VIOLATED, [*priorities(production=2, development=-1), queue("b", preemption={})]),
         ("no queues", NOT_APPLICABLE, team("a")),
         ("own order", OK, priorities(high=2, low=-1), {}, {"order": ["high", "low"]}),
+        ("own order reversed", VIOLATED, priorities(high=-2, low=-1), {}, {"order": ["high", "low"]}),
+        ("other names", NOT_APPLICABLE, priorities(urgent=100, batch=10)),
+        (
+            "other names, in their queues alone",
+            NOT_APPLICABLE,
+            [*priorities(urgent=9, batch=1), queue("b", preemption={})],
+        ),
+        ("no classes", NOT_APPLICABLE, queue()),
+        ("a name of its own for development", OK, priorities(production=1000, experiments=-10)),
+        ("other names that say it", OK, priorities(**{"ml-prod": 1000, "ml-dev": 100})),
+        ("other names, reversed", VIOLATED, priorities(**{"ml-prod": 100, "ml-dev": 1000})),
+        ("several say it", NOT_APPLICABLE, priorities(**{"prod-batch": 10, "prod-live": 100, "dev-interactive": 50})),
         ("unknown", UNDECIDED, priorities(production=UNKNOWN, development=-1)),
     ),
     *table(
