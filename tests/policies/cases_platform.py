@@ -1,5 +1,6 @@
 """Truth tables of identity, workloads, audit, residency, scheduling, reliability and exceptions."""
 
+import base64
 import json
 
 from tests.policies.cases_pods import patched_train_job, train_job
@@ -63,6 +64,25 @@ def machine():
     profile = made("aws:iam/instanceProfile:InstanceProfile", "profile", {"role": "node"}, uses={"role": [NODE_ROLE]})
     one = made("aws:ec2/instance:Instance", "machine", {}, uses={"iamInstanceProfile": [profile]})
     return [profile, one]
+
+
+def grown(user_data="#!/bin/bash\ndnf install -y nginx\n", *more, provider=False, **group):
+    """Machines of a group with the role of nodes, by the profile of their template."""
+    profile = machine()[0]
+    script = base64.b64encode(user_data.encode()).decode()
+    template = made(
+        "aws:ec2/launchTemplate:LaunchTemplate", "t", {"userData": script}, uses={"iamInstanceProfile": [profile]}
+    )
+    scaled = made("aws:autoscaling/group:Group", "scaled", group, uses={"launchTemplate": [template]})
+    type_ = "aws:ecs/capacityProvider:CapacityProvider"
+    of_ecs = [made(type_, "ecs", {}, uses={"autoScalingGroupProvider": [scaled]})] if provider else []
+    return [profile, template, scaled, *of_ecs, *more]
+
+
+def image_builder():
+    """What builds images on a machine with the role of nodes, by its profile."""
+    type_ = "aws:imagebuilder/infrastructureConfiguration:InfrastructureConfiguration"
+    return made(type_, "builder", {}, uses={"instanceProfileName": [machine()[0]]})
 
 
 def of_batch(**inputs):
@@ -330,6 +350,20 @@ CASES = [
                 *of_batch(eksConfiguration={"kubernetesNamespace": "b"}),
             ],
         ),
+        ("machines of ECS", OK, [NODE_ROLE, iam(NODE_ROLE), *grown("echo ECS_CLUSTER=web > /etc/ecs/ecs.config")]),
+        ("machines of ECS, of a provider", OK, [NODE_ROLE, iam(NODE_ROLE), *grown("bootstrap", provider=True)]),
+        (
+            "machines of ECS, by their tag",
+            OK,
+            [NODE_ROLE, iam(NODE_ROLE), *grown("bootstrap", tags=[{"key": "AmazonECSManaged", "value": "true"}])],
+        ),
+        ("machines that serve pages", OK, [NODE_ROLE, iam(NODE_ROLE), *grown()]),
+        (
+            "machines that join a cluster of Kubernetes",
+            VIOLATED,
+            [NODE_ROLE, iam(NODE_ROLE), *grown("/etc/eks/bootstrap.sh main")],
+        ),
+        ("a machine that builds images", OK, [NODE_ROLE, iam(NODE_ROLE), machine()[0], image_builder()]),
         ("a profile that no machine has", VIOLATED, [NODE_ROLE, iam(NODE_ROLE), machine()[0]]),
         ("a machine's that a node group has too", VIOLATED, [NODE_ROLE, iam(NODE_ROLE), *machine(), NODES]),
         ("allowed", OK, [NODE_ROLE, attached("Mine", NODE_ROLE)], {}, {"nodePolicies": ["Mine"]}),
