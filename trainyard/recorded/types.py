@@ -314,6 +314,11 @@ HELM_RELEASE: Final = "kubernetes:helm.sh/v3:Release"
 PROMETHEUS_RULE: Final = "kubernetes:monitoring.coreos.com/v1:PrometheusRule"
 ALERTMANAGER_CONFIG: Final = "kubernetes:monitoring.coreos.com/v1alpha1:AlertmanagerConfig"
 INGRESS: Final = "kubernetes:networking.k8s.io/v1:Ingress"
+INGRESS_CLASS: Final = "kubernetes:networking.k8s.io/v1:IngressClass"
+INGRESS_CLASS_PARAMETERS: Final = (
+    "kubernetes:elbv2.k8s.aws/*:IngressClassParams",
+    "kubernetes:eks.amazonaws.com/*:IngressClassParams",
+)
 JOB: Final = "kubernetes:batch/v1:Job"
 LOG_RESOURCE_POLICY: Final = "aws:cloudwatch/logResourcePolicy:LogResourcePolicy"
 LIMIT_RANGE: Final = "kubernetes:core/v1:LimitRange"
