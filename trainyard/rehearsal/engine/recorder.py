@@ -28,6 +28,7 @@ from pulumi.runtime.settings import get_root_resource
 from trainyard.recorded.model import UNKNOWN, AboutInputs, Alias, RecordedResource
 from trainyard.recorded.types import PULUMI_STACK
 from trainyard.rehearsal.engine import light_outputs, outputs, wire
+from trainyard.rehearsal.engine.contents import contents_may_be_anything
 from trainyard.rehearsal.engine.invokes import invoke
 from trainyard.rehearsal.engine.light_registration import Registered, Registration
 from trainyard.rehearsal.engine.light_sdk import light_sdk
@@ -522,7 +523,7 @@ def _run(
             recording.error = error
 
     worker = threading.Thread(target=context.run, args=(thread,), name="rehearsal", daemon=True)
-    with output_strings_raise(), light_sdk(), rare_collections():
+    with output_strings_raise(), light_sdk(), rare_collections(), contents_may_be_anything():
         worker.start()
         worker.join(timeout_seconds + 1)
     if worker.is_alive():
