@@ -116,7 +116,7 @@ def production_does_not_outrank_development(resources: Resources, config: Config
 def _of_the_order(
     ordered: list[str], classes: Mapping[str, RecordedResource], *, foreign: bool
 ) -> Iterator[StackViolation]:
-    """Of classes that the policy knows by name. `foreign`: one of another name may be what is not there."""
+    """Judges classes that the policy knows by name. `foreign`: one of another name may be what is not there."""
     for name in (ordered[0], ordered[-1]):
         if name not in classes and not foreign:
             yield None, f"there is no priority class {name}"
@@ -128,7 +128,7 @@ def _of_the_order(
 
 
 def _of_other_names(classes: Mapping[str, RecordedResource]) -> Iterator[StackViolation]:
-    """Of a stack whose classes have names of its own.
+    """Judges a stack whose classes have names of its own.
 
     Which goes first can be read where one says production and one development, and no other does: of several that
     say so (`prod-batch`, `dev-interactive`) the order is a matter of what they are for, and so is, where teams have

@@ -130,19 +130,8 @@ UNITS = {
     "hundred thousand events",
     "million events",
     "vCPU-month",
-    *(
-        "hour",
-        "zone-hour",
-        "unit-hour",
-        "day",
-        "month",
-        "GB",
-        "GB-month",
-        "GiB-month",
-        "IOPS-month",
-        "MB/s-month",
-        "vCPU-hour",
-    ),
+    *("hour", "zone-hour", "unit-hour", "day", "month", "GB", "GB-month", "GiB-month", "IOPS-month", "MB/s-month"),
+    "vCPU-hour",
     *("metric-month", "thousand requests", "ten thousand requests", "million lookups", "name-month"),
 }
 

@@ -56,7 +56,7 @@ class Content(str):
         return _PORT if self._key.lower().endswith("port") else _NUMBER
 
     def __float__(self) -> float:
-        """Likewise."""
+        """The same number."""
         return float(int(self))
 
     def get(self, key: Any, _: Any = None) -> Content:
@@ -70,11 +70,11 @@ class Content(str):
         return []
 
     def items(self) -> list[tuple[str, Any]]:
-        """Likewise."""
+        """None, as of keys."""
         return []
 
     def values(self) -> list[Any]:
-        """Likewise."""
+        """None, as of keys."""
         return []
 
 
