@@ -59,6 +59,7 @@ def check_recording(
                 f'the outputs of the stack "{name}" are not known here: what is made of them is not judged',
                 type=STACK_REFERENCE,
                 name=name,
+                hint=f"pulumi stack output --json --stack {name} > FILE, then --stack-outputs {name}=FILE",
             )
     for severity, text in recording.messages:
         yield Finding("error" if severity == "error" else "warning", "logged", " ".join(text.split()))
