@@ -364,7 +364,7 @@ REFERENCE = """
 
 
 def test_a_stack_reference_to_nothing(run: Run) -> None:
-    found = run('pulumi.StackReference("acme/prod")', stack_outputs={"acme/dev": {}}).errors
+    found = run('pulumi.StackReference("acme/prod")', stack_outputs={"acme/dev": {}}, only_these_stacks=True).errors
     assert [error.rule for error in found] == ["missing-stack"]
 
 
@@ -394,7 +394,6 @@ def test_a_stack_reference_goes_by_project_and_stack(run: Run, asked: str, told:
         ec2.Subnet("a", vpc_id=network.require_output("vpcId"), cidr_block="10.0.0.0/24", opts=on_aws)
         """,
         stack_outputs={told: {"vpcId": "vpc-0123456789abcdef0"}},
-        more_stacks=True,
     )
     (subnet,) = rehearsal.known.of_type("aws:ec2/subnet:Subnet")
     assert subnet.inputs["vpcId"] == ("vpc-0123456789abcdef0" if known else UNKNOWN)

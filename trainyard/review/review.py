@@ -215,7 +215,6 @@ def review(
             project_dir,
             stack_file,
             stack_outputs=stack_outputs,
-            more_stacks=True,
             stand_in=stand_in,
             elsewhere=judge,
         )

@@ -158,7 +158,7 @@ class _Monitor:
         self._prefix = f"urn:pulumi:{stack}::{project}::"
         self._stack_urn = f"{self._prefix}{PULUMI_STACK}::{project}-{stack}"
         self._stacks = deployment.stack_outputs
-        recording.stacks_are_told = bool(self._stacks) and not deployment.more_stacks
+        recording.stacks_are_told = bool(self._stacks) and deployment.only_these_stacks
         self._by_default = _default_providers(deployment.config)
         self._providers: dict[str, outputs.ProviderState] = {}
         self._components: dict[str, str] = {}  # URN -> "environment/network"
@@ -423,7 +423,7 @@ class Deployment:
     config: Mapping[str, str] = field(default_factory=dict)  # full keys: "trainyard:region"
     secret_keys: Sequence[str] = ()
     stack_outputs: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # of other stacks, by name
-    more_stacks: bool = False  # whether there may be other stacks besides those
+    only_these_stacks: bool = False  # whether there are no other stacks
 
 
 def record(
