@@ -150,6 +150,9 @@ _ANSWERS: dict[str, Callable[[Mapping[str, Any], synthesised.Place], dict[str, A
     "aws:ec2/getPrefixList:getPrefixList": _prefix_list,
     **looked_up.ANSWERS,
     "kubernetes:yaml:decode": _manifests,
+    # Charts and kustomizations are rendered by their own programs, of files that may be anywhere: a finding names them.
+    "kubernetes:helm:template": lambda _, __: {"result": []},
+    "kubernetes:kustomize:directory": lambda _, __: {"result": []},
 }
 
 

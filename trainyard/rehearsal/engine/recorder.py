@@ -33,6 +33,7 @@ from trainyard.rehearsal.engine.invokes import invoke
 from trainyard.rehearsal.engine.light_registration import Registered, Registration
 from trainyard.rehearsal.engine.light_sdk import light_sdk
 from trainyard.rehearsal.engine.loop import InlineLoop, output_strings_raise, rare_collections, settled
+from trainyard.rehearsal.engine.manifests import inline
 from trainyard.rehearsal.engine.other_stacks import outputs_of
 from trainyard.rehearsal.engine.sdk_types import resource_class
 from trainyard.rehearsal.engine.synthesised import Place, addresses_are_without
@@ -237,6 +238,8 @@ class _Monitor:
             return response
         if not request.custom:
             response.object.CopyFrom(request.object)
+            for made in inline(asked, found.urn):
+                self._registered(made)
         else:
             _write_outputs(response.object, request.object, asked.inputs, found.outputs)
         return response

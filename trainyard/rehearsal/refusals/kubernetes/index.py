@@ -11,7 +11,13 @@ from trainyard.recorded.types import EKS_CLUSTER, GKE_CLUSTER, HELM_RELEASE
 from trainyard.rehearsal.context import Stack, View
 from trainyard.rehearsal.near import nearest_of
 
-RENDERED_ELSEWHERE: Final = ("kubernetes:helm.sh/v4:", "kubernetes:kustomize/", "kubernetes:yaml")
+RENDERED_ELSEWHERE: Final = (
+    "kubernetes:helm.sh/v3:Chart",
+    "kubernetes:helm.sh/v4:",
+    "kubernetes:kustomize:",
+    "kubernetes:kustomize/",
+    "kubernetes:yaml",
+)
 """Components whose objects are made where no recording sees them."""
 _SYSTEM_NAMESPACES: Final = ("kube-", "gke-", "gmp-", "amazon-", "aws-")
 """Namespaces in which a managed cluster keeps what is its own."""

@@ -15,6 +15,7 @@ from trainyard.recorded.read import follow
 from trainyard.recorded.types import ADD_ON, AWS_PROVIDER, BUCKET, EKS_CLUSTER, HELM_RELEASE, LUSTRE
 from trainyard.rehearsal.context import Stack, View, show
 from trainyard.rehearsal.near import nearest_of
+from trainyard.rehearsal.refusals.kubernetes.index import RENDERED_ELSEWHERE
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +65,7 @@ def check(stack: Stack) -> None:
 def _installed(stack: Stack, views: list[View]) -> set[str] | None:
     """The add-ons and charts of the recording; None where there may be others: on a cluster that it does not make."""
     if not stack.resources.of(EKS_CLUSTER) or any(
-        component.type.startswith(("kubernetes:helm.sh/v4:", "kubernetes:yaml", "kubernetes:kustomize/"))
-        for component in stack.components
+        component.type.startswith(RENDERED_ELSEWHERE) for component in stack.components
     ):
         return None
     found = {str(view.text("addonName")) for view in stack.views if view.type == ADD_ON}
