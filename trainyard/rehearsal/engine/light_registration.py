@@ -27,6 +27,7 @@ from pulumi.runtime import resource_cycle_breaker as cycles
 from pulumi.runtime.proto import alias_pb2
 from pulumi.runtime.settings import SETTINGS
 
+from trainyard.recorded.marks import SIGNATURE
 from trainyard.recorded.model import UNKNOWN, Secret
 from trainyard.recorded.types import PULUMI_STACK
 from trainyard.rehearsal.engine import wire
@@ -654,7 +655,7 @@ def _plain_dict(
             found[name] = _plain(item, resources, translate, types.get(name))
         else:
             found[key if translate_here is None else translate_here(key)] = _plain(item, resources, translate, every)
-    if wire.SIGNATURE in found:
+    if SIGNATURE in found:
         raise UnusualError
     return found
 
