@@ -7,12 +7,19 @@ from typing import Final
 
 from trainyard.policies.grants import GRANTS, grants
 from trainyard.policies.rules import StackViolation
+from trainyard.recorded.machines import starts_no_node
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.node_groups import GKE_NODE_POOL, LAUNCH_TEMPLATE, NODE_GROUP_TYPES
-from trainyard.recorded.node_labels import may_join
 from trainyard.recorded.read import is_set, value_at
 from trainyard.recorded.resources import Resources, refers
-from trainyard.recorded.types import ACCESS_ENTRY, AUTOSCALING_GROUP, BATCH_ENVIRONMENT, EC2_INSTANCE, INSTANCE_PROFILE
+from trainyard.recorded.types import (
+    ACCESS_ENTRY,
+    BATCH_ENVIRONMENT,
+    EC2_INSTANCE,
+    IMAGE_BUILDER,
+    INSTANCE_PROFILE,
+    SPOT_INSTANCE_REQUEST,
+)
 
 NODE_ROLES: Final = (
     "roles/container.defaultNodeServiceAccount",
@@ -44,12 +51,17 @@ def accounts_of_nodes(resources: Resources, allowed: Collection[str]) -> Iterato
 def of_a_machine_alone(role: RecordedResource, resources: Resources) -> bool:
     """Whether a role is that of machines that are no nodes: no pod runs there.
 
-    An instance of its own is none, such as a bastion, nor are Batch's, nor those of an Auto Scaling group that joins no
-    cluster.
+    Such are an instance of its own, like a bastion, machines of a group that joins no cluster of Kubernetes, container
+    instances of ECS (whose tasks have roles of their own), those of Batch, and those that build images.
     """
     profiles = resources.referring(role, "role", INSTANCE_PROFILE)
     machines = [
-        each for profile in profiles for each in resources.referring(profile, "iamInstanceProfile", EC2_INSTANCE)
+        each
+        for profile in profiles
+        for each in (
+            *resources.referring(profile, "iamInstanceProfile", EC2_INSTANCE, SPOT_INSTANCE_REQUEST),
+            *resources.referring(profile, "instanceProfileName", IMAGE_BUILDER),
+        )
     ]
     for environment in resources.of(BATCH_ENVIRONMENT):  # its containers have the role of their job
         of_pods = is_set(environment.inputs, "eksConfiguration")
@@ -58,17 +70,12 @@ def of_a_machine_alone(role: RecordedResource, resources: Resources) -> bool:
     templates = [
         each for profile in profiles for each in resources.referring(profile, "iamInstanceProfile", LAUNCH_TEMPLATE)
     ]
-    of_machines = [template for template in templates if _starts_no_node(template, resources)]
-    machines += of_machines
+    starting_nodes = [template for template in templates if not starts_no_node(template, resources)]
+    if len(starting_nodes) < len(templates):
+        machines += templates
     of_nodes = [
         *resources.referring(role, "nodeRoleArn", *NODE_GROUP_TYPES),
         *resources.referring(role, "principalArn", ACCESS_ENTRY),
-        *(template for template in templates if template not in of_machines),
+        *starting_nodes,
     ]
     return bool(machines) and not of_nodes
-
-
-def _starts_no_node(template: RecordedResource, resources: Resources) -> bool:
-    """Whether a launch template is of Auto Scaling groups alone, none of which joins a cluster."""
-    groups = resources.referring(template, "launchTemplate", AUTOSCALING_GROUP, *NODE_GROUP_TYPES)
-    return bool(groups) and all(each.type == AUTOSCALING_GROUP and not may_join(each, resources) for each in groups)

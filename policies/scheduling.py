@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
+from typing import Final
 
 from pulumi_policy import Severity
 
@@ -26,6 +28,10 @@ from trainyard.recorded.queues import CLUSTER_QUEUE, COHORT, PRIORITY_CLASS, RES
 from trainyard.recorded.read import is_on, is_set, mapping_at, number_at, value_at
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import GKE_CLUSTER
+
+_ORDER: Final = ("production", "standard", "development")
+_SAID: Final = (("production", "prod"), ("development", "dev"))
+"""By which word of its name a class of other names is told to be the most and the least important one."""
 
 
 @stack_rule(
@@ -82,31 +88,64 @@ def _value(priority: RecordedResource) -> float:
             "type": "array",
             "items": {"type": "string"},
             "minItems": 2,
-            "default": ["production", "standard", "development"],
+            "default": list(_ORDER),
             "description": "Priority classes, the highest first.",
         }
     },
 )
 def production_does_not_outrank_development(resources: Resources, config: Config) -> Iterator[StackViolation]:
-    """Values strictly fall along the order, the last one below 0; the first and the last class must exist."""
+    """Values strictly fall along the order, the last one below 0; the first and the last class must exist.
+
+    Of a stack whose classes have names of its own only what these say themselves is judged.
+    """
     queues = resources.of(CLUSTER_QUEUE)
     if not queues:
         raise NotApplicable("no queues")
     classes = {str(value_at(found.inputs, "metadata", "name")): found for found in resources.of(PRIORITY_CLASS)}
-    order = [name for name in config["order"] if name in classes]
-    for name in (config["order"][0], config["order"][-1]):
-        if name not in classes:
-            yield None, f"there is no priority class {name}"
-    for higher, lower in pairwise(order):
-        first, second = (_value(classes[name]) for name in (higher, lower))
-        if first <= second:
-            yield classes[higher], f"{higher} ({first:.0f}) does not outrank {lower} ({second:.0f})"
-    last = classes.get(config["order"][-1])
-    if last is not None and (value := _value(last)) >= 0:
-        yield last, f"{config['order'][-1]} ({value:.0f}) does not give way to jobs without a priority, which have 0"
+    ordered = list(config["order"])
+    if ordered == [*_ORDER] and not classes.keys() & {*_ORDER}:
+        yield from _of_other_names(classes)
+        return
+    foreign = ordered == [*_ORDER] and bool(classes.keys() - {*_ORDER})
+    yield from _of_the_order(ordered, classes, foreign=foreign)
     for queue in queues:
         if value_at(queue.inputs, "spec", "preemption", "withinClusterQueue", default="Never") == "Never":
-            yield queue, "preemption.withinClusterQueue is Never: a priority makes nobody give way"
+            yield queue, "preemption.withinClusterQueue is Never: a priority makes nobody of the queue give way"
+
+
+def _of_the_order(
+    ordered: list[str], classes: Mapping[str, RecordedResource], *, foreign: bool
+) -> Iterator[StackViolation]:
+    """Judges classes that the policy knows by name. `foreign`: one of another name may be what is not there."""
+    for name in (ordered[0], ordered[-1]):
+        if name not in classes and not foreign:
+            yield None, f"there is no priority class {name}"
+    for higher, lower in pairwise([name for name in ordered if name in classes]):
+        yield from _outranks(higher, lower, classes)
+    last = classes.get(ordered[-1])
+    if last is not None and (value := _value(last)) >= 0:
+        yield last, f"{ordered[-1]} ({value:.0f}) does not give way to jobs without a priority, which have 0"
+
+
+def _of_other_names(classes: Mapping[str, RecordedResource]) -> Iterator[StackViolation]:
+    """Judges a stack whose classes have names of its own.
+
+    Which goes first can be read where one says production and one development, and no other does: of several that
+    say so (`prod-batch`, `dev-interactive`) the order is a matter of what they are for, and so is, where teams have
+    queues a stage, whether one of a queue gives way to another of it.
+    """
+    words = {name: {*re.split(r"[-.]", name)} for name in classes}
+    said = [[name for name in classes if words[name] & {*each}] for each in _SAID]
+    (higher, *others), (lower, *more) = (names or [""] for names in said)
+    if not higher or not lower or others or more or higher == lower:
+        raise NotApplicable("no priority class has a name that the policy's configuration tells of (`order`)")
+    yield from _outranks(higher, lower, classes)
+
+
+def _outranks(higher: str, lower: str, classes: Mapping[str, RecordedResource]) -> Iterator[StackViolation]:
+    first, second = (_value(classes[name]) for name in (higher, lower))
+    if first <= second:
+        yield classes[higher], f"{higher} ({first:.0f}) does not outrank {lower} ({second:.0f})"
 
 
 @resource_rule(

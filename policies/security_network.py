@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, Final
 
 from pulumi_policy import Severity
 
 from trainyard.policies.access import internet
-from trainyard.policies.rules import Config, resource_rule
+from trainyard.policies.each import of_each
+from trainyard.policies.rules import Config, StackViolation, resource_rule, stack_rule
+from trainyard.recorded.machines import MACHINE_PARTS, are_of_ecs, machines_of, starts_no_node
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.node_groups import EKS_NODE_GROUP, GKE_NODE_POOL, LAUNCH_TEMPLATE
 from trainyard.recorded.read import is_on, is_set, length_at, list_at, number_at, value_at
+from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import (
+    AUTOSCALING_GROUP,
     DEFAULT_SECURITY_GROUP,
     EC2_INSTANCE,
     GCP_FIREWALL,
@@ -26,6 +31,8 @@ from trainyard.recorded.types import (
     SUBNET,
 )
 
+METADATA_TYPES: Final = (LAUNCH_TEMPLATE, EC2_INSTANCE, GKE_CLUSTER, GKE_NODE_POOL)
+"""What says how instance metadata answers."""
 _SOURCES: Final = ("sourceRanges", "sourceTags", "sourceServiceAccounts")
 """Without any of them a rule of Google Cloud is for 0.0.0.0/0 (Compute Engine API, `firewalls`, as generally
 known, 2026-11)."""
@@ -118,19 +125,24 @@ def node_with_public_address(resource: RecordedResource, _: Config) -> Iterator[
         yield "keyName lets whoever has the key log in over SSH"
 
 
-@resource_rule(
+@stack_rule(
     "instance-metadata-v1",
     "Instance metadata takes session tokens only, and stays out of reach of pods.",
-    types=(LAUNCH_TEMPLATE, EC2_INSTANCE, GKE_CLUSTER, GKE_NODE_POOL),
+    types=(*METADATA_TYPES, *MACHINE_PARTS, EKS_NODE_GROUP),
     severity=Severity.HIGH,
     controls=("CIS AWS 3.0.0 5.6", "NIST 800-53r5 AC-3", "ISO 27001:2022 A.8.3"),
     fix="Use the node groups as they are (httpTokens required, hop limit 1).",
 )
-def instance_metadata_v1(resource: RecordedResource, _: Config) -> Iterator[str]:
-    """One hop ends at the node; a second one lets a pod take the node's role.
+def instance_metadata_v1(resources: Resources, _: Config) -> Iterator[StackViolation]:
+    """One hop ends at the node; a second one lets a pod, or a task of ECS, take the machine's role.
 
     On Google Cloud GKE's own server stands between, where a pool or its cluster's first one asks for it.
     """
+    yield from of_each(resources.of(*METADATA_TYPES), partial(_answers, resources))
+
+
+def _answers(resources: Resources, resource: RecordedResource) -> Iterator[str]:
+    """What the metadata of a machine or of a cluster's nodes answers that it should not."""
     if resource.type == GKE_CLUSTER:
         by_workload = is_set(resource.inputs, "workloadIdentityConfig", "workloadPool")
         if not by_workload and not is_on(resource.inputs, "enableAutopilot"):  # Autopilot always has it
@@ -148,6 +160,10 @@ def instance_metadata_v1(resource: RecordedResource, _: Config) -> Iterator[str]
         return
     if value_at(options, "httpTokens") != "required":
         yield "metadataOptions.httpTokens is not required"
-    # No pod runs on a machine that is no node.
-    if resource.type == LAUNCH_TEMPLATE and number_at(options, "httpPutResponseHopLimit", default=1) > 1:
+    if resource.type != LAUNCH_TEMPLATE or number_at(options, "httpPutResponseHopLimit", default=1) <= 1:
+        return
+    of_ecs = any(
+        one.type == AUTOSCALING_GROUP and are_of_ecs(one, resources) for one in machines_of(resource, resources)
+    )
+    if of_ecs or not starts_no_node(resource, resources):  # no pod and no task runs on another machine
         yield "metadataOptions.httpPutResponseHopLimit is above 1"

@@ -10,6 +10,7 @@ from trainyard.conventions.aws import SESSION_AGENT_ACTIONS
 from trainyard.policies.grants import GRANTS
 from trainyard.policies.node_accounts import NODE_ROLES, accounts_of_nodes, of_a_machine_alone
 from trainyard.policies.rules import Config, StackViolation, stack_rule
+from trainyard.recorded.machines import MACHINE_PARTS
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.node_groups import NODE_GROUP_PARTS
 from trainyard.recorded.policy_documents import statements
@@ -17,9 +18,8 @@ from trainyard.recorded.read import list_at, value_at
 from trainyard.recorded.resources import Resources, refers
 from trainyard.recorded.types import (
     ACCESS_ENTRY,
-    AUTOSCALING_GROUP,
     BATCH_ENVIRONMENT,
-    EC2_INSTANCE,
+    IMAGE_BUILDER,
     INSTANCE_PROFILE,
     ROLE,
     ROLE_POLICY,
@@ -44,8 +44,8 @@ def _allows_only(inline: RecordedResource, actions: Sequence[str]) -> bool:
         ROLE_POLICY,
         ROLE_POLICY_ATTACHMENT,
         INSTANCE_PROFILE,
-        EC2_INSTANCE,
-        AUTOSCALING_GROUP,
+        *MACHINE_PARTS,
+        IMAGE_BUILDER,
         BATCH_ENVIRONMENT,
         ACCESS_ENTRY,
         *NODE_GROUP_PARTS,

@@ -149,6 +149,8 @@ def rehearsing_once(things: Remembered, monkeypatch: pytest.MonkeyPatch) -> None
 
     def rehearse(project: Path, stack: str | Path, **options: Any) -> Rehearsal:
         options.pop("elsewhere", None)  # with it policies are judged at the same time, and are what they are
+        if not options.get("stack_outputs"):
+            options.pop("stack_outputs", None)
 
         def make() -> Rehearsal:
             return real(project, stack, **options)

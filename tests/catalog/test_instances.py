@@ -131,6 +131,7 @@ UNITS = {
     "million events",
     "vCPU-month",
     *("hour", "zone-hour", "unit-hour", "day", "month", "GB", "GB-month", "GiB-month", "IOPS-month", "MB/s-month"),
+    "vCPU-hour",
     *("metric-month", "thousand requests", "ten thousand requests", "million lookups", "name-month"),
 }
 

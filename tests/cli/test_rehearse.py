@@ -96,3 +96,23 @@ def test_the_change_from_a_file_is_told_in_every_output(tmp_path: Path) -> None:
 def test_from_nothing_is_a_wrong_command() -> None:
     ended = CliRunner().invoke(app, ["rehearse", "demo", "-C", str(PROJECT), "--from", "no-such-thing"])
     assert ended.exit_code == 2 and "must be a git reference, or a file" in ended.stderr
+
+
+def test_what_another_stack_hands_on_is_a_file_of_outputs(tmp_path: Path) -> None:
+    (tmp_path / "Pulumi.yaml").write_text("name: mini\nruntime: python\n")
+    (tmp_path / "Pulumi.prod.yaml").write_text("config: {}\n")
+    (tmp_path / "__main__.py").write_text(
+        'import pulumi\npulumi.export("vpc", pulumi.StackReference("acme/network/prod").require_output("vpcId"))\n'
+    )
+    file = tmp_path / "network.json"
+    file.write_text('{"vpcId": "vpc-1"}')
+    call = ["rehearse", "prod", "--project", str(tmp_path), "--json", "-"]
+    untold = json.loads(CliRunner().invoke(app, call).stdout)
+    told = json.loads(CliRunner().invoke(app, [*call, "--stack-outputs", f"network/prod={file}"]).stdout)
+    assert [finding["rule"] for finding in untold["findings"]] == ["stack-unchecked"]
+    assert told["findings"] == [] and told["outputs"]["vpc"] == "vpc-1"
+
+
+def test_a_file_of_outputs_is_given_with_the_name_of_its_stack(tmp_path: Path) -> None:
+    ended = CliRunner().invoke(app, ["rehearse", "demo", "--stack-outputs", str(tmp_path / "network.json")])
+    assert ended.exit_code == 2 and "STACK=FILE" in ended.output

@@ -152,7 +152,11 @@ def test_a_database_in_two_zones_costs_twice_and_an_edition_without_a_price_is_l
     one, two = database(), database(availabilityType="REGIONAL")
     assert two.total.floor == pytest.approx(2 * one.total.floor, abs=0.02)
     assert one.total.floor == pytest.approx(4 * 0.0413 * HOURS + 15 * 0.007 * HOURS + 17, abs=0.02)
-    for settings in ({"edition": "ENTERPRISE_PLUS"}, {"tier": "db-f1-micro"}, {"diskType": "PD_HDD"}):
+    assert database(tier="db-f1-micro").total.floor == pytest.approx(0.0105 * HOURS + 17, abs=0.02)
+    assert database(diskType="PD_HDD").total.floor == pytest.approx(one.total.floor - 100 * 0.08, abs=0.02)
+    plus = database(edition="ENTERPRISE_PLUS", tier="db-perf-optimized-N-4")
+    assert plus.total.floor == pytest.approx((4 * 0.0537 + 32 * 0.0091) * HOURS + 17, abs=0.02)
+    for settings in ({"edition": "ENTERPRISE_PLUS"}, {"tier": "db-n1-standard-1"}, {"diskType": "HYPERDISK_BALANCED"}):
         (entry,) = database(**settings).unpriced
         assert "price" in entry.reason
 
@@ -178,8 +182,15 @@ def test_a_key_costs_more_with_every_rotation() -> None:
     key = "gcp:kms/cryptoKey:CryptoKey"
     turning, still = priced(made(key, "k", {"rotationPeriod": "7776000s"})), priced(made(key, "k", {}))
     assert turning.lines[0].usd.ceiling == pytest.approx(5 * 0.06) and still.lines[0].usd.ceiling == 0.06
-    (entry,) = priced(made(key, "k", {"versionTemplate": {"protectionLevel": "HSM"}})).unpriced
-    assert "HSM" in entry.reason
+    for template, usd in (
+        ({"protectionLevel": "HSM"}, 1.0),
+        ({"protectionLevel": "HSM", "algorithm": "RSA_SIGN_PSS_2048_SHA256"}, 1.0),
+        ({"protectionLevel": "HSM", "algorithm": "EC_SIGN_P256_SHA256"}, 2.5),
+        ({"protectionLevel": "EXTERNAL_VPC"}, 3.0),
+    ):
+        assert priced(made(key, "k", {"versionTemplate": template})).lines[0].usd.floor == usd
+    (entry,) = priced(made(key, "k", {"versionTemplate": {"protectionLevel": "HSM_SINGLE_TENANT"}})).unpriced
+    assert "HSM_SINGLE_TENANT" in entry.reason
 
 
 def test_a_range_of_private_addresses_is_free_and_a_public_one_is_not() -> None:
@@ -197,8 +208,17 @@ def test_file_systems_have_the_price_of_their_tier() -> None:
     (entry,) = priced(made(lustre, "l", {"capacityGib": "472000"})).unpriced
     assert "dynamic" in entry.reason
     filestore = "gcp:filestore/instance:Instance"
-    (entry,) = priced(made(filestore, "f", {"tier": "ZONAL", "fileShares": {"capacityGb": 1024}})).unpriced
-    assert entry.what == "filestore.zonal"
+    for tier, usd in (
+        ("STANDARD", 0.20),
+        ("PREMIUM", 0.30),
+        ("BASIC_SSD", 0.30),
+        ("ZONAL", 0.25),
+        ("ENTERPRISE", 0.45),
+    ):
+        found = priced(made(filestore, "f", {"tier": tier, "fileShares": {"capacityGb": 1024}}))
+        assert found.total.floor == pytest.approx(1024 * usd, abs=0.01)
+    (entry,) = priced(made(filestore, "f", {"tier": "HIGH_SCALE_SSD", "fileShares": {"capacityGb": 1024}})).unpriced
+    assert entry.what == "filestore.high-scale-ssd"
 
 
 def test_kubernetes_objects_make_googles_things_on_google_cloud() -> None:

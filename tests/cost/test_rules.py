@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from tests.cost.recorded import PROVIDER, TODAY, node_group, priced, resource
+from trainyard.conventions import HOURS_A_MONTH
 from trainyard.cost.assumptions import assumptions_for
 from trainyard.cost.price import price_stack
 from trainyard.recorded.model import UNKNOWN, Secret
@@ -117,7 +118,13 @@ def test_a_database_in_two_zones_costs_twice_and_grows_to_its_limit():
     assert two["password, as a managed secret"].usd.floor == 0.4
     assert two["enhanced monitoring"].quantity.expected == pytest.approx(0.8)
     advanced = priced(resource("aws:rds/instance:Instance", inputs=inputs | {"databaseInsightsMode": "advanced"}))
-    assert [entry.what for entry in advanced.unpriced] == ["Database Insights, advanced"]
+    assert advanced.unpriced == ()
+    insights = lines_of(advanced)["Database Insights, advanced"].usd
+    assert insights.floor == pytest.approx(2 * 2 * HOURS_A_MONTH * 0.0125)
+    unusual = {"instanceClass": "db.z9.huge", "databaseInsightsMode": "advanced"}
+    odd = resource("aws:rds/instance:Instance", inputs=inputs | unusual)
+    assert [entry.what for entry in priced(odd).unpriced] == ["rds.postgres.db.z9.huge", "Database Insights, advanced"]
+    assert "storage, 50 to 500 GiB in 2 zones" in lines_of(priced(odd))
     long = priced(resource("aws:rds/instance:Instance", inputs=inputs | {"performanceInsightsRetentionPeriod": 731}))
     assert [entry.what for entry in long.unpriced] == ["Performance Insights beyond 7 days"]
 
@@ -390,3 +397,11 @@ def test_data_that_were_overwritten_are_paid_for_as_long_as_their_versions_are_k
     assert year[what].usd.expected == pytest.approx(12 * month[what].usd.expected, rel=0.01)
     # A twentieth of what is stored changes in a month.
     assert month[what].quantity.expected == pytest.approx(0.05 * month["stored objects"].quantity.expected, rel=0.02)
+
+
+def test_files_in_one_zone_cost_about_half():
+    inputs = {"throughputMode": "elastic"}
+    everywhere = lines_of(priced(resource("aws:efs/fileSystem:FileSystem", inputs=inputs)))
+    one = lines_of(priced(resource("aws:efs/fileSystem:FileSystem", inputs=inputs | {"availabilityZoneName": "a"})))
+    assert (everywhere["stored files"].unit_usd, one["stored files in one zone"].unit_usd) == (0.30, 0.16)
+    assert one["reads"] == everywhere["reads"]

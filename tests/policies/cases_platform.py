@@ -77,6 +77,25 @@ def of_group(script="", **tags):
     return [profile, template, made(AUTOSCALING_GROUP, "web", inputs, uses={"launchTemplate": [template]})]
 
 
+def grown(user_data="#!/bin/bash\ndnf install -y nginx\n", *more, provider=False, **group):
+    """Machines of a group with the role of nodes, by the profile of their template."""
+    profile = machine()[0]
+    script = base64.b64encode(user_data.encode()).decode()
+    template = made(
+        "aws:ec2/launchTemplate:LaunchTemplate", "t", {"userData": script}, uses={"iamInstanceProfile": [profile]}
+    )
+    scaled = made("aws:autoscaling/group:Group", "scaled", group, uses={"launchTemplate": [template]})
+    type_ = "aws:ecs/capacityProvider:CapacityProvider"
+    of_ecs = [made(type_, "ecs", {}, uses={"autoScalingGroupProvider": [scaled]})] if provider else []
+    return [profile, template, scaled, *of_ecs, *more]
+
+
+def image_builder():
+    """What builds images on a machine with the role of nodes, by its profile."""
+    type_ = "aws:imagebuilder/infrastructureConfiguration:InfrastructureConfiguration"
+    return made(type_, "builder", {}, uses={"instanceProfileName": [machine()[0]]})
+
+
 def of_batch(**inputs):
     """An environment of Batch whose instances have the role of nodes, by its profile."""
     profile = machine()[0]
@@ -346,6 +365,20 @@ CASES = [
                 *of_batch(eksConfiguration={"kubernetesNamespace": "b"}),
             ],
         ),
+        ("machines of ECS", OK, [NODE_ROLE, iam(NODE_ROLE), *grown("echo ECS_CLUSTER=web > /etc/ecs/ecs.config")]),
+        ("machines of ECS, of a provider", OK, [NODE_ROLE, iam(NODE_ROLE), *grown("bootstrap", provider=True)]),
+        (
+            "machines of ECS, by their tag",
+            OK,
+            [NODE_ROLE, iam(NODE_ROLE), *grown("bootstrap", tags=[{"key": "AmazonECSManaged", "value": "true"}])],
+        ),
+        ("machines that serve pages", OK, [NODE_ROLE, iam(NODE_ROLE), *grown()]),
+        (
+            "machines that join a cluster of Kubernetes",
+            VIOLATED,
+            [NODE_ROLE, iam(NODE_ROLE), *grown("/etc/eks/bootstrap.sh main")],
+        ),
+        ("a machine that builds images", OK, [NODE_ROLE, iam(NODE_ROLE), machine()[0], image_builder()]),
         ("a profile that no machine has", VIOLATED, [NODE_ROLE, iam(NODE_ROLE), machine()[0]]),
         ("a machine's that a node group has too", VIOLATED, [NODE_ROLE, iam(NODE_ROLE), *machine(), NODES]),
         ("allowed", OK, [NODE_ROLE, attached("Mine", NODE_ROLE)], {}, {"nodePolicies": ["Mine"]}),
@@ -565,6 +598,18 @@ CASES = [
         ("nobody gives way", VIOLATED, [*priorities(production=2, development=-1), queue("b", preemption={})]),
         ("no queues", NOT_APPLICABLE, team("a")),
         ("own order", OK, priorities(high=2, low=-1), {}, {"order": ["high", "low"]}),
+        ("own order reversed", VIOLATED, priorities(high=-2, low=-1), {}, {"order": ["high", "low"]}),
+        ("other names", NOT_APPLICABLE, priorities(urgent=100, batch=10)),
+        (
+            "other names, in their queues alone",
+            NOT_APPLICABLE,
+            [*priorities(urgent=9, batch=1), queue("b", preemption={})],
+        ),
+        ("no classes", NOT_APPLICABLE, queue()),
+        ("a name of its own for development", OK, priorities(production=1000, experiments=-10)),
+        ("other names that say it", OK, priorities(**{"ml-prod": 1000, "ml-dev": 100})),
+        ("other names, reversed", VIOLATED, priorities(**{"ml-prod": 100, "ml-dev": 1000})),
+        ("several say it", NOT_APPLICABLE, priorities(**{"prod-batch": 10, "prod-live": 100, "dev-interactive": 50})),
         ("unknown", UNDECIDED, priorities(production=UNKNOWN, development=-1)),
     ),
     *table(

@@ -28,6 +28,18 @@ def template(**inputs):
     return made("aws:ec2/launchTemplate:LaunchTemplate", "template", inputs, uses={"blockDeviceMappings": [KEY]})
 
 
+def launched_by(**group):
+    """A group of machines of a template."""
+    return lambda of: made("aws:autoscaling/group:Group", "scaled", group, uses={"launchTemplate": [of]})
+
+
+def two_hops(group):
+    launched = template(
+        metadataOptions={"httpTokens": "required", "httpPutResponseHopLimit": 2}, userData="IyEvYmluL3No"
+    )
+    return [launched, group(launched)]
+
+
 def disk(encrypted):
     ebs = {"encrypted": encrypted, "kmsKeyId": UNKNOWN}
     return template(blockDeviceMappings=[{"deviceName": "/dev/xvda", "ebs": ebs}])
@@ -327,6 +339,13 @@ CASES = [
         ("optional", VIOLATED, template(metadataOptions={"httpTokens": "optional"})),
         ("nothing said", VIOLATED, template()),
         ("two hops", VIOLATED, template(metadataOptions={"httpTokens": "required", "httpPutResponseHopLimit": 2})),
+        ("two hops, on machines that serve pages", OK, two_hops(launched_by())),
+        ("two hops, on machines of ECS", VIOLATED, two_hops(launched_by(tags=[{"key": "AmazonECSManaged"}]))),
+        (
+            "two hops, on nodes of a group of their own",
+            VIOLATED,
+            two_hops(launched_by(tags=[{"key": "kubernetes.io/cluster/a"}])),
+        ),
         ("off", OK, template(metadataOptions={"httpEndpoint": "disabled"})),
         ("unknown", UNDECIDED, template(metadataOptions=UNKNOWN)),
     ),

@@ -286,6 +286,24 @@ def service(spec, **annotations):
     return kubernetes("core/v1:Service", "mlflow", "mlflow", spec=spec, annotations=annotations)
 
 
+def ingress_class(controller, name="all"):
+    annotations = {"ingressclass.kubernetes.io/is-default-class": "true"}
+    spec = {"controller": controller, "parameters": {"kind": "IngressClassParams", "name": "params"}}
+    return kubernetes("networking.k8s.io/v1:IngressClass", name, annotations=annotations, spec=spec)
+
+
+def parameters(scheme):
+    return kubernetes("elbv2.k8s.aws/v1beta1:IngressClassParams", "params", spec={"scheme": scheme})
+
+
+def chart(name, values):
+    return kubernetes("helm.sh/v3:Release", "proxy", chart=name, values=values)
+
+
+def on_controller(**service):
+    return {"controller": {"service": service}}
+
+
 def ingress(name="alb", **annotations):
     return kubernetes(
         "networking.k8s.io/v1:Ingress", "i", "mlflow", spec={"ingressClassName": name}, annotations=annotations
@@ -311,7 +329,47 @@ BALANCERS = table(
     ("an internal ALB", OK, ingress(**{OF_INGRESS: "internal"})),
     ("an ALB for everybody", VIOLATED, ingress(**{OF_INGRESS: "internet-facing"})),
     ("an ALB of EKS's own", OK, ingress("eks.amazonaws.com/alb")),
-    ("a proxy that somebody publishes", VIOLATED, ingress("nginx")),
+    ("a proxy's, as public as its Service", OK, ingress("nginx")),
+    ("a proxy's, with a word of another controller", OK, ingress("nginx", **{OF_INGRESS: "internet-facing"})),
+    ("a class made elsewhere", OK, ingress("edge")),
+    ("a class made elsewhere, for everybody", VIOLATED, ingress("edge", **{OF_INGRESS: "internet-facing"})),
+    ("Google's", VIOLATED, ingress("", **{"kubernetes.io/ingress.class": "gce"})),
+    ("Google's, inside", OK, ingress("", **{"kubernetes.io/ingress.class": "gce-internal"})),
+    ("of the class that the stack has for all", OK, [ingress(""), ingress_class("k8s.io/ingress-nginx")]),
+    ("of AWS's class for all", OK, [ingress(""), ingress_class("ingress.k8s.aws/alb")]),
+    ("of Google's class for all", VIOLATED, [ingress(""), ingress_class("k8s.io/ingress-gce")]),
+    ("of a class whose balancers are for everybody", VIOLATED, [
+        ingress("edge"), ingress_class("ingress.k8s.aws/alb", name="edge"), parameters("internet-facing"),
+    ]),
+    ("of a class whose balancers are internal", OK, [
+        ingress("edge", **{OF_INGRESS: "internet-facing"}), ingress_class("ingress.k8s.aws/alb", name="edge"),
+        parameters("internal"),
+    ]),
+    ("a proxy's chart, as it is", VIOLATED, chart("ingress-nginx", {})),
+    ("a proxy's chart, and its Ingress", VIOLATED, [chart("traefik", {}), ingress("traefik")]),
+    ("a proxy's chart, asked for everybody", VIOLATED, chart("ingress-nginx", on_controller(type="LoadBalancer"))),
+    ("a proxy's chart, inside", OK, chart("ingress-nginx", on_controller(type="ClusterIP"))),
+    ("a proxy that serves Ingresses without a class", OK, [
+        chart("ingress-nginx", {"controller": {"service": {"type": "ClusterIP"}, "watchIngressWithoutClass": True}}),
+        ingress(""),
+    ]),
+    ("without a class, beside a proxy that passes it over", VIOLATED, [
+        chart("ingress-nginx", on_controller(type="ClusterIP")), ingress(""),
+    ]),
+    ("a proxy's chart, with an internal balancer", OK, chart(
+        "ingress-nginx", on_controller(annotations={SCHEME: "internal"})
+    )),
+    ("a proxy's chart, of AWS's controller", OK, chart(
+        "ingress-nginx", on_controller(type="LoadBalancer", loadBalancerClass="service.k8s.aws/nlb")
+    )),
+    ("a proxy's chart, of AWS's controller, for everybody", VIOLATED, chart(
+        "ingress-nginx",
+        on_controller(loadBalancerClass="service.k8s.aws/nlb", annotations={SCHEME: "internet-facing"}),
+    )),
+    ("a proxy's chart, without the Service to the outside", OK, chart(
+        "ingress-nginx", on_controller(external={"enabled": False}, internal={"enabled": True})
+    )),
+    ("a proxy's chart, of whose values nothing is known", UNDECIDED, chart("ingress-nginx", UNKNOWN)),
     ("addresses from outside", VIOLATED, service({"type": "ClusterIP", "externalIPs": ["203.0.113.1"]})),
 )  # fmt: skip
 

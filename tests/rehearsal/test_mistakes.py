@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 
 import pytest
 
 from tests.rehearsal.conftest import Run
-from trainyard.recorded.model import UNKNOWN
+from trainyard.problems import SettingsError
+from trainyard.recorded.model import UNKNOWN, Secret
+from trainyard.rehearsal.engine.other_stacks import outputs_in
 
 NODES = 'Nodes("gpu", lambda name, opts: group(name, opts, {change}), pulumi.ResourceOptions(providers=[aws]))'
 
@@ -361,7 +364,7 @@ REFERENCE = """
 
 
 def test_a_stack_reference_to_nothing(run: Run) -> None:
-    found = run('pulumi.StackReference("acme/prod")', stack_outputs={"acme/dev": {}}).errors
+    found = run('pulumi.StackReference("acme/prod")', stack_outputs={"acme/dev": {}}, only_these_stacks=True).errors
     assert [error.rule for error in found] == ["missing-stack"]
 
 
@@ -370,6 +373,67 @@ def test_a_stack_reference_where_nobody_says_which_stacks_there_are(run: Run) ->
     assert [(finding.level, finding.rule) for finding in found.findings] == [("warning", "stack-unchecked")]
     (subnet,) = (one for one in found.known.resources if one.name == "a")
     assert subnet.inputs["vpcId"] is UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("asked", "told", "known"),
+    [
+        ("acme/network/prod", "acme/network/prod", True),
+        ("organization/network/prod", "acme/network/prod", True),
+        ("acme/network/prod", "network/prod", True),
+        ("acme/network/prod", "organization/network/prod", True),
+        ("acme/network/prod", "globex/network/prod", False),
+        ("acme/network/prod", "network/dev", False),
+        ("acme/network/prod", "prod", False),
+    ],
+)
+def test_a_stack_reference_goes_by_project_and_stack(run: Run, asked: str, told: str, known: bool) -> None:
+    rehearsal = run(
+        f"""
+        network = pulumi.StackReference("{asked}")
+        ec2.Subnet("a", vpc_id=network.require_output("vpcId"), cidr_block="10.0.0.0/24", opts=on_aws)
+        """,
+        stack_outputs={told: {"vpcId": "vpc-0123456789abcdef0"}},
+    )
+    (subnet,) = rehearsal.known.of_type("aws:ec2/subnet:Subnet")
+    assert subnet.inputs["vpcId"] == ("vpc-0123456789abcdef0" if known else UNKNOWN)
+    assert [found.rule for found in rehearsal.findings] == ([] if known else ["stack-unchecked"])
+
+
+def test_what_other_stacks_hand_on_is_judged(run: Run) -> None:
+    rehearsal = run(
+        """
+        network = pulumi.StackReference("acme/network/prod")
+        ec2.Subnet("a", vpc_id="vpc-0123456789abcdef0", cidr_block=network.require_output("range"), opts=on_aws)
+        """,
+        stack_outputs={"acme/network/prod": {"range": ["10.0.0.0/24"]}},
+    )
+    assert [found.path for found in rehearsal.errors] == ["cidr_block"]
+
+
+def test_a_secret_of_another_stack_stays_one(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "network.json"
+    file.write_text('{"password": "[secret]", "vpcId": "vpc-1"}')
+    told = outputs_in(file, "--stack-outputs")
+    rehearsal = run(
+        """
+        network = pulumi.StackReference("acme/network/prod")
+        for name in ("password", "vpcId"):
+            pulumi.export(name, network.require_output(name))
+        """,
+        stack_outputs={"acme/network/prod": told},
+    )
+    assert rehearsal.findings == ()
+    assert isinstance(rehearsal.outputs["password"], Secret) and rehearsal.outputs["vpcId"] == "vpc-1"
+    assert rehearsal.outputs["password"].value in (UNKNOWN, None)
+
+
+@pytest.mark.parametrize("text", ["[1]", "no", '{"version": 3, "deployment": {"resources": []}}'])
+def test_a_file_that_holds_no_outputs_is_refused(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "network.json"
+    file.write_text(text)
+    with pytest.raises(SettingsError):
+        outputs_in(file, "--stack-outputs")
 
 
 def test_a_stack_reference_to_a_known_stack(run: Run) -> None:

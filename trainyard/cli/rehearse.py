@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Any
 
 import typer
 
@@ -18,7 +19,9 @@ from trainyard.cli.project import (
     find_since,
     find_stack,
     hint_at_locks,
+    path_given,
     progress,
+    settings_of,
 )
 from trainyard.problems import SettingsError
 
@@ -31,6 +34,16 @@ def rehearse(
     json_file: JsonOption = None,
     html_file: HtmlOption = None,
     since: FromOption = None,
+    stack_outputs: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--stack-outputs",
+            metavar="STACK=FILE",
+            help="What another stack hands on to this one's StackReference: the file that"
+            " `pulumi stack output --json --stack STACK` writes. May be given several times.",
+            show_default=False,
+        ),
+    ] = None,
     project: ProjectOption = None,
 ) -> None:
     """Run a stack's whole program offline: what would be refused, what the policies say, what it costs.
@@ -44,10 +57,12 @@ def rehearse(
     folder = find_project(project)
     file = find_stack(folder, stack)
     found_since = find_since(since, folder)
+    with settings_of(stack):
+        others = _told(stack_outputs or [])
     with progress(f"rehearsing {stack}"):
         from trainyard.review.review import Unjudged, judge
 
-        found = judge(folder, file, since=found_since, alone=True, meanwhile=_report_ready)
+        found = judge(folder, file, since=found_since, stack_outputs=others, alone=True, meanwhile=_report_ready)
     if json_file is not None:
         write_json(json_file, found.as_json())
     if html_file is not None:
@@ -64,6 +79,21 @@ def rehearse(
     hint_at_locks([file])
     if found.verdict.exit_code:
         raise typer.Exit(found.verdict.exit_code)
+
+
+def _told(given: list[str]) -> dict[str, Mapping[str, Any]]:
+    """The outputs of other stacks, by the names that they are given. Raises `SettingsError` where one is not so."""
+    if not given:
+        return {}
+    from trainyard.rehearsal.engine.other_stacks import outputs_in
+
+    told: dict[str, Mapping[str, Any]] = {}
+    for each in given:
+        name, equals, file = each.partition("=")
+        if not (name and equals and file):
+            raise typer.BadParameter(f"{each} is not STACK=FILE", param_hint="--stack-outputs")
+        told[name] = outputs_in(path_given(file), f"--stack-outputs {name}")
+    return told
 
 
 def _report_ready() -> None:

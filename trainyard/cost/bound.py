@@ -1,4 +1,4 @@
-"""What machines that the catalogue does not have cost at most: plain ones of a size that their name tells."""
+"""What machines and databases that the catalogue does not have cost at most: plain ones whose name tells their size."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from typing import Final
 
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.node_groups import EKS_NODE_GROUP, GKE_NODE_POOL, node_group
-from trainyard.recorded.read import is_set, text_at
+from trainyard.recorded.read import is_on, is_set, text_at
+from trainyard.recorded.replicas import source_of
 from trainyard.recorded.resources import Resources
-from trainyard.recorded.types import EC2_INSTANCE
+from trainyard.recorded.types import DATABASE, EC2_INSTANCE
 
 DEAREST_REGION: Final = 1.75
 """What a machine costs in a region at most, as a multiple of us-east-1: São Paulo, the dearest of both clouds, sells
@@ -19,6 +20,11 @@ PLAIN_VCPU_USD: Final = round(0.13 * DEAREST_REGION, 2)
 """At most, an hour, in any region, on demand, Linux. The dearest vCPU of a plain family in us-east-1 is 0.129, of r8idn
 (Karpenter's generated pricing, of the AWS Price List, 2026-07-20); of Google's plain families less (as generally known,
 2026-11)."""
+
+PLAIN_DATABASE_VCPU_USD: Final = round(0.20 * DEAREST_REGION, 2)
+"""The same of an instance of RDS with an engine that has no licence, in one zone. In us-east-1 the dearest vCPU of a
+plain family is some 0.15, of r6id; most are 0.08 to 0.13 (as generally known, 2026-11)."""
+_FREE_ENGINES: Final = ("postgres", "mysql", "mariadb")
 
 _AWS: Final = re.compile(
     r"[acmrtz]\d(?![a-z]*b)[a-z]*(?:-flex)?\."
@@ -57,9 +63,20 @@ def at_most(resource: RecordedResource, resources: Resources) -> float | None:
     ):
         group = node_group(resource, resources)
         types, count = group.instance_types, group.max_nodes
+    elif resource.type == DATABASE:
+        return _of_a_database(resource, resources)
     else:
         return None
     sizes = [vcpus(type_) for type_ in types]
     if not sizes or None in sizes:
         return None
     return count * max(size for size in sizes if size is not None) * PLAIN_VCPU_USD
+
+
+def _of_a_database(resource: RecordedResource, resources: Resources) -> float | None:
+    source = source_of(resource, resources) or resource
+    engine = text_at(resource.inputs, "engine") or text_at(source.inputs, "engine")
+    size = vcpus((text_at(resource.inputs, "instanceClass") or "").removeprefix("db."))
+    if engine not in _FREE_ENGINES or size is None:
+        return None
+    return (2 if is_on(resource.inputs, "multiAz") else 1) * size * PLAIN_DATABASE_VCPU_USD

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 from trainyard.conventions import HOURS_A_MONTH
 from trainyard.cost.assumptions import assumptions_for
 from trainyard.cost.bound import at_most
-from trainyard.cost.context import UNKNOWN_MACHINES, PriceContext
+from trainyard.cost.context import UNKNOWN_DATABASE, UNKNOWN_MACHINES, PriceContext
 from trainyard.cost.model import LineItem, Unpriced
 from trainyard.cost.price import DEFAULT_PROFILE, cost_entries
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.resources import Resources
 
+_BOUNDED: Final = (*UNKNOWN_MACHINES, UNKNOWN_DATABASE)
+
 
 @dataclass(frozen=True, slots=True)
 class HourlyCeiling:
-    """US dollars an hour at the most, before tax, without what has no price: plain machines that the catalogue does not
-    have are in it with what they do not pass."""
+    """US dollars an hour at the most, before tax, without what has no price: plain machines and databases that the
+    catalogue does not have are in it with what they do not pass. An extra that costs a fraction of what it is of is in
+    neither: the cost of the stack names it."""
 
     usd: float
     unpriced: tuple[tuple[RecordedResource, Unpriced], ...]
@@ -43,9 +47,9 @@ def hourly_ceiling(resources: Resources, *types: str, profile: str = DEFAULT_PRO
             elif isinstance(entry, Unpriced) and entry.on_demand_usd is not None:
                 usd_a_month += entry.on_demand_usd
             elif isinstance(entry, Unpriced):
-                bound = at_most(resource, resources) if entry.reason in UNKNOWN_MACHINES else None
-                if bound is None:
+                bound = at_most(resource, resources) if entry.reason in _BOUNDED else None
+                if bound is None and not entry.aside:
                     missing.append((resource, entry))
-                else:
+                elif bound is not None:
                     usd_a_month += bound * HOURS_A_MONTH
     return HourlyCeiling(usd_a_month / HOURS_A_MONTH, tuple(missing))

@@ -40,6 +40,10 @@ UNKNOWN_MACHINES: Final = ("no such instance type in the catalogue", "no such ma
 """Why a machine of AWS, and one of Google Cloud, has no price."""
 
 
+UNKNOWN_DATABASE: Final = "no such database class in the catalogue"
+"""Why an instance of RDS has no price."""
+
+
 class NotPriced(Exception):  # noqa: N818 (not an error: the rule says what it cannot price)
     """A rule cannot price a part of a resource; the text is the reason."""
 
@@ -225,9 +229,9 @@ class PriceContext:
         )
 
 
-def unpriced(resource: RecordedResource, what: str, reason: str) -> Unpriced:
-    """A part of a resource that has no price here."""
-    return Unpriced(resource.component, resource.name, resource.type, what, reason)
+def unpriced(resource: RecordedResource, what: str, reason: str, *, aside: bool = False) -> Unpriced:
+    """A part of a resource that has no price here. `aside`: no budget hangs on it, as `Unpriced` says."""
+    return Unpriced(resource.component, resource.name, resource.type, what, reason, aside=aside)
 
 
 def _region_in(resource: RecordedResource) -> str:

@@ -121,6 +121,9 @@ class Unpriced:
     on_demand_usd: float | None = (
         None  # a month of the same on demand, or at a block's listed price where it is not sold so
     )
+    aside: bool = (
+        False  # an extra of something that has a price, and that costs a fraction of it: no budget hangs on it
+    )
 
     def as_json(self) -> dict[str, str]:
         """The item without a price as the JSON of a rehearsal has it."""

@@ -20,22 +20,20 @@ from trainyard.conventions.gcp import (
     TPU_COUNT_LABEL,
     TPU_TOPOLOGY_LABEL,
 )
-from trainyard.recorded.model import RecordedResource, bare, has_unknown
+from trainyard.recorded.machines import may_be_nodes
+from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.node_groups import (
     EKS_NODE_GROUP,
     GKE_NODE_POOL,
-    LAUNCH_TEMPLATE,
     NODE_GROUP_TYPES,
     NodeGroup,
     node_group,
 )
-from trainyard.recorded.read import UnknownInput, UnreadableInput, is_on, mappings_at, value_at
+from trainyard.recorded.read import UnknownInput, UnreadableInput, is_on, value_at
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import AUTOSCALING_GROUP
 
 _KARPENTER: Final = "kubernetes:karpenter.sh/*:NodePool"
-_JOINING: Final = ("bootstrap", "nodeadm", "node.eks.aws", "kube", "eks")
-"""Words of a script by which a machine may join a cluster."""
 
 _TYPE_LABELS = (INSTANCE_TYPE_LABEL, "beta.kubernetes.io/instance-type")
 _OTHERS_LABELS = (
@@ -47,21 +45,9 @@ _OTHERS_LABELS = (
 
 def has_other_nodes(resources: Resources) -> bool:
     """Whether nodes may join that no node group describes: Karpenter's, or machines of an Auto Scaling group."""
-    return bool(resources.of(_KARPENTER)) or any(may_join(one, resources) for one in resources.of(AUTOSCALING_GROUP))
-
-
-def may_join(group: RecordedResource, resources: Resources) -> bool:
-    """Whether machines of a group may be nodes: those of a template whose script and tags name no cluster are none."""
-    templates = resources.referred(group, "launchTemplate", LAUNCH_TEMPLATE)
-    if len(templates) != 1 or has_unknown(group.inputs.get("tags")):
-        return True
-    tags = {str(value_at(tag, "key", unknown="kube")) for tag in mappings_at(group.inputs, "tags")}
-    text = bare(value_at(templates[0].inputs, "userData", default="", unknown=None))
-    try:
-        script = base64.b64decode(text, validate=True).decode() if isinstance(text, str) else "kube"
-    except (binascii.Error, UnicodeDecodeError):
-        return True
-    return any(word in found.lower() for word in _JOINING for found in (script, *tags))
+    return bool(resources.of(_KARPENTER)) or any(
+        may_be_nodes(one, resources) for one in resources.of(AUTOSCALING_GROUP)
+    )
 
 
 def node_groups_of(resources: Resources) -> list[NodeGroup] | None:

@@ -167,6 +167,8 @@ SECRET_VERSION: Final = "aws:secretsmanager/secretVersion:SecretVersion"  # noqa
 LISTENER_RULE: Final = "aws:lb/listenerRule:ListenerRule"
 DNS_RECORD: Final = "aws:route53/record:Record"
 DNS_ZONE: Final = "aws:route53/zone:Zone"
+SPOT_INSTANCE_REQUEST: Final = "aws:ec2/spotInstanceRequest:SpotInstanceRequest"
+IMAGE_BUILDER: Final = "aws:imagebuilder/infrastructureConfiguration:InfrastructureConfiguration"
 ECS_CLUSTER: Final = "aws:ecs/cluster:Cluster"
 ECS_SERVICE: Final = "aws:ecs/service:Service"
 SCALING_TARGET: Final = "aws:appautoscaling/target:Target"
@@ -317,6 +319,11 @@ RENDERING: Final = re.compile(r"[:$]kubernetes:(yaml|helm\.sh/v3|kustomize):\w+:
 PROMETHEUS_RULE: Final = "kubernetes:monitoring.coreos.com/v1:PrometheusRule"
 ALERTMANAGER_CONFIG: Final = "kubernetes:monitoring.coreos.com/v1alpha1:AlertmanagerConfig"
 INGRESS: Final = "kubernetes:networking.k8s.io/v1:Ingress"
+INGRESS_CLASS: Final = "kubernetes:networking.k8s.io/v1:IngressClass"
+INGRESS_CLASS_PARAMETERS: Final = (
+    "kubernetes:elbv2.k8s.aws/*:IngressClassParams",
+    "kubernetes:eks.amazonaws.com/*:IngressClassParams",
+)
 JOB: Final = "kubernetes:batch/v1:Job"
 LOG_RESOURCE_POLICY: Final = "aws:cloudwatch/logResourcePolicy:LogResourcePolicy"
 LIMIT_RANGE: Final = "kubernetes:core/v1:LimitRange"

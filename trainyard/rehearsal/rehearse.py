@@ -121,6 +121,7 @@ def rehearse(
     *,
     config_overrides: Mapping[str, Any] | None = None,
     stack_outputs: Mapping[str, Mapping[str, Any]] | None = None,
+    only_these_stacks: bool = False,
     stand_in: StandIn | None = None,
     elsewhere: Elsewhere | None = None,
     timeout_seconds: float = TIMEOUT_SECONDS,
@@ -128,8 +129,9 @@ def rehearse(
     """Runs the project's program as `pulumi preview` and as `pulumi up` would, offline, and checks what it makes.
 
     `stack` is a name or the path of a stack file; `config_overrides` replace configuration keys; `stack_outputs` are
-    the outputs of other stacks that the program may refer to; `stand_in` gives what takes the place of values that only
-    the engine can decrypt, which a finding names; `elsewhere` judges by the rules what was recorded, if it can. Raises
+    the outputs of other stacks that the program may refer to, and `only_these_stacks` says that there are no others;
+    `stand_in` gives what takes the place of values that only the engine can decrypt, which a finding names; `elsewhere`
+    judges by the rules what was recorded, if it can. Raises
     `SettingsError` when the configuration is wrong (with what the engine refuses and what the program's own settings
     refuse); a wrong program is told in `findings`.
     """
@@ -145,6 +147,7 @@ def rehearse(
         config=config.values,
         secret_keys=sorted(config.secret_keys),
         stack_outputs=stack_outputs or {},
+        only_these_stacks=only_these_stacks,
     )
     remembered = sound()
 

@@ -133,6 +133,7 @@ def judge(
     *,
     policy_configuration: Mapping[str, Any] | None = None,
     since: Source | None = None,
+    stack_outputs: Mapping[str, Mapping[str, Any]] | None = None,
     alone: bool = False,
     meanwhile: Callable[[], object] = lambda: None,
 ) -> Outcome:
@@ -146,6 +147,7 @@ def judge(
             stack_file,
             policy_configuration=policy_configuration,
             since=since,
+            stack_outputs=stack_outputs,
             alone=alone,
             meanwhile=meanwhile,
         )
@@ -185,12 +187,14 @@ def review(
     *,
     policy_configuration: Mapping[str, Any] | None = None,
     since: Source | None = None,
+    stack_outputs: Mapping[str, Mapping[str, Any]] | None = None,
     alone: bool = False,
     meanwhile: Callable[[], object] = lambda: None,
 ) -> Review:
     """Rehearses a stack, judges it by the policy pack and prices it; and the way there from what is there, if asked.
 
-    `policy_configuration` is as in a file for Pulumi's `--policy-pack-config`; `alone`: nothing else of ours
+    `policy_configuration` is as in a file for Pulumi's `--policy-pack-config`; `stack_outputs` are what is known of
+    other stacks that its program refers to; `alone`: nothing else of ours
     keeps this machine's cores busy, so that policies and findings may be judged at the same time (`beside`);
     `meanwhile`: what the caller makes ready for what comes next, where this process waits for another. Raises
     `SettingsError` when that, the settings, or an exception from a policy are wrong.
@@ -207,7 +211,13 @@ def review(
         Judge(policy_configuration, alone=alone, meanwhile=while_waiting) as judge,
         _reading(since, project_dir, stack_file) as earlier,
     ):
-        rehearsal = rehearse(project_dir, stack_file, stand_in=stand_in, elsewhere=judge)
+        rehearsal = rehearse(
+            project_dir,
+            stack_file,
+            stack_outputs=stack_outputs,
+            stand_in=stand_in,
+            elsewhere=judge,
+        )
         if rehearsal.errors:
             outside = _outside(project_dir, stack_file)
             return Review(name, rehearsal, None, None, rehearsal.seconds, project_dir, outside)

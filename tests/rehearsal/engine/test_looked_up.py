@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.rehearsal.conftest import Run
-from trainyard.recorded.model import UNKNOWN
+from trainyard.recorded.model import UNKNOWN, bare
 from trainyard.rehearsal.engine.invokes import invoke
 from trainyard.rehearsal.engine.synthesised import Place
 from trainyard.rehearsal.engine.wire import says_nothing
@@ -119,6 +119,70 @@ def test_what_somebody_wrote_may_be_anything(run: Run) -> None:
         (machine,) = run_.of_type("aws:ec2/instance:Instance")
         assert (group.inputs["vpcId"], group.inputs["description"]) == (UNKNOWN, UNKNOWN)
         assert machine.inputs["subnetId"] is UNKNOWN
+
+
+OF_A_SECRET = """
+    import json
+    import yaml
+    import pulumi_aws as all_of_aws
+    import pulumi_gcp as google
+    ask = pulumi.InvokeOptions(provider=aws)
+    on_google = google.Provider("google", project="p", region="europe-west1")
+    secret = all_of_aws.secretsmanager.get_secret_version(secret_id="a", opts=ask).secret_string
+    said = json.loads({text})
+"""
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        'said["network"]["vpc"]',
+        'said.get("vpc", "none")',
+        'said["networks"][0]["vpc"]',
+        '[each for each in said["networks"]][0]',
+        'json.loads(said["network"])["vpc"]',
+        'pulumi.Output.secret(secret).apply(json.loads)["vpc"]',
+        'yaml.safe_load(secret)["vpc"]',
+        """json.loads(google.secretmanager.get_secret_version(
+        secret="s", opts=pulumi.InvokeOptions(provider=on_google)).secret_data)["vpc"]""",
+        """google.secretmanager.get_secret_version_output(
+        secret="s", opts=pulumi.InvokeOptions(provider=on_google)
+        ).secret_data.apply(lambda text: json.loads(text)["vpc"])""",
+    ],
+)
+def test_a_part_of_what_stands_in_a_secret_is_unknown(run: Run, asked: str) -> None:
+    found = run(
+        OF_A_SECRET.replace("{text}", "secret")
+        + f"""
+    ec2.SecurityGroup("group", vpc_id={asked}, description="a" if "vpc" in said else "b", opts=on_aws)
+    """
+    )
+    assert found.findings == ()
+    for run_ in (found.preview, found.known):
+        assert run_ is not None
+        (group,) = run_.of_type("aws:ec2/securityGroup:SecurityGroup")
+        assert (bare(group.inputs["vpcId"]), group.inputs["description"]) == (UNKNOWN, "a")
+
+
+def test_numbers_and_names_of_a_secret_may_be_used(run: Run) -> None:
+    found = run(
+        OF_A_SECRET.replace("{text}", "secret")
+        + """
+    port = int(said["port"])
+    ec2.SecurityGroup("group", description=f"of {said['user']}, {port}", opts=on_aws)
+    """
+    )
+    assert found.findings == ()
+
+
+def test_a_text_of_its_own_is_parsed_as_ever(run: Run) -> None:
+    found = run(OF_A_SECRET.replace("{text}", "'{'"))
+    assert [finding.rule for finding in found.errors] == ["program-error"]
+
+
+def test_what_only_the_content_could_answer_is_no_mistake_of_the_program(run: Run) -> None:
+    found = run(OF_A_SECRET.replace("{text}", "secret") + "    int(secret, 16)")
+    assert [finding.rule for finding in found.errors] == ["look-up-unknown"]
 
 
 def test_a_wrong_id_beside_it_is_told(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

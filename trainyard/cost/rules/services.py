@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.conventions import DAYS_A_MONTH, HOURS_A_MONTH
-from trainyard.cost.context import CostEntry, PriceContext, unpriced
+from trainyard.cost.bound import vcpus
+from trainyard.cost.context import UNKNOWN_DATABASE, CostEntry, NotPriced, PriceContext, unpriced
 from trainyard.cost.model import Amounts, always
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.read import is_set, number_at, value_at
@@ -33,7 +34,10 @@ def database(resource: RecordedResource, context: PriceContext) -> Iterator[Cost
     copies = 2 if value_at(resource.inputs, "multiAz") else 1
     where = "2 zones" if copies == 2 else "1 zone"
     hours = always(copies * HOURS_A_MONTH)
-    yield context.line(resource, f"{size} in {where}", f"rds.{engine}.{size}", hours)
+    try:
+        yield context.line(resource, f"{size} in {where}", f"rds.{engine}.{size}", hours)
+    except NotPriced as missing:
+        yield unpriced(resource, missing.what, UNKNOWN_DATABASE)
     gib = number_at(
         resource.inputs if is_set(resource.inputs, "allocatedStorage") else source.inputs, "allocatedStorage"
     )
@@ -51,9 +55,18 @@ def database(resource: RecordedResource, context: PriceContext) -> Iterator[Cost
         logged = context.usage("enhanced_monitoring_gb", copies * 60 / interval)
         yield context.line(resource, "enhanced monitoring", "logs.ingestion", logged)
     if value_at(resource.inputs, "databaseInsightsMode") == "advanced":
-        yield unpriced(resource, "Database Insights, advanced", "no price in catalog/aws_services.csv")
+        cores = vcpus(size.removeprefix("db."))
+        if cores is None:
+            yield unpriced(resource, "Database Insights, advanced", f"by the vCPU, and {size} does not say how many")
+        else:
+            yield context.line(resource, "Database Insights, advanced", "rds.insights.advanced", hours.times(cores))
     elif number_at(resource.inputs, "performanceInsightsRetentionPeriod", default=0) > FREE_INSIGHTS_DAYS:
-        yield unpriced(resource, "Performance Insights beyond 7 days", "no price in catalog/aws_services.csv")
+        yield unpriced(
+            resource,
+            "Performance Insights beyond 7 days",
+            "by the vCPU, at a price that its generation decides on: none was read",
+            aside=True,
+        )
     if value_at(resource.inputs, "manageMasterUserPassword"):
         yield context.line(resource, "password, as a managed secret", "secret", always(1))
 

@@ -9,7 +9,7 @@ from trainyard.conventions.aws import TEAM_LOGS
 from trainyard.cost.context import CostEntry, PriceContext, unpriced
 from trainyard.cost.model import always
 from trainyard.recorded.model import RecordedResource
-from trainyard.recorded.read import list_at, number_at, value_at
+from trainyard.recorded.read import is_set, list_at, number_at, value_at
 from trainyard.recorded.types import FLOW_LOG, LIFECYCLE
 
 PURPOSES = ("data", "checkpoints", "artifacts")
@@ -51,10 +51,9 @@ def _metadata_iops_included(gib: float) -> float:
 
 def file_system(resource: RecordedResource, context: PriceContext) -> Iterator[CostEntry]:
     """What is stored, and the throughput that is used or provisioned."""
-    if value_at(resource.inputs, "availabilityZoneName"):
-        yield unpriced(resource, "One Zone storage", "no price in catalog/aws_services.csv")
-        return
-    yield context.line(resource, "stored files", "efs.standard", context.usage("shared_files_gb"))
+    one_zone = is_set(resource.inputs, "availabilityZoneName")
+    where, key = (" in one zone", "efs.one-zone") if one_zone else ("", "efs.standard")
+    yield context.line(resource, f"stored files{where}", key, context.usage("shared_files_gb"))
     mode = value_at(resource.inputs, "throughputMode") or "bursting"
     if mode == "elastic":
         yield context.line(resource, "reads", "efs.elastic.read", context.usage("shared_files_read_gb"))

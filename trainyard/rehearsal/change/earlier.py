@@ -7,14 +7,10 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from trainyard.problems import Problem, SettingsError, kind_of
+from trainyard.recorded.marks import SECRET_SIGNATURE, SIGNATURE, UNKNOWN_MARK
 from trainyard.recorded.model import SECRET_TEXT, UNKNOWN, UNKNOWN_TEXT, RecordedResource, Secret
 from trainyard.recorded.types import PULUMI_STACK
 
-_SIGNATURE: Final = "4dabf18193072939515e22adb298388d"
-"""Key by which the engine marks what is no plain value in its state (pulumi/pulumi, sdk/go/common/resource/sig)."""
-
-_SECRET_MARK: Final = "1b47061264138c4ac30d75fd1eb44270"  # noqa: S105 (a mark of the state's format)
-_UNKNOWN_MARK: Final = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
 _AUTONAMED: Final = "pulumi.com/autonamed"
 
 
@@ -205,11 +201,11 @@ def _unmasked(value: Any) -> Any:
 
 def _of_state(value: Any) -> Any:
     """A value of a state: what is encrypted is unknown, and what the bridge notes for itself is left out."""
-    if value == _UNKNOWN_MARK:
+    if value == UNKNOWN_MARK:
         return UNKNOWN
     if isinstance(value, Mapping):
-        if _SIGNATURE in value:
-            return Secret(UNKNOWN) if value[_SIGNATURE] == _SECRET_MARK else UNKNOWN
+        if SIGNATURE in value:
+            return Secret(UNKNOWN) if value[SIGNATURE] == SECRET_SIGNATURE else UNKNOWN
         return {key: _of_state(item) for key, item in value.items() if key not in ("__defaults", "__meta")}
     return [_of_state(item) for item in value] if isinstance(value, list) else value
 

@@ -17,6 +17,7 @@ from trainyard.problems import nearest
 from trainyard.recorded.model import Finding
 from trainyard.rehearsal.engine.recorder import ProgramExitError, Recording
 from trainyard.rehearsal.engine.sdk_types import type_token
+from trainyard.rehearsal.engine.wire import LOOKED_UP
 
 _REHEARSAL = Path(__file__).resolve().parents[1]
 _UNEXPECTED = re.compile(r"(?:(?P<cls>\w+)\.)?\w+\(\) got an unexpected keyword argument '(?P<key>\w+)'")
@@ -95,6 +96,14 @@ def _explained(error: BaseException, text: str, cls: type | None) -> tuple[str, 
         why = _reworded(risen[-1]["why"].split("has risen: ")[-1].strip())
         return (at["key"] if at else ""), "wrong-type", why, ""
     first = "; ".join(line.strip() for line in text.splitlines()[:3] if line.strip())
+    if LOOKED_UP in text or LOOKED_UP in str(getattr(error, "doc", "")):
+        return (
+            "",
+            "look-up-unknown",
+            f"what somebody wrote is looked up, and a rehearsal does not know it: {type(error).__name__}: {first}",
+            "ask for it as an output (`get_secret_version_output`) and use .apply: what is made of it is then unknown, "
+            "as at a first preview",
+        )
     return "", "program-error", f"{type(error).__name__}: {first}", ""
 
 

@@ -9,7 +9,6 @@ import yaml
 
 from trainyard.catalog import gcp, regions
 from trainyard.catalog import region as region_of
-from trainyard.recorded.model import UNKNOWN
 from trainyard.rehearsal.engine import google_ids, looked_up, synthesised
 from trainyard.rehearsal.engine.sdk_types import function_result_class, output_fields
 from trainyard.rehearsal.engine.written_policies import policy_document
@@ -156,9 +155,9 @@ _ANSWERS: dict[str, Callable[[Mapping[str, Any], synthesised.Place], dict[str, A
     "aws:ec2/getPrefixList:getPrefixList": _prefix_list,
     **looked_up.ANSWERS,
     "kubernetes:yaml:decode": _manifests,
-    # What these make is not known where no chart and no kustomization is rendered: as little as at a first preview.
-    "kubernetes:helm:template": lambda _, __: {"result": UNKNOWN},
-    "kubernetes:kustomize:directory": lambda _, __: {"result": UNKNOWN},
+    # Charts and kustomizations are rendered by their own programs, of files that may be anywhere: a finding names them.
+    "kubernetes:helm:template": lambda _, __: {"result": []},
+    "kubernetes:kustomize:directory": lambda _, __: {"result": []},
 }
 
 

@@ -27,9 +27,11 @@ from pulumi.runtime import resource_cycle_breaker as cycles
 from pulumi.runtime.proto import alias_pb2
 from pulumi.runtime.settings import SETTINGS
 
+from trainyard.recorded.marks import SIGNATURE
 from trainyard.recorded.model import UNKNOWN, Secret
 from trainyard.recorded.types import PULUMI_STACK
 from trainyard.rehearsal.engine import wire
+from trainyard.rehearsal.engine.contents import Content
 from trainyard.rehearsal.engine.light_outputs import (
     Answers,
     Found,
@@ -574,6 +576,8 @@ def _plain(value: Any, resources: _Resources, translate: Callable[[str], str] | 
             for name, get in _getters(kind)  # type: ignore[arg-type]
             if (item := get(value)) is not None
         }
+    if kind is Content:
+        return UNKNOWN
     raise UnusualError
 
 
@@ -651,7 +655,7 @@ def _plain_dict(
             found[name] = _plain(item, resources, translate, types.get(name))
         else:
             found[key if translate_here is None else translate_here(key)] = _plain(item, resources, translate, every)
-    if wire.SIGNATURE in found:
+    if SIGNATURE in found:
         raise UnusualError
     return found
 

@@ -35,10 +35,19 @@ _CALLED: Final[Mapping[str, str]] = {"subnet": "subnetId", "securityGroup": "sec
 
 
 CONTENTS: Final = frozenset(
-    f"aws:{module}/{name}:{name}"
-    for module, name in (
-        ("cloudformation", "getExport"), ("cloudformation", "getStack"), ("s3", "getObject"),
-        ("secretsmanager", "getSecretVersion"), ("ssm", "getParameter"), ("ssm", "getParametersByPath"),
+    f"{package}:{module}/{name}:{name}"
+    for package, module, name in (
+        ("aws", "cloudformation", "getExport"), ("aws", "cloudformation", "getStack"),
+        ("aws", "dynamodb", "getTableItem"), ("aws", "s3", "getObject"),
+        ("aws", "secretsmanager", "getSecretVersion"), ("aws", "ssm", "getParameter"),
+        ("aws", "ssm", "getParametersByPath"),
+        ("gcp", "parametermanager", "getParameterVersion"), ("gcp", "parametermanager", "getParameterVersionRender"),
+        ("gcp", "parametermanager", "getRegionalParameterVersion"),
+        ("gcp", "parametermanager", "getRegionalParameterVersionRender"),
+        ("gcp", "secretmanager", "getRegionalSecretVersion"),
+        ("gcp", "secretmanager", "getRegionalSecretVersionAccess"),
+        ("gcp", "secretmanager", "getSecretVersion"), ("gcp", "secretmanager", "getSecretVersionAccess"),
+        ("gcp", "storage", "getBucketObjectContent"),
     )
 )  # fmt: skip
 """Data sources that are asked for what somebody wrote, which may be JSON: what is made of it then is not known."""
@@ -73,7 +82,7 @@ def preferred(key: str, arguments: Mapping[str, Any]) -> str | None:
 def subject_of(token: str, arguments: Mapping[str, Any], place: synthesised.Place) -> synthesised.Subject:
     """What a data source is asked for: what is asked with other arguments is another."""
     name = LOOKED_UP
-    if token.startswith("aws:") and arguments:
+    if (token.startswith("aws:") or token in CONTENTS) and arguments:
         asked = json.dumps(
             arguments, sort_keys=True, default=lambda value: "" if isinstance(value, Secret) else str(value)
         )

@@ -25,13 +25,16 @@ from pulumi.runtime import Settings, configure, register_stack_transformation, r
 from pulumi.runtime.proto import engine_pb2, resource_pb2
 from pulumi.runtime.settings import get_root_resource
 
-from trainyard.recorded.model import UNKNOWN, AboutInputs, Alias, RecordedResource
+from trainyard.recorded.model import UNKNOWN, AboutInputs, Alias, RecordedResource, has_secret
 from trainyard.recorded.types import PULUMI_STACK
 from trainyard.rehearsal.engine import light_outputs, outputs, wire
+from trainyard.rehearsal.engine.contents import contents_may_be_anything
 from trainyard.rehearsal.engine.invokes import invoke
 from trainyard.rehearsal.engine.light_registration import Registered, Registration
 from trainyard.rehearsal.engine.light_sdk import light_sdk
 from trainyard.rehearsal.engine.loop import InlineLoop, output_strings_raise, rare_collections, settled
+from trainyard.rehearsal.engine.manifests import inline
+from trainyard.rehearsal.engine.other_stacks import outputs_of
 from trainyard.rehearsal.engine.sdk_types import resource_class
 from trainyard.rehearsal.engine.synthesised import Place, addresses_are_without
 from trainyard.rehearsal.engine.two_views import DryRun, Views
@@ -156,7 +159,7 @@ class _Monitor:
         self._prefix = f"urn:pulumi:{stack}::{project}::"
         self._stack_urn = f"{self._prefix}{PULUMI_STACK}::{project}-{stack}"
         self._stacks = deployment.stack_outputs
-        recording.stacks_are_told = bool(self._stacks)
+        recording.stacks_are_told = bool(self._stacks) and deployment.only_these_stacks
         self._by_default = _default_providers(deployment.config)
         self._providers: dict[str, outputs.ProviderState] = {}
         self._components: dict[str, str] = {}  # URN -> "environment/network"
@@ -235,6 +238,8 @@ class _Monitor:
             return response
         if not request.custom:
             response.object.CopyFrom(request.object)
+            for made in inline(asked, found.urn):
+                self._registered(made)
         else:
             _write_outputs(response.object, request.object, asked.inputs, found.outputs)
         return response
@@ -304,12 +309,13 @@ class _Monitor:
         urn = self.urn(request.parent, request.type, request.name)
         given = wire.decode_struct(request.properties)
         if request.type == STACK_REFERENCE:
-            known = self._stacks.get(request.id)
+            known = outputs_of(request.id, self._stacks)
             if known is None:
                 self.recording.missing_stacks.append(request.id)
             # Nobody said what the others give: it is unknown then, as what waits for it is.
-            told: Any = UNKNOWN if known is None and not self._stacks else dict(known or {})
-            made: Mapping[str, Any] = {"name": request.id, "outputs": told, "secretOutputNames": []}
+            told: Any = UNKNOWN if known is None and not self.recording.stacks_are_told else dict(known or {})
+            secret = [name for name, value in (known or {}).items() if has_secret(value)]
+            made: Mapping[str, Any] = {"name": request.id, "outputs": told, "secretOutputNames": secret}
         else:
             provider, cls = self._provider_of(request), self._class_of(request.type)
             made = outputs.answer(request.type, request.name, urn, given, cls, provider, preview=False).outputs
@@ -420,6 +426,7 @@ class Deployment:
     config: Mapping[str, str] = field(default_factory=dict)  # full keys: "trainyard:region"
     secret_keys: Sequence[str] = ()
     stack_outputs: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # of other stacks, by name
+    only_these_stacks: bool = False  # whether there are no other stacks
 
 
 def record(
@@ -522,7 +529,7 @@ def _run(
             recording.error = error
 
     worker = threading.Thread(target=context.run, args=(thread,), name="rehearsal", daemon=True)
-    with output_strings_raise(), light_sdk(), rare_collections():
+    with output_strings_raise(), light_sdk(), rare_collections(), contents_may_be_anything():
         worker.start()
         worker.join(timeout_seconds + 1)
     if worker.is_alive():

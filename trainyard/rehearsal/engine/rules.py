@@ -10,6 +10,7 @@ from typing import Any, Final
 from trainyard.recorded.alike import written
 from trainyard.recorded.model import Alias, Finding, RecordedResource, Secret, has_secret, leaves
 from trainyard.recorded.types import EKS_CLUSTER, GKE_CLUSTER, PULUMI_STACK, RENDERING
+from trainyard.rehearsal.engine.manifests import CONFIG_GROUP, is_whole
 from trainyard.rehearsal.engine.recorder import STACK_REFERENCE, Recording, WrongProvider
 
 _URN = re.compile(r"urn:pulumi:[^:]+::[^:]+::[^:]+(:[^:]+)*::.+")
@@ -42,6 +43,15 @@ def check_recording(
                 "has transforms, which only the engine runs: they are not rehearsed",
                 level="warning",
             )
+    for resource in recording.resources:
+        made = _UNSEEN.get(resource.type)
+        if made is not None and not (resource.type == CONFIG_GROUP and is_whole(resource.inputs)):
+            yield Finding.of(
+                resource,
+                "manifests-unchecked",
+                f"{made} are not known here: none of them is judged, and what names one is not accused",
+                level="warning",
+            )
     for name in sorted(set(recording.missing_stacks)):
         if recording.stacks_are_told:
             yield Finding(
@@ -59,9 +69,21 @@ def check_recording(
                 f'the outputs of the stack "{name}" are not known here: what is made of them is not judged',
                 type=STACK_REFERENCE,
                 name=name,
+                hint=f"pulumi stack output --json --stack {name} > FILE, then --stack-outputs {name}=FILE",
             )
     for severity, text in recording.messages:
         yield Finding("error" if severity == "error" else "warning", "logged", " ".join(text.split()))
+
+
+_UNSEEN: Final = {
+    "kubernetes:helm.sh/v3:Chart": "the objects that Helm renders of its chart",
+    "kubernetes:helm.sh/v4:Chart": "the objects that Helm renders of its chart",
+    "kubernetes:kustomize:Directory": "the objects of its kustomization",
+    "kubernetes:kustomize/v2:Directory": "the objects of its kustomization",
+    "kubernetes:yaml/v2:ConfigFile": "the objects of its file, which the provider reads,",
+    CONFIG_GROUP: "the objects of its files, or of what is not known yet,",
+}
+"""Components whose objects no run of the program registers, and what these are."""
 
 
 def check_both_runs(preview: Recording, known: Recording) -> Iterator[Finding]:

@@ -8,19 +8,9 @@ from typing import Any, Final
 
 from google.protobuf import struct_pb2  # type: ignore[import-untyped]
 
+from trainyard.recorded.marks import RESOURCE_SIGNATURE, SECRET_SIGNATURE, SIGNATURE
+from trainyard.recorded.marks import UNKNOWN_MARK as UNKNOWN_MARK  # what encodes and decodes asks here
 from trainyard.recorded.model import UNKNOWN, Secret
-
-UNKNOWN_MARK: Final = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
-"""The text that stands for an unknown value on the wire (`pulumi.runtime.rpc.UNKNOWN`)."""
-
-SIGNATURE: Final = "4dabf18193072939515e22adb298388d"
-"""The key under which a special value says what it is (`pulumi.runtime.rpc._special_sig_key`)."""
-
-SECRET_SIGNATURE: Final = "1b47061264138c4ac30d75fd1eb44270"  # noqa: S105 (a type mark)
-
-RESOURCE_SIGNATURE: Final = "5cf8f73096256a8f31e491e813e4eb8e"
-"""Marks a resource as a value (`pulumi.runtime.rpc._special_resource_sig`)."""
-
 
 LOOKED_UP: Final = "looked-up"
 """The name of what a program looks up, in the ids and names that stand for its own."""

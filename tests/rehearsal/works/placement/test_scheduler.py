@@ -163,6 +163,11 @@ def test_where_nodes_may_come_from_elsewhere_nothing_is_told(others):
     assert told(*others, group(), pods(nodeSelector={"pool": "b"})) == []
 
 
+def test_machines_of_ecs_are_no_nodes_that_may_join():
+    of_ecs = resource("aws:autoscaling/group:Group", "g", {"tags": [{"key": "AmazonECSManaged", "value": "true"}]})
+    assert told(of_ecs, CLUSTER, group(), pods(nodeSelector={"pool": "b"})) == NO_NODE
+
+
 def test_pods_of_another_cluster_are_not_looked_at():
     kubernetes = resource("pulumi:providers:kubernetes", "other", {"kubeconfig": "{}"})
     lost = pods(nodeSelector={"pool": "b"})

@@ -21,6 +21,12 @@ _ASKED: Final[Mapping[str, tuple[str, tuple[tuple[str, int], ...]]]] = {
 }
 """What is asked of a service: the type of the thing, and assumptions of how often, each with its unit in requests."""
 
+_SYMMETRIC: Final = "GOOGLE_SYMMETRIC_ENCRYPTION"
+_SHARED_CORE: Final = ("db-f1-micro", "db-g1-small")
+_DISKS: Final = {"PD_SSD": "sql.ssd", "PD_HDD": "sql.hdd"}
+_PLUS: Final = re.compile(r"db-perf-optimized-N-(\d+)")
+_GIB_OF_PLUS: Final = 8
+"""Memory a vCPU of the tiers of Enterprise Plus (Cloud SQL, "Machine types", as generally known)."""
 _TIER: Final = re.compile(r"db-custom-(\d+)-(\d+)")
 FREE_LOG_DAYS = 30
 """Days that a log bucket keeps what came in without a further charge (Cloud Logging, as generally known)."""
@@ -32,17 +38,28 @@ def database(resource: RecordedResource, context: PriceContext) -> Iterator[Cost
     tier, edition = str(value_at(settings, "tier")), text_at(settings, "edition") or "ENTERPRISE"
     copies = 2 if value_at(settings, "availabilityType") == "REGIONAL" else 1
     where = "2 zones" if copies == 2 else "1 zone"
-    custom = _TIER.fullmatch(tier)
-    if custom is None or edition != "ENTERPRISE":
-        yield unpriced(
-            resource, f"{tier} in {where}", f"edition {edition}: only custom tiers of ENTERPRISE have a price"
-        )
+    hours = always(copies * HOURS_A_MONTH)
+    size = _size(tier, edition)
+    if size is not None:
+        cpus, gib, of = size
+        yield context.line(resource, f"{cpus} vCPUs in {where}", f"sql.postgres.vcpu{of}", hours.times(cpus))
+        yield context.line(resource, f"{gib:g} GiB of memory in {where}", f"sql.postgres.memory{of}", hours.times(gib))
+    elif tier in _SHARED_CORE and edition == "ENTERPRISE":
+        yield context.line(resource, f"{tier} in {where}", f"sql.{tier}", hours)
     else:
-        cpus, gib = int(custom[1]), int(custom[2]) / 1024
-        hours = always(copies * HOURS_A_MONTH)
-        yield context.line(resource, f"{cpus} vCPUs in {where}", "sql.postgres.vcpu", hours.times(cpus))
-        yield context.line(resource, f"{gib:g} GiB of memory in {where}", "sql.postgres.memory", hours.times(gib))
+        yield unpriced(resource, f"{tier} in {where}", f"edition {edition}: a tier that has no price in the catalogue")
     yield from _storage(resource, copies, where, context)
+
+
+def _size(tier: str, edition: str) -> tuple[int, float, str] | None:
+    """vCPUs, GiB of memory and what the keys of their prices end in; None of a tier that does not tell."""
+    custom = _TIER.fullmatch(tier)
+    if custom is not None and edition == "ENTERPRISE":
+        return int(custom[1]), int(custom[2]) / 1024, ""
+    plus = _PLUS.fullmatch(tier)
+    if plus is not None and edition == "ENTERPRISE_PLUS":
+        return int(plus[1]), float(int(plus[1]) * _GIB_OF_PLUS), ".enterprise-plus"
+    return None
 
 
 def _storage(resource: RecordedResource, copies: int, where: str, context: PriceContext) -> Iterator[CostEntry]:
@@ -53,8 +70,8 @@ def _storage(resource: RecordedResource, copies: int, where: str, context: Price
     most = max(size, limit) if grows else size
     what = f"storage, {size:g} to {most:g} GiB in {where}"
     kind = text_at(settings, "diskType") or "PD_SSD"
-    if kind == "PD_SSD":
-        yield context.line(resource, what, "sql.ssd", Amounts(size, size, most).times(copies))
+    if kind in _DISKS:
+        yield context.line(resource, what, _DISKS[kind], Amounts(size, size, most).times(copies))
     else:
         yield unpriced(resource, what, f"{kind}: no price was read")
     if is_on(settings, "backupConfiguration", "enabled"):
@@ -92,15 +109,28 @@ def run_service(resource: RecordedResource, context: PriceContext) -> Iterator[C
 def key(resource: RecordedResource, context: PriceContext) -> Iterator[CostEntry]:
     """A key is paid by its versions, which rotation makes more, and by requests."""
     level = text_at(resource.inputs, "versionTemplate", "protectionLevel") or "SOFTWARE"
-    if level != "SOFTWARE":
+    version = _version(level, text_at(resource.inputs, "versionTemplate", "algorithm") or _SYMMETRIC)
+    if version is None:
         yield unpriced(resource, "key", f"protection level {level}: no price was read")
         return
     period = text_at(resource.inputs, "rotationPeriod")
     seconds = float(period.rstrip("s")) if period and period.rstrip("s").isdigit() else 0
     rotations = 365 * 86_400 // seconds if seconds else 0
     note = f"{rotations:.0f} more versions by the end of a year, none of which goes" if rotations else ""
-    yield context.line(resource, "key", "kms.key-version", Amounts(1, 1, 1 + rotations), note=note)
+    yield context.line(resource, "key", version, Amounts(1, 1, 1 + rotations), note=note)
     yield context.line(resource, "requests", "kms.operations", context.usage("kms_requests_ten_thousand"))
+
+
+def _version(level: str, algorithm: str) -> str | None:
+    """The price of a key's version, by where it is kept and by what it does; None where none is known."""
+    if level == "SOFTWARE":
+        return "kms.key-version"
+    if level in ("EXTERNAL", "EXTERNAL_VPC"):
+        return "kms.key-version.external"
+    if level == "HSM":
+        plain = algorithm == _SYMMETRIC or algorithm.startswith("AES_") or "2048" in algorithm
+        return "kms.key-version.hsm" if plain else "kms.key-version.hsm-asymmetric"
+    return None
 
 
 def secret(resource: RecordedResource, context: PriceContext) -> Iterator[CostEntry]:

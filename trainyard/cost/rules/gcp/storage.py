@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from trainyard.catalog import gcp
 from trainyard.conventions import DAYS_A_MONTH
@@ -12,6 +13,7 @@ from trainyard.cost.rules.storage import PURPOSES
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.read import is_on, list_at, number_at, value_at
 
+_OLDER_TIERS: Final = {"standard": "basic-hdd", "premium": "basic-ssd"}
 DEFAULT_SOFT_DELETE_DAYS = 7
 """Days that a bucket keeps what was deleted where it does not say (Cloud Storage documentation, as in the facts)."""
 
@@ -60,7 +62,7 @@ def filestore(resource: RecordedResource, context: PriceContext) -> Iterator[Cos
     """Provisioned capacity by the tier; most tiers have no price that was read."""
     tier = str(value_at(resource.inputs, "tier")).lower().replace("_", "-")
     gib = number_at(resource.inputs, "fileShares", "capacityGb")
-    tier = "basic-hdd" if tier == "standard" else tier
+    tier = _OLDER_TIERS.get(tier, tier)
     yield context.line(resource, f"{gib:g} GiB provisioned", f"filestore.{tier}", always(gib))
 
 

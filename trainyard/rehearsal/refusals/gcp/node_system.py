@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from trainyard.conventions.quantities import MEBIBYTE
 from trainyard.problems import nearest
 from trainyard.recorded.quantities import quantity
 from trainyard.recorded.read import as_number
@@ -41,7 +42,7 @@ _SHARES: Final = {
     "nodefsInodesFree": 5,
     "pidAvailable": 10,
 }
-_LEAST_MEMORY: Final = 100 * 1024**2
+_LEAST_MEMORY: Final = 100 * MEBIBYTE
 _MOST_SHARE, _MOST_RECLAIM = 50, 10
 """Per cent of a disk, its inodes or process ids: where a soft eviction may begin, by signal, and how much it frees."""
 _UNSAFE: Final = re.compile(r"(kernel\.shm|kernel\.msg|kernel\.sem|fs\.mqueue\.|net\.)[\w.*-]*")

@@ -13,13 +13,13 @@ from collections.abc import Mapping
 from typing import Final
 
 from trainyard.conventions import GPU_RESOURCE
+from trainyard.conventions.quantities import GIBIBYTE
 from trainyard.problems import count
 from trainyard.recorded.quantities import quantity
 from trainyard.recorded.types import GCP_RUN_JOB, GCP_RUN_SERVICE
 from trainyard.rehearsal.context import View, listed, show
 from trainyard.rehearsal.refusals.rules import Rules
 
-_GIB: Final = 2**30
 _PROCESSORS: Final = (1, 2, 4, 6, 8)
 _MOST_MEMORY: Final = ((1, 4), (2, 8), (4, 16), (6, 24), (8, 32))
 """Processors, and the most GiB beside them."""
@@ -27,8 +27,8 @@ _LEAST_PROCESSORS_OF: Final = ((4, 2), (8, 4), (16, 6), (24, 8))
 """Above so many GiB, the least processors."""
 _LEAST_MEMORY: Final = ((6, 4), (4, 2))
 """From so many processors on, the least GiB beside them."""
-_LEAST_OF_GEN2: Final = _GIB // 2
-_USUAL_MEMORY: Final = _GIB // 2
+_LEAST_OF_GEN2: Final = GIBIBYTE // 2
+_USUAL_MEMORY: Final = GIBIBYTE // 2
 _OWN_OF_SERVICES: Final = ("PORT", "K_SERVICE", "K_REVISION", "K_CONFIGURATION")
 _OWN_OF_JOBS: Final = (
     "CLOUD_RUN_JOB", "CLOUD_RUN_EXECUTION", "CLOUD_RUN_TASK_INDEX", "CLOUD_RUN_TASK_ATTEMPT", "CLOUD_RUN_TASK_COUNT",
@@ -197,18 +197,21 @@ def _limits(view: View, at: str, path: str) -> None:
     if memory is None:
         return
     least = next((gib for processors, gib in _LEAST_MEMORY if cpu >= processors), 0)
-    if memory < least * _GIB:
+    if memory < least * GIBIBYTE:
         words = f"{memory / 2**20:g} MiB beside {cpu:g} processors"
         view.error("gcp-run", f"{limits}.memory", words, allowed=f"at least {least}Gi")
         return
     most = next(gib for processors, gib in _MOST_MEMORY if cpu <= processors) if cpu >= 1 else cpu * 4
-    need = next((least for above, least in reversed(_LEAST_PROCESSORS_OF) if memory > above * _GIB), 1)
-    if cpu < 1 and memory > 2**30:
+    need = next((least for above, least in reversed(_LEAST_PROCESSORS_OF) if memory > above * GIBIBYTE), 1)
+    if cpu < 1 and memory > GIBIBYTE:
         view.error(
-            "gcp-run", f"{limits}.memory", f"{memory / _GIB:g} GiB beside {cpu:g} of a processor", allowed="at most 1Gi"
+            "gcp-run",
+            f"{limits}.memory",
+            f"{memory / GIBIBYTE:g} GiB beside {cpu:g} of a processor",
+            allowed="at most 1Gi",
         )
-    elif cpu >= 1 and (memory > most * _GIB or cpu < need):
-        message = f"{memory / _GIB:g} GiB beside {cpu:g} processor{'s' if cpu > 1 else ''}"
+    elif cpu >= 1 and (memory > most * GIBIBYTE or cpu < need):
+        message = f"{memory / GIBIBYTE:g} GiB beside {cpu:g} processor{'s' if cpu > 1 else ''}"
         view.error(
             "gcp-run", f"{limits}.memory", message, allowed=f"at most {most:g}Gi beside {cpu:g}, or more processors"
         )
@@ -241,7 +244,7 @@ def _beside_a_gpu(view: View, at: str, path: str) -> None:
     if cpu is not None and cpu < least:
         words = f"{limits.get('cpu')} beside {kind}"
         view.error("gcp-run", f"{path}.resources.limits.cpu", words, allowed=f"at least {least}")
-    if memory is not None and memory < gib * _GIB:
+    if memory is not None and memory < gib * GIBIBYTE:
         words = f"{limits.get('memory')} beside {kind}"
         view.error("gcp-run", f"{path}.resources.limits.memory", words, allowed=f"at least {gib}Gi")
     if view.flag(f"{path}.resources.cpuIdle") and view.type == GCP_RUN_SERVICE:

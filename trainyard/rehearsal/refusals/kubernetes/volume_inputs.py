@@ -12,6 +12,7 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from trainyard.conventions.quantities import MEBIBYTE
 from trainyard.recorded.model import UNKNOWN, has_unknown
 from trainyard.recorded.quantities import quantity
 from trainyard.rehearsal.context import View, listed, show
@@ -19,7 +20,7 @@ from trainyard.rehearsal.refusals.kubernetes.dns import DNS_NAME
 
 _LEAST_TOKEN_S: Final = 600
 _MOST_TOKEN_S: Final = 2**32
-_MOST_BYTES: Final = 1024 * 1024
+_MOST_BYTES: Final = MEBIBYTE
 """What the values of a ConfigMap or Secret may hold together."""
 _PROJECTED: Final = (
     "secret", "configMap", "downwardAPI", "serviceAccountToken", "clusterTrustBundle", "podCertificate",

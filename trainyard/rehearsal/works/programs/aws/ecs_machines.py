@@ -7,11 +7,11 @@ memory management"; the sizes are the catalogue's (2026-11).
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from trainyard.catalog import Instance, instances
+from trainyard.recorded.machines import ECS_IMAGES, JOINS_ECS
 from trainyard.recorded.read import as_number, follow
 from trainyard.recorded.types import AUTOSCALING_GROUP, CAPACITY_PROVIDER, ECS_SERVICE, SCHEDULE
 from trainyard.rehearsal.context import Stack, View, listed, show
@@ -20,8 +20,6 @@ from trainyard.rehearsal.refusals.aws.texts import TASK
 from trainyard.rehearsal.works.programs.aws.user_data import script_of, template_of
 
 _OF_CLUSTER: Final = "aws:ecs/clusterCapacityProviders:ClusterCapacityProviders"
-_JOINS: Final = re.compile(r"ECS_CLUSTER=[\"']?(?P<name>[\w$-]+)")
-_OF_AMAZON: Final = "aws/service/ecs/optimized-ami"
 _MIB: Final = 1024
 _UNITS: Final = 1024
 """CPU units of a vCPU."""
@@ -54,14 +52,14 @@ def _joins(stack: Stack, provider: str, group: View) -> None:
     if template is None or not clusters or None in clusters:
         return
     wanted = ", ".join(str(name) for name in clusters)
-    found = _JOINS.search(script_of(template))
+    found = JOINS_ECS.search(script_of(template))
     if found is not None and "$" not in found["name"] and found["name"] not in clusters:
         template.error(
             "programs-ecs-cluster", "userData",
             f"machines of {group.name} join cluster {show(found['name'])}, and capacity provider {provider} is of "
             f"{wanted}: no task is placed on them", allowed=f"ECS_CLUSTER={wanted}",
         )  # fmt: skip
-    elif template.lacks("userData") and _OF_AMAZON in (template.text("imageId") or "") and "default" not in clusters:
+    elif template.lacks("userData") and ECS_IMAGES in (template.text("imageId") or "") and "default" not in clusters:
         template.error(
                 "programs-ecs-cluster", "userData",
                 f"is missing: machines of {group.name} join the cluster default, and capacity provider {provider} is "

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from trainyard.conventions.quantities import GIBIBYTE
 from trainyard.recorded.quantities import quantity
 from trainyard.recorded.read import as_number, follow
 from trainyard.rehearsal.context import View, listed, show
@@ -81,6 +82,6 @@ def _scratch(pod: Pod) -> None:
         if given is not None and given > sum(known):
             pod.view.error(
                 "programs-pod-disk", f"{pod.path}.volumes[{index}].emptyDir.sizeLimit",
-                f"is {size}, and {pod.title} is evicted from {sum(known) / 2**30:g} GiB on, which the limits of its "
+                f"is {size}, and {pod.title} is evicted from {sum(known) / GIBIBYTE:g} GiB on, which the limits of its "
                 "containers say", allowed=f"less than the sum of limits.{_DISK}",
             )  # fmt: skip

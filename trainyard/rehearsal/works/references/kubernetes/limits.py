@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from trainyard.conventions.quantities import GIBIBYTE
 from trainyard.recorded.model import UNKNOWN
 from trainyard.recorded.quantities import quantity
 from trainyard.recorded.read import follow
@@ -282,6 +283,6 @@ def _count(quota: View, namespace: str, made: Mapping[tuple[str, str], list[View
         quota.error(
             "reference-quota", "spec.hard['requests.storage']",
             f"lets {quota.mapping('spec.hard')['requests.storage']} in, and the stack's claims in {namespace} ask for "
-            f"{total / 2**30:.0f}Gi: the last ones are refused",
-            allowed=f"{total / 2**30:.0f}Gi or more",
+            f"{total / GIBIBYTE:.0f}Gi: the last ones are refused",
+            allowed=f"{total / GIBIBYTE:.0f}Gi or more",
         )  # fmt: skip

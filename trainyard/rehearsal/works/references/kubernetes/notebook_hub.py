@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from posixpath import basename, dirname
 from typing import Any, Final
 
+from trainyard.conventions.quantities import GIBIBYTE
 from trainyard.problems import nearest
 from trainyard.recorded.model import has_unknown
 from trainyard.recorded.quantities import quantity
@@ -200,7 +201,7 @@ def _disks(release: View, cluster: Cluster) -> None:
             quota.warning(
                 "reference-quota", "spec.hard",
                 f"{hard['requests.storage']} hold the hub's disk and {max(0, int((room - hub) // size))} of people's: "
-                "the notebooks of others never start", allowed=f"{(hub + people * size) / 2**30:g}Gi or more",
+                "the notebooks of others never start", allowed=f"{(hub + people * size) / GIBIBYTE:g}Gi or more",
             )  # fmt: skip
 
 
