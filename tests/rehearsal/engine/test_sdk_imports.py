@@ -60,7 +60,8 @@ def test_every_name_is_the_same(package: str) -> None:
         for name in dir(package):
             value = getattr(package, name)
             if not name.startswith("__"):
-                found[name] = "module" if isinstance(value, types.ModuleType) else getattr(value, "__module__", type(value).__name__)
+                module = "module" if isinstance(value, types.ModuleType) else ""
+                found[name] = module or getattr(value, "__module__", type(value).__name__)
     """)
     one_by_one = _run(f"""
         import importlib, types
@@ -72,7 +73,8 @@ def test_every_name_is_the_same(package: str) -> None:
         found = {{}}
         for name in {[name for name in whole if name not in ("_utilities", "_builtins", "typing")]!r}:
             value = getattr(package, name)
-            found[name] = "module" if isinstance(value, types.ModuleType) else getattr(value, "__module__", type(value).__name__)
+            module = "module" if isinstance(value, types.ModuleType) else ""
+            found[name] = module or getattr(value, "__module__", type(value).__name__)
         assert type(package) is _Package, "no name should need the whole package"
     """)
     assert one_by_one == {name: whole[name] for name in one_by_one}
@@ -152,7 +154,8 @@ def test_a_class_of_a_module_with_many_is_made_when_its_name_is_asked_for() -> N
         import pulumi, typing
         name = "LustreFileSystemLogConfigurationArgs"
         there = [name in vars(module) for module in (_inputs, lustre_file_system)]
-        hints = typing.get_type_hints(fsx.LustreFileSystemArgs.__init__, None, {"Output": pulumi.Output, "T": type(None)})
+        within = {"Output": pulumi.Output, "T": type(None)}
+        hints = typing.get_type_hints(fsx.LustreFileSystemArgs.__init__, None, within)
         made = getattr(_inputs, name)
         whole = {}
         exec("from pulumi_aws.fsx._inputs import *", whole)

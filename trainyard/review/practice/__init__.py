@@ -44,7 +44,7 @@ def practise(cloud: str, by_policies: Callable[[Rehearsal], object], wanted: Cal
     parts: Sequence[Callable[[], object]] = (
         lambda: check_values(case.resources, case.context),
         lambda: by_policies(run),
-        lambda: [make_ready(text) for one in resources if one.type == ADMISSION_POLICY for text in _expressions(one)],
+        lambda: make_ready(text for one in resources if one.type == ADMISSION_POLICY for text in _expressions(one)),
         lambda: check_works(case.resources, case.context, plays=lambda _: not wanted()),
     )
     for part in parts:

@@ -89,9 +89,10 @@ def _program(expression: str) -> tuple[Any, tuple[str, ...]]:
     return program, tuple(name for name in program.functions() if name in _LIBRARIES)
 
 
-def make_ready(expression: str) -> None:
-    """Compiles an expression, so that it is when it is first evaluated."""
-    _program(expression)
+def make_ready(expressions: Iterable[str]) -> None:
+    """Compiles expressions, so that they are when they are first evaluated."""
+    for expression in expressions:
+        _program(expression)
 
 
 def scope(variables: Mapping[str, Any]) -> Any:
