@@ -19,6 +19,7 @@ from pulumi.runtime import config as pulumi_config
 from trainyard.plan.people import resolve_profile
 from trainyard.plan.profiles import Profile, profile
 from trainyard.problems import SettingsError
+from trainyard.recorded.yaml_text import read_yaml
 
 NAMESPACE = "trainyard"
 
@@ -88,7 +89,7 @@ def _parts(path: str, value: Any) -> Iterator[tuple[str, Any]]:
             content = json.loads(value)
     elif isinstance(value, str) and "apiVersion:" in value:
         with suppress(yaml.YAMLError, RecursionError):
-            content = yaml.safe_load(value)
+            content = read_yaml(value)
     if isinstance(content, dict):
         for key, item in content.items():
             yield from _parts(f"{path}.{key}", item)

@@ -19,6 +19,7 @@ from typing import Any
 import yaml
 
 from trainyard.problems import Problem, SettingsError, kind_of
+from trainyard.safe_yaml import SAFE_LOADER
 
 LARGEST_BYTES = 2_000_000
 """Bytes of a file that a user wrote. A stack file of a thousand teams with their members' roles has a tenth of it."""
@@ -31,8 +32,6 @@ LARGEST_OUTCOME_BYTES = 100_000_000
 
 MOST_VALUES = 200_000
 """Most values of a YAML file, every use of an anchor counted: a few lines of anchors can stand for millions."""
-
-_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 _CONSTANTS: dict[str, Any] = {
     **dict.fromkeys(("", "~", "null", "Null", "NULL"), None),
@@ -109,7 +108,7 @@ def parse_yaml(text: str, shown: str) -> Any:
             nested deeper than `DEEPEST` or stands for more than `MOST_VALUES` values.
     """
     try:
-        return _Builder(shown).build(yaml.parse(text, Loader=_LOADER))
+        return _Builder(shown).build(yaml.parse(text, Loader=SAFE_LOADER))
     except yaml.MarkedYAMLError as error:
         raise _no_yaml(shown, error.problem_mark or error.context_mark, _unquoted(error)) from None
     except yaml.YAMLError:  # a character that YAML does not allow
@@ -122,7 +121,7 @@ def compose_yaml(text: str, shown: str) -> yaml.Node | None:
     PyYAML's own composer follows brackets as deep as they go, and the C one ends the process there.
     """
     parse_yaml(text, shown)
-    found: yaml.Node | None = yaml.compose(text, Loader=_LOADER)
+    found: yaml.Node | None = yaml.compose(text, Loader=SAFE_LOADER)
     return found
 
 
@@ -131,7 +130,7 @@ def old_octals(text: str) -> Iterator[tuple[tuple[str | int, ...], str]]:
     is written. The text is one that `parse_yaml` takes.
     """
     if _MAY_BE_OCTAL.search(text):
-        yield from _octals_in(yaml.compose(text, Loader=_LOADER), ())
+        yield from _octals_in(yaml.compose(text, Loader=SAFE_LOADER), ())
 
 
 def _octals_in(node: yaml.Node | None, path: tuple[str | int, ...]) -> Iterator[tuple[tuple[str | int, ...], str]]:

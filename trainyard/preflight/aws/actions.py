@@ -7,9 +7,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Final
 
-import yaml
-
 from trainyard import cards
+from trainyard.catalog.tables import tree
 from trainyard.recorded.model import RecordedResource
 
 TABLE: Final = "actions.yaml"
@@ -17,9 +16,7 @@ TABLE: Final = "actions.yaml"
 
 @cache
 def _table() -> Mapping[str, Any]:
-    text = files("trainyard.preflight.aws").joinpath(TABLE).read_text(encoding="utf-8")
-    found: dict[str, Any] = yaml.safe_load(text)
-    return found
+    return tree(files("trainyard.preflight.aws").joinpath(TABLE))
 
 
 def actions_of(type_: str) -> tuple[str, ...]:

@@ -12,9 +12,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Final
 
-import yaml
-
 from trainyard.account.gcp import CannotAskError, RefusedError, granted
+from trainyard.catalog.tables import tree
 from trainyard.preflight.gcp.subject import GcpSubject
 from trainyard.preflight.model import Answer, Lines, lines_of
 from trainyard.recorded.types import GCP_BUDGET
@@ -36,9 +35,7 @@ BUDGET_PERMISSION: Final = "billing.budgets.create"
 
 @cache
 def _table() -> dict[str, list[str]]:
-    text = files("trainyard.preflight.gcp").joinpath(TABLE).read_text(encoding="utf-8")
-    found: dict[str, list[str]] = yaml.safe_load(text)
-    return found
+    return tree(files("trainyard.preflight.gcp").joinpath(TABLE))
 
 
 def permissions_of(type_: str) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from trainyard.catalog import region as region_of
 from trainyard.rehearsal.engine import google_ids, looked_up, synthesised
 from trainyard.rehearsal.engine.sdk_types import function_result_class, output_fields
 from trainyard.rehearsal.engine.written_policies import policy_document
+from trainyard.safe_yaml import SAFE_LOADER
 
 
 class UnknownFunctionError(Exception):
@@ -87,7 +88,7 @@ def _project(arguments: Mapping[str, Any], place: synthesised.Place) -> dict[str
     return {"projectId": project, "name": project, "number": google_ids.NUMBER, "id": f"projects/{project}"}
 
 
-class _Manifests(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+class _Manifests(SAFE_LOADER):
     """Reads manifests as Kubernetes does, to which a moment is a text."""
 
     yaml_implicit_resolvers = {  # noqa: RUF012 (as PyYAML has it)
