@@ -13,6 +13,7 @@ from typing import Any, Final, get_args, get_origin, get_type_hints
 from trainyard.cards.card import Card, Seconds
 from trainyard.catalog.tables import tree
 from trainyard.problems import nearest
+from trainyard.when_asked import WhenAsked
 
 API_CALL: Final = Seconds(3.0, "estimate: an API call and one poll", datetime.date(2026, 11, 21))
 """What `seconds: api_call` stands for."""
@@ -51,7 +52,7 @@ def card(type_: str, entry: Any, where: str) -> Card:
     return found
 
 
-class Cards(Mapping[str, Card]):
+class Cards(WhenAsked[Card]):
     """Cards by their types, each made when it is first asked for.
 
     Args:
@@ -59,31 +60,11 @@ class Cards(Mapping[str, Card]):
     """
 
     def __init__(self, entries: Mapping[str, tuple[Any, str]]) -> None:
-        self._entries = entries
-        self._made: dict[str, Card] = {}
-
-    def __getitem__(self, type_: str) -> Card:
-        made = self._made.get(type_)
-        if made is None:
-            made = self._made[type_] = card(type_, *self._entries[type_])
-        return made
-
-    def get(self, type_: str, default: Any = None) -> Any:  # without an exception, which most types would take
-        """The card of a type; the default for none."""
-        return self[type_] if type_ in self._entries else default
-
-    def __contains__(self, type_: object) -> bool:
-        return type_ in self._entries
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._entries)
-
-    def __len__(self) -> int:
-        return len(self._entries)
+        super().__init__({type_: (type_, *given) for type_, given in entries.items()}, lambda given: card(*given))
 
     def saying(self, *fields: str) -> Iterator[Card]:
         """The cards whose entries give one of these fields."""
-        return (self[type_] for type_, (entry, _) in self._entries.items() if any(field in entry for field in fields))
+        return (self[type_] for type_, (_, entry, _) in self._names.items() if any(field in entry for field in fields))
 
 
 @cache

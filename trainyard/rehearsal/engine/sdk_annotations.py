@@ -12,12 +12,14 @@ from __future__ import annotations
 import functools
 import sys
 import typing
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from types import ModuleType, SimpleNamespace
 from typing import Any, Final, TypeVar
 
 import pulumi
 from pulumi import _types as sdk
+
+from trainyard.when_asked import WhenAsked
 
 _OF_TYPING: Final = ("Mapping", "Optional", "Sequence", "Union")
 _OF_PULUMI: Final = ("Input", "InputType", "Output")
@@ -182,38 +184,6 @@ def real(value: Any) -> Any:
     return value.made() if type(value) is Name else value
 
 
-class Read(Mapping[str, Any]):
-    """What is said of each name, read when it is asked for.
-
-    Args:
-        names: what to read, by the name that it is asked for by.
-        read: makes what is said of it.
-    """
-
-    def __init__(self, names: Mapping[str, Any], read: Callable[[Any], Any]) -> None:
-        self._names = names
-        self._read = read
-        self._found: dict[str, Any] = {}
-
-    def __getitem__(self, name: str) -> Any:
-        if name not in self._found:
-            self._found[name] = self._read(self._names[name])
-        return self._found[name]
-
-    def get(self, name: str, default: Any = None) -> Any:  # without an exception, which most names would take
-        """What is said of a name; the default for none."""
-        return self[name] if name in self._names else default
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._names
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._names)
-
-    def __len__(self) -> int:
-        return len(self._names)
-
-
 @functools.cache
 def return_hints(cls: type) -> Mapping[str, Any]:
     """`pulumi._types._raw_return_hints`: what each property of a class returns, by wire name."""
@@ -232,7 +202,7 @@ def return_hints(cls: type) -> Mapping[str, Any]:
             everywhere.append(sdk._globals_for_cls(cls) or {})
         return _hint(annotation, everywhere[0])
 
-    return Read({name: types["return"] for name, types in given.items() if "return" in types}, read)
+    return WhenAsked({name: types["return"] for name, types in given.items() if "return" in types}, read)
 
 
 def _hint(annotation: Any, names: dict[str, Any]) -> Any:
@@ -254,4 +224,4 @@ def property_types(cls: type) -> Mapping[str, Any]:
         found = _unwrapped(hints[name])
         return None if found is pulumi.Output else found  # one that does not say of what is no type of a value
 
-    return Read({name: name for name in hints}, read)
+    return WhenAsked({name: name for name in hints}, read)

@@ -22,7 +22,8 @@ import pulumi
 from pulumi import _types as sdk
 from pulumi.runtime import rpc
 
-from trainyard.rehearsal.engine.sdk_annotations import Read, by_annotation, return_hints
+from trainyard.rehearsal.engine.sdk_annotations import by_annotation, return_hints
+from trainyard.when_asked import WhenAsked
 
 Kind = Literal["text", "integer", "number", "boolean", "list", "map", "object", "any"]
 
@@ -127,7 +128,7 @@ def input_fields(args_class: type) -> Fields:
     python_names = dict(sdk._pulumi_to_py_names_from_py_properties(args_class))
     required = _required_keywords(args_class)
     return Fields(
-        types=Read({name: name for name in hints}, lambda name: field_type(hints[name])),
+        types=WhenAsked({name: name for name in hints}, lambda name: field_type(hints[name])),
         required=frozenset(name for name, python in python_names.items() if python in required),
         python_names=python_names,
     )
