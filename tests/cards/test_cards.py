@@ -35,6 +35,7 @@ OTHER_TABLES = {
     "trainyard/rehearsal/refusals/gcp/forms.py": "which input names a region or zone, and what is wider than one",
     "trainyard/rehearsal/refusals/gcp/names.py": "patterns of names, whose rule is the service's and no type's",
     "trainyard/rehearsal/engine/invokes.py": "functions, not resources",
+    "trainyard/rehearsal/engine/rules.py": "components whose objects nobody registers, and what these are",
     "trainyard/rehearsal/engine/looked_up.py": "functions, and ids of what is looked up and no card is of",
     "trainyard/rehearsal/refusals/aws/formats.py": "single values that Amazon's models leave open",
     "trainyard/rehearsal/works/rights/aws/needs/functions.py": "where a caller names a function, and as whom it calls",

@@ -247,4 +247,5 @@ ConfigMap("after", GIVEN={"a": "1"}, opts=pulumi.ResourceOptions(depends_on=[cha
 
 @pytest.mark.parametrize(("given", "rules"), [("data", set()), ("dates", {"unknown-key"})])
 def test_a_chart_that_is_rendered_elsewhere_ends_no_program(run: Run, given: str, rules: set[str]) -> None:
-    assert {finding.rule for finding in run(CHART.replace("GIVEN", given)).findings} == rules
+    found = run(CHART.replace("GIVEN", given)).findings
+    assert {finding.rule for finding in found} == rules | {"manifests-unchecked"}
