@@ -61,6 +61,5 @@ IDENTITIES: Final = Identities(
         "aws:ec2/keyPair:KeyPair": ("keyName",),
         "aws:eks/fargateProfile:FargateProfile": ("clusterName", "fargateProfileName"),
         "aws:elasticache/replicationGroup:ReplicationGroup": ("replicationGroupId",),
-        "aws:sagemaker/userProfile:UserProfile": ("domainId", "userProfileName"),
     }
 )  # fmt: skip
