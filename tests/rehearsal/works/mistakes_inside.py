@@ -178,10 +178,10 @@ FIRST = [
     ),
     Mistake(
         "account-without-namespace",
-        "a team's pods get their members' rights, without a namespace",
+        "a team's pods may read what all teams may, without a namespace in which they are",
         edit(
-            f"{RBAC}RoleBinding",
-            "teams-vision-members",
+            f"{RBAC}ClusterRoleBinding",
+            "teams-readers",
             put("subjects[1]", {"kind": "ServiceAccount", "name": "trainer"}),
         ),
         "refusal:k8s-subject",
