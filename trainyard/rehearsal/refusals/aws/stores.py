@@ -15,13 +15,13 @@ from trainyard.recorded.types import (
     AUTOSCALING_SCHEDULE,
     HTTP_API,
     HTTP_INTEGRATION,
+    REPLICATION_GROUP,
     SAGEMAKER_ENDPOINT_CONFIGURATION,
     SEARCH_DOMAIN,
 )
 from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.refusals.rules import Rules
 
-_CACHE: Final = "aws:elasticache/replicationGroup:ReplicationGroup"
 _PARAMETERS: Final = "aws:elasticache/parameterGroup:ParameterGroup"
 _ROUTE: Final = "aws:apigatewayv2/route:Route"
 _NODES_OF_A_CACHE: Final = (
@@ -199,7 +199,7 @@ def variants(view: View) -> None:
 
 
 RULES: Final[Rules] = {
-    cache: (_CACHE,),
+    cache: (REPLICATION_GROUP,),
     search: (SEARCH_DOMAIN,),
     route: (_ROUTE,),
     integration: (HTTP_INTEGRATION,),

@@ -24,6 +24,7 @@ from trainyard.recorded.types import (
     FUNCTION,
     LISTENER_RULE,
     LOAD_BALANCER,
+    REPLICATION_GROUP,
 )
 from trainyard.rehearsal.context import Stack, View, listed
 from trainyard.rehearsal.refusals.aws.balancers import LISTENER
@@ -53,7 +54,7 @@ class Store:
 _OF_CACHES: Final = "aws:elasticache/subnetGroup:SubnetGroup"
 STORES: Final = (
     Store(
-        "aws:elasticache/replicationGroup:ReplicationGroup",
+        REPLICATION_GROUP,
         "securityGroupIds",
         "port",
         6379,

@@ -21,7 +21,7 @@ from trainyard.recorded.node_labels import has_other_nodes, labels_of_the_cloud
 from trainyard.recorded.read import UnknownInput, as_number, follow
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.taints import EFFECTS
-from trainyard.recorded.types import ADD_ON, EKS_CLUSTER, GKE_CLUSTER, HELM_RELEASE, SUBNET
+from trainyard.recorded.types import ADD_ON, EKS_CLUSTER, FARGATE_PROFILE, GKE_CLUSTER, HELM_RELEASE, SUBNET
 from trainyard.rehearsal.context import listed
 from trainyard.rehearsal.works.placement.kubernetes.nodes import (
     ARCHITECTURE,
@@ -37,7 +37,7 @@ from trainyard.rehearsal.works.placement.kubernetes.nodes import (
 )
 from trainyard.rehearsal.works.workloads.charts import chart_of
 
-_OTHER_NODES: Final = ("aws:eks/fargateProfile:FargateProfile", GKE_CLUSTER)
+_OTHER_NODES: Final = (FARGATE_PROFILE, GKE_CLUSTER)
 """What makes nodes that no node group of EKS says of."""
 _EKS_LABELS: Final = "eks.amazonaws.com/"
 """Beginning of the labels that EKS puts on nodes."""

@@ -59,7 +59,7 @@ IDENTITIES: Final = Identities(
         t.SECURITY_GROUP_INGRESS_RULE: _RULE_OF_GROUP,
         t.SNS_TOPIC_POLICY: ("arn",),
         "aws:ec2/keyPair:KeyPair": ("keyName",),
-        "aws:eks/fargateProfile:FargateProfile": ("clusterName", "fargateProfileName"),
-        "aws:elasticache/replicationGroup:ReplicationGroup": ("replicationGroupId",),
+        t.FARGATE_PROFILE: ("clusterName", "fargateProfileName"),
+        t.REPLICATION_GROUP: ("replicationGroupId",),
     }
 )  # fmt: skip
