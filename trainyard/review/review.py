@@ -211,13 +211,7 @@ def review(
         Judge(policy_configuration, alone=alone, meanwhile=while_waiting) as judge,
         _reading(since, project_dir, stack_file) as earlier,
     ):
-        rehearsal = rehearse(
-            project_dir,
-            stack_file,
-            stack_outputs=stack_outputs,
-            stand_in=stand_in,
-            elsewhere=judge,
-        )
+        rehearsal = rehearse(project_dir, stack_file, stack_outputs=stack_outputs, stand_in=stand_in, elsewhere=judge)
         if rehearsal.errors:
             outside = _outside(project_dir, stack_file)
             return Review(name, rehearsal, None, None, rehearsal.seconds, project_dir, outside)

@@ -27,7 +27,7 @@ from pulumi.runtime import resource_cycle_breaker as cycles
 from pulumi.runtime.proto import alias_pb2
 from pulumi.runtime.settings import SETTINGS
 
-from trainyard.recorded.marks import SIGNATURE
+from trainyard.recorded.marks import SIGNATURE, UNKNOWN_MARK
 from trainyard.recorded.model import UNKNOWN, Secret
 from trainyard.recorded.types import PULUMI_STACK
 from trainyard.rehearsal.engine import wire
@@ -540,7 +540,7 @@ def _plain(value: Any, resources: _Resources, translate: Callable[[str], str] | 
     kind = type(value)
     if kind in PLAIN:
         if kind is str:
-            if value == wire.UNKNOWN_MARK or wire.says_nothing(value):
+            if value == UNKNOWN_MARK or wire.says_nothing(value):
                 return UNKNOWN
             if not value.isascii():
                 try:

@@ -25,6 +25,7 @@ from pulumi.runtime import Settings, configure, register_stack_transformation, r
 from pulumi.runtime.proto import engine_pb2, resource_pb2
 from pulumi.runtime.settings import get_root_resource
 
+from trainyard.recorded.marks import UNKNOWN_MARK
 from trainyard.recorded.model import UNKNOWN, AboutInputs, Alias, RecordedResource, has_secret
 from trainyard.recorded.types import PULUMI_STACK
 from trainyard.rehearsal.engine import light_outputs, outputs, wire
@@ -201,7 +202,7 @@ class _Monitor:
             self._providers[urn] = outputs.ProviderState.of(package, inputs)
         self._record(asked, urn, made, beside)
         # Of a provider to be made the engine answers the raw mark, which `apply` runs with.
-        identity = made.id if isinstance(made.id, str) else wire.UNKNOWN_MARK if is_provider else ""
+        identity = made.id if isinstance(made.id, str) else UNKNOWN_MARK if is_provider else ""
         return Registered(urn, identity, made.outputs)
 
     def _over_the_wire(self, what: str) -> None:

@@ -8,8 +8,7 @@ from typing import Any, Final
 
 from google.protobuf import struct_pb2  # type: ignore[import-untyped]
 
-from trainyard.recorded.marks import RESOURCE_SIGNATURE, SECRET_SIGNATURE, SIGNATURE
-from trainyard.recorded.marks import UNKNOWN_MARK as UNKNOWN_MARK  # what encodes and decodes asks here
+from trainyard.recorded.marks import RESOURCE_SIGNATURE, SECRET_SIGNATURE, SIGNATURE, UNKNOWN_MARK
 from trainyard.recorded.model import UNKNOWN, Secret
 
 LOOKED_UP: Final = "looked-up"
