@@ -101,7 +101,7 @@ def test_a_wrong_yaml_text_is_refused_in_words(text, words):
 )
 @pytest.mark.parametrize("loader", [getattr(yaml, "CSafeLoader", yaml.SafeLoader), yaml.SafeLoader])
 def test_what_is_told_of_a_broken_file_quotes_none_of_it(monkeypatch, text, loader):
-    monkeypatch.setattr("trainyard.user_files._LOADER", loader)
+    monkeypatch.setattr("trainyard.user_files.SAFE_LOADER", loader)
     try:
         parse_yaml(text, "file.yaml")
     except SettingsError as error:

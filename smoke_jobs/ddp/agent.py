@@ -5,6 +5,7 @@ torchrun's own exit code is 1 whatever the ranks returned, and a rank that was k
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,6 +15,7 @@ from torch.distributed.elastic.multiprocessing.errors import ChildFailedError
 from torch.distributed.run import main as torchrun
 
 from .result import write_json
+from .supervise import TOLD_BY
 
 AGENT = "agent"
 """First argument of a process that is one."""
@@ -41,4 +43,8 @@ def main(argv: Sequence[str]) -> int:
     except SignalException as told:  # the wrapper did, and says why; a traceback says nothing more
         print(f"smoke: torchrun was told to stop ({told.sigval.name})", file=sys.stderr, flush=True)
         return 128 + told.sigval
+    finally:
+        # torchrun's handlers raise: a signal that comes while this process ends would leave a traceback, and no more.
+        for number in TOLD_BY:
+            signal.signal(number, signal.SIG_IGN)
     return 0

@@ -18,6 +18,9 @@ from pathlib import Path
 MARKER = "SMOKE_PROCESS_MARKER"
 """Environment variable that all processes of one run carry, so that none outlives it."""
 
+TOLD_BY = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1)
+"""Signals by which a job is told to stop."""
+
 _OF_TORCHRUN = ("PET_", "TORCHELASTIC_", "GROUP_", "ROLE_")
 _OF_A_RANK = {"RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"}
 
@@ -57,7 +60,7 @@ class Launch:
         # Options that torchrun 2.13 knows and 2.7, in images with a fabric's plugin, does not: it would refuse them on
         # the command line, and ignores them here.
         env["PET_SHUTDOWN_TIMEOUT"] = str(self.shutdown_timeout_s)
-        env["PET_SIGNALS_TO_HANDLE"] = "SIGTERM,SIGINT,SIGHUP,SIGQUIT,SIGUSR1"
+        env["PET_SIGNALS_TO_HANDLE"] = ",".join(number.name for number in TOLD_BY)
         return subprocess.Popen(self.command(), env=env, start_new_session=True)
 
 
@@ -129,7 +132,7 @@ def run_as_init() -> int | None:
     child = os.fork()
     if child == 0:
         return None
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1):
+    for number in TOLD_BY:
         signal.signal(number, lambda received, _frame: os.kill(child, received))
     while True:
         pid, status = os.wait()
