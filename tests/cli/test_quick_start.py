@@ -291,6 +291,28 @@ def test_modules_are_run_when_something_of_them_is_asked_for():
     assert done.returncode == 0, done.stderr
 
 
+def test_what_describes_a_schema_is_what_it_was_but_for_its_keys():
+    program = """
+        import typing
+        from trainyard.cli.quick_start import quick_start
+        quick_start()
+        import typing_extensions
+        own = typing.TypedDict, typing_extensions.TypedDict
+        from pydantic_core import core_schema
+        assert (typing.TypedDict, typing_extensions.TypedDict) == own
+        made = core_schema.CoreConfig(title="a")
+        assert made == {"title": "a"} and type(made) is dict
+        assert core_schema.CoreConfig.__total__ is False and core_schema.CoreConfig.__annotations__["title"] == "str"
+        assert core_schema.str_schema(strict=True) == {"type": "str", "strict": True}
+        import pydantic
+        class Keys(typing_extensions.TypedDict):
+            number: int
+        assert pydantic.TypeAdapter(Keys).validate_python({"number": "1"}) == {"number": 1}
+    """
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.mark.parametrize(
     "words",
     [["explain", "demo"], ["--debug", "explain"], ["--no-color", "--debug", "explain", "-h"], ["explain", "rehearse"]],

@@ -22,18 +22,31 @@ import inspect
 import os
 import re
 import sys
+import typing
 from collections.abc import Callable, Sequence
 from functools import wraps
 from importlib.abc import MetaPathFinder
-from importlib.machinery import ModuleSpec, PathFinder
+from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from types import FunctionType, ModuleType
 from typing import Any, Final
 
-LATER: Final = frozenset({"dill", "opentelemetry.context", "pulumi.automation", "pulumi.runtime._instrumentation"})
+LATER: Final = frozenset(
+    {
+        "asyncio.sslproto",
+        "dill",
+        "grpc.aio",
+        "opentelemetry.context",
+        "pulumi.automation",
+        "pulumi.runtime._instrumentation",
+    }
+)
 """Modules that `import pulumi` brings and no command of ours uses: for dynamic providers, tracing, the engine."""
 
 PLUGINS: Final = "PYDANTIC_DISABLE_PLUGINS"
 """By which pydantic is told to look for no plugins of its own among all distributions that are installed."""
+
+KEYS_UNREAD: Final = "pydantic_core.core_schema"
+"""A module of a hundred `TypedDict` with a thousand annotations, each of which is compiled and nobody reads."""
 
 PATTERNS_LATER: Final = frozenset({"packaging", "parver", "platform", "semver", "trainyard", "yaml"})
 """Packages whose constant patterns wait: ours, and those whose patterns take long and are hardly ever asked."""
@@ -181,13 +194,47 @@ def _patterns_later(compiled: Callable[..., re.Pattern[Any]]) -> Any:
     return put_off
 
 
+class _Keys(dict[str, Any]):
+    """Stands for `TypedDict` as the base of a class: annotations stay what is written, a call makes a plain `dict`."""
+
+    def __init_subclass__(cls, *, total: bool = True) -> None:
+        setattr(cls, "__total__", total)  # noqa: B010 - as a `TypedDict` has it
+
+    def __new__(cls, *arguments: Any, **options: Any) -> Any:
+        """As a `TypedDict` does."""
+        return dict(*arguments, **options)
+
+
+class _KeysUnread(SourceFileLoader):
+    """Runs a module whose `TypedDict` are of `_Keys`."""
+
+    def exec_module(self, module: ModuleType) -> None:
+        """It takes the name from one of two modules, by the version of Python."""
+        import typing_extensions  # pydantic needs it
+
+        homes = (typing, typing_extensions)
+        there = [home.TypedDict for home in homes]
+        try:
+            for home in homes:
+                setattr(home, "TypedDict", _Keys)  # noqa: B010 - mypy takes the attribute for a class
+            super().exec_module(module)
+        finally:
+            for home, own in zip(homes, there, strict=True):
+                setattr(home, "TypedDict", own)  # noqa: B010
+
+
 class _Later(MetaPathFinder):
-    """Finds the modules that are run when something of them is first asked for."""
+    """Finds the modules that are run when something of them is first asked for, and the one whose keys nobody reads."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         """A spec with the standard library's own loader for this; None, which means go on, for all other modules."""
+        if fullname == KEYS_UNREAD:
+            spec = PathFinder.find_spec(fullname, path, target)
+            if spec is not None and type(spec.loader) is SourceFileLoader:
+                spec.loader = _KeysUnread(spec.loader.name, spec.loader.path)
+            return spec
         if fullname not in LATER:
             return None
         spec = PathFinder.find_spec(fullname, path, target)

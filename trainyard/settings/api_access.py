@@ -1,7 +1,5 @@
 """Settings: from where the cluster's API is reached, the block `apiAccess` of a stack file."""
 
-from __future__ import annotations
-
 import ipaddress
 from collections.abc import Iterator, Sequence
 from itertools import combinations

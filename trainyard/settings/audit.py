@@ -1,8 +1,6 @@
 """Settings: who did what is on record, somebody is told of what looks like an attack, and there is a way in when all
 others are shut. The block `audit` of a stack file."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import Field

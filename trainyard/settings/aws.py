@@ -1,7 +1,5 @@
 """Settings: what only AWS understands, the block `aws` of a stack file."""
 
-from __future__ import annotations
-
 import re
 from typing import Annotated, Literal
 

@@ -8,8 +8,6 @@ Where a key is left out, the team-size profile decides (`trainyard/plan/profiles
 only one cloud understands stands in the block that is named after it.
 """
 
-from __future__ import annotations
-
 import ipaddress
 from collections import Counter
 from collections.abc import Iterator

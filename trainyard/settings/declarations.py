@@ -1,7 +1,5 @@
 """The declarations of `Pulumi.yaml`, written from the settings: one description a key, for engine and people."""
 
-from __future__ import annotations
-
 import json
 import textwrap
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """Settings: what only Google Cloud understands, the block `gcp` of a stack file."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import Field

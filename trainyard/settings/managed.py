@@ -1,7 +1,5 @@
 """Settings: managed training, which a team of up to four has instead of a cluster (block `managed`)."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import Field

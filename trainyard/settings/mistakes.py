@@ -1,7 +1,5 @@
 """What pydantic says of a stack file's values, as problems that its author can mend: key, value, what it may be."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from types import UnionType

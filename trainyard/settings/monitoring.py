@@ -1,7 +1,5 @@
 """Settings: what a cluster is watched by, and from when something is worth an alert. The block `monitoring`."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import Field

@@ -1,7 +1,5 @@
 """Settings: notebooks on a cluster, by JupyterHub."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import Field

@@ -1,7 +1,5 @@
 """Settings: storage, queues, tracking, the smoke job, alerts, exceptions from policies."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import Field

@@ -1,7 +1,5 @@
 """Settings: the teams that share an environment."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from pydantic import Field

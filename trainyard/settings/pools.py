@@ -1,7 +1,5 @@
 """Settings: the nodes, with GPUs and without."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import Field

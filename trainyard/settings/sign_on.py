@@ -1,7 +1,5 @@
 """Settings: single sign-on of people at the tracking server."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from pydantic import Field

@@ -1,7 +1,5 @@
 """Settings: slices of TPU chips, on Google Cloud."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from pydantic import Field

@@ -81,6 +81,23 @@ def test_every_name_is_the_same(package: str) -> None:
     assert len(one_by_one) > 10
 
 
+def test_a_package_is_found_as_the_standard_library_finds_it() -> None:
+    found = _run("""
+        from importlib.machinery import PathFinder
+        import pulumi_aws
+        from trainyard.rehearsal.engine.sdk_imports import _Finder
+        finder, path = _Finder(), pulumi_aws.__path__
+        seen = "origin", "submodule_search_locations", "cached", "parent", "has_location"
+        found = {"alike": 0, "other": 0}
+        for name in ("ec2", "eks", "config", "no_such", "vpc", "_utilities", "get_arn"):
+            asked = f"pulumi_aws.{name}", list(path)
+            ours, theirs = finder.find_spec(*asked), PathFinder.find_spec(*asked)
+            told = [[getattr(spec, each, None) for each in seen] for spec in (ours, theirs)]
+            found["alike" if told[0] == told[1] else "other"] += 1
+    """)
+    assert found == {"alike": 7, "other": 0}
+
+
 def test_whole_package_on_demand() -> None:
     found = _run("""
         from trainyard.rehearsal.engine.sdk_imports import piecewise_imports

@@ -10,6 +10,7 @@ package, by its own `__init__`.
 from __future__ import annotations
 
 import importlib
+import os
 import re
 import sys
 from collections.abc import Iterator, Sequence
@@ -115,12 +116,17 @@ def _is_generated(fullname: str) -> bool:
 class _Finder(MetaPathFinder):
     """Finds the packages inside of provider SDKs."""
 
+    def __init__(self) -> None:
+        self._folders: dict[str, frozenset[str]] = {}  # by the folder of a package: those in it
+
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         """A spec with our loader for `pulumi_aws.ec2` and what is in it; None, which means go on, for anything else."""
         if not fullname.startswith("pulumi_") or "." not in fullname:
             return None
+        if fullname.count(".") == 1 and path is not None and (package := self._package(fullname, path)) is not None:
+            return package
         spec = PathFinder.find_spec(fullname, path, target)
         if spec is None or type(spec.loader) is not SourceFileLoader:
             return spec
@@ -128,6 +134,23 @@ class _Finder(MetaPathFinder):
             spec.loader = _Loader(spec.loader.name, spec.loader.path)
         elif _is_generated(fullname):
             spec.loader = ClassesLoader(spec.loader.name, spec.loader.path)
+        return spec
+
+    def _package(self, fullname: str, path: Sequence[str]) -> ModuleSpec | None:
+        """The spec of a package that lies in the first folder of `path`, as the standard library's finders give it, of
+        which they make sure by several looks at the disk. `pulumi_aws` asks for each of its 240.
+        """
+        where = path[0]
+        if where not in self._folders:
+            with os.scandir(where) as entries:
+                self._folders[where] = frozenset(entry.name for entry in entries if entry.is_dir())
+        name = fullname.rpartition(".")[2]
+        location = f"{where}/{name}/__init__.py"
+        if name not in self._folders[where] or not os.access(location, os.R_OK):
+            return None
+        spec = ModuleSpec(fullname, _Loader(fullname, location), origin=location, is_package=True)
+        spec.submodule_search_locations = [f"{where}/{name}"]
+        spec.has_location = True
         return spec
 
 
