@@ -36,21 +36,33 @@ _TYPES: dict[str, tuple[type, ...]] = {"string": (str,), "boolean": (bool,), "ar
 """What a type takes; another one, such as `int`, is told of where it is defined, and takes anything here."""
 
 
+def _minor(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split(".")[:2])
+
+
 @cache
-def schema_folder(version: str) -> Path:
-    """The schemas of the newest shipped version that is not newer than the planned one."""
+def _folders() -> dict[tuple[int, ...], Path]:
     found = importlib.util.find_spec("kubernetes_validate")
     if found is None or found.origin is None:
         raise LookupError("kubernetes-validate is not installed")
-    wanted = tuple(int(part) for part in version.split(".")[:2])
-    folders = {
-        tuple(int(part) for part in path.name[1:].split("-")[0].split(".")[:2]): path
+    return {
+        _minor(path.name[1:].split("-")[0]): path
         for path in (Path(found.origin).parent / "kubernetes-json-schema").glob("v*-local-strict")
     }
-    usable = [key for key in folders if key <= wanted]
+
+
+@cache
+def schema_folder(version: str) -> Path:
+    """The schemas of the newest shipped version that is not newer than the planned one."""
+    usable = [key for key in _folders() if key <= _minor(version)]
     if not usable:
         raise LookupError(f"kubernetes-validate ships no schemas for Kubernetes {version}")
-    return folders[max(usable)]
+    return _folders()[max(usable)]
+
+
+def newer_than(version: str) -> list[str]:
+    """The shipped versions after one, the next first."""
+    return [".".join(map(str, key)) for key in sorted(_folders()) if key > _minor(version)]
 
 
 @cache
