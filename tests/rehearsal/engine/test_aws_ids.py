@@ -68,8 +68,12 @@ def test_a_version_of_a_secret_goes_by_the_secrets_arn() -> None:
     ("id_", "form"),
     [
         (
-            "arn:aws:m2:us-east-1:123456789012:app/abc",
+            "arn:aws:m2:us-east-1:123456789012:app/abc12",
             "arn:{partition}:m2:{region}:{account}:app/{cloud_name}-{hex:.8}",
+        ),
+        (
+            "arn:aws:glue:us-east-1:123456789012:registry/my-name",
+            "arn:{partition}:glue:{region}:{account}:registry/{cloud_name}",
         ),
         ("arn:aws:iam::123456789012:mfa/x", "arn:{partition}:iam::{account}:mfa/{cloud_name}-{hex:.8}"),
         ("tgw-rtb-12345678", "tgw-rtb-{hex:.8}"),

@@ -414,3 +414,18 @@ def test_a_cluster_says_its_version(type_, inputs, said):
     version, is_assumed = said
     assert context.version_is_assumed is is_assumed
     assert context.kubernetes_version == (version or default_kubernetes_version()[0])
+
+
+@pytest.mark.parametrize(
+    ("reference", "is_told"),
+    [
+        ({"kind": "ClusterRole", "name": "view"}, False),
+        ({"apiGroup": RBAC, "name": "view"}, True),
+        ({"apiGroup": RBAC, "kind": "ClusterRole"}, True),
+    ],
+)
+def test_a_role_is_of_its_group_where_none_is_named(reference, is_told):
+    account = obj("v1", "ServiceAccount", "runner", "vision")
+    subjects = [{"kind": "ServiceAccount", "name": "runner", "namespace": "vision"}]
+    binding = obj(f"{RBAC}/v1", "RoleBinding", "runner", "vision", roleRef=reference, subjects=subjects)
+    assert bool({"k8s-required", "k8s-role"} & rules(account, binding)) is is_told
