@@ -323,6 +323,7 @@ def entrance(service):
         ("ray.io/v1", "RayService", "other-serve-svc", True),
         ("ray.io/v1", "RayService", "llmserve", True),
         ("kueue.x-k8s.io/v1beta2", "LocalQueue", "llm-serve-svc", True),  # makes nothing
+        ("external-secrets.io/v1", "ExternalSecret", "llm-serve-svc", True),  # makes secrets
     ],
 )
 def test_a_programs_own_object_has_others_made_after_it(api, kind, service, is_told):

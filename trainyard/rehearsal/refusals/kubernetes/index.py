@@ -130,10 +130,10 @@ class Objects:
                 continue
             name, namespace = object_name(view), object_namespace(view)
             of_group = (kind, (view.text("apiVersion") or "").partition("/")[0])
+            objects.is_rendered_elsewhere |= of_group in _RENDERERS
             if of_group in _MAKERS:
                 objects.makers.add(kind)
-            objects.is_rendered_elsewhere |= of_group in _RENDERERS
-            if namespace is not None and is_of_unread(view):
+            elif namespace is not None and is_of_unread(view):
                 objects.owners.setdefault(bare(namespace), set()).add(name or "")
             if name is None or namespace is None:
                 objects.blurred.add((kind, namespace or ""))
