@@ -10,7 +10,7 @@ from trainyard.policies.access import internet, lets_everybody_in
 from trainyard.policies.grants import EVERYBODY
 from trainyard.policies.rules import Config, StackViolation, resource_rule, stack_rule
 from trainyard.recorded.model import RecordedResource
-from trainyard.recorded.policy_documents import statements
+from trainyard.recorded.policy_documents import called, statements
 from trainyard.recorded.read import is_on, list_at, mappings_at, texts_at, value_at
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import (
@@ -62,7 +62,7 @@ def public_bucket(resources: Resources, _: Config) -> Iterator[StackViolation]:
     for policy in resources.of(BUCKET_POLICY, BUCKET):  # a bucket may have its policy within
         for statement in statements(policy.inputs, "policy"):
             if lets_everybody_in(statement):
-                yield policy, f"statement {value_at(statement, 'Sid', default='')} lets everybody in"
+                yield policy, f"{called(statement)} lets everybody in"
     for acl in resources.of(BUCKET_ACL):
         if value_at(acl.inputs, "acl") in PUBLIC_ACLS:
             yield acl, f"acl is {value_at(acl.inputs, 'acl')}"

@@ -13,7 +13,7 @@ from trainyard.policies.grants import PROJECT_GRANTS, grants
 from trainyard.policies.privileges import ADMINISTRATIVE
 from trainyard.policies.rules import Config, StackViolation, resource_rule, stack_rule
 from trainyard.recorded.model import RecordedResource
-from trainyard.recorded.policy_documents import GRANTING, but_boundaries, statements
+from trainyard.recorded.policy_documents import GRANTING, but_boundaries, called, statements
 from trainyard.recorded.read import is_on, is_set, list_at, value_at
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import (
@@ -99,15 +99,15 @@ def _administers(resource: RecordedResource) -> Iterator[str]:
 def _powers(statement: Any) -> Iterator[str]:
     if value_at(statement, "Effect") != "Allow":
         return
-    sid, actions = value_at(statement, "Sid", default=""), [str(action) for action in list_at(statement, "Action")]
+    actions = [str(action) for action in list_at(statement, "Action")]
     everywhere = "*" in list_at(statement, "Resource") and not is_set(statement, "Condition")
     if is_set(statement, "NotAction"):
-        yield f"statement {sid} allows everything but some actions"
+        yield f"{called(statement)} allows everything but some actions"
     for action in actions:
         if action.lower() in ADMINISTRATIVE or (
             everywhere and (action.endswith(":*") or action.lower() == "iam:passrole")
         ):
-            yield f"statement {sid} allows {action}{' on every resource' if everywhere else ''}"
+            yield f"{called(statement)} allows {action}{' on every resource' if everywhere else ''}"
 
 
 @resource_rule(

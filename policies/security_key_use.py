@@ -11,7 +11,7 @@ from pulumi_policy import Severity
 from trainyard.policies.access import named_accounts, whole_account
 from trainyard.policies.rules import Config, StackViolation, stack_rule
 from trainyard.policies.security_keys import encrypts_bucket
-from trainyard.recorded.policy_documents import GRANTING, granting, statements
+from trainyard.recorded.policy_documents import GRANTING, called, granting, statements
 from trainyard.recorded.read import list_at, mapping_at, value_at
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import (
@@ -75,11 +75,10 @@ def _unbound(statement: Any, *, made_of_ours: bool) -> Iterator[str]:
     if not reads or not (any_key or (made_of_ours and any(":key/" in each for each in named))):
         return
     through, bound = _held(statement)
-    sid = value_at(statement, "Sid", default="")
     if not through:
-        yield f"statement {sid} uses a bucket's key through any service"
+        yield f"{called(statement)} uses a bucket's key through any service"
     elif not bound and any(each.startswith(("s3.", "*")) for each in through):
-        yield f"statement {sid} uses a bucket's key for any bucket"
+        yield f"{called(statement)} uses a bucket's key for any bucket"
 
 
 def _through_s3(statement: Any) -> Iterator[str]:
@@ -88,7 +87,7 @@ def _through_s3(statement: Any) -> Iterator[str]:
     through, bound = _held(statement)
     s3 = any(each.startswith("s3.") for each in through)
     if value_at(statement, "Effect") == "Allow" and reads and s3 and not bound:
-        yield f"statement {value_at(statement, 'Sid', default='')} lets the key be used for any bucket"
+        yield f"{called(statement)} lets the key be used for any bucket"
 
 
 def _held(statement: Any) -> tuple[list[str], bool]:

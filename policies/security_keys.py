@@ -14,7 +14,7 @@ from trainyard.policies.grants import grants, is_agent
 from trainyard.policies.rules import Config, StackViolation, stack_rule
 from trainyard.policies.security_trust import own_accounts
 from trainyard.recorded.model import RecordedResource
-from trainyard.recorded.policy_documents import GRANTING, asks_whether, granting, statements
+from trainyard.recorded.policy_documents import GRANTING, asks_whether, called, granting, statements
 from trainyard.recorded.read import is_set, list_at, mapping_at, value_at
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import (
@@ -81,16 +81,14 @@ def key_changed_by_the_account(resources: Resources, _: Config) -> Iterator[Stac
                 continue
             beyond = [action for action in map(str, list_at(statement, "Action")) if not _harmless(action, statement)]
             if beyond or is_set(statement, "NotAction"):
-                sid = value_at(statement, "Sid", default="")
                 yield (
                     resource,
-                    f"statement {sid} gives {', '.join(beyond) or 'all but some actions'} to whoever IAM lets",
+                    f"{called(statement)} gives {', '.join(beyond) or 'all but some actions'} to whoever IAM lets",
                 )
     for policy in (*resources.of(ROLE_POLICY), *granting(resources)):
         for statement in statements(policy.inputs, "policy"):
             if value_at(statement, "Effect") == "Allow" and _gives_grants(statement):
-                sid = value_at(statement, "Sid", default="")
-                yield policy, f"statement {sid} changes a key, or gives grants of it to whomever its holder likes"
+                yield policy, f"{called(statement)} changes a key, or gives grants of it to whomever its holder likes"
     for holder in resources.of(*KEY_GRANTS):
         for grant in grants(holder):
             who = [member for member in grant.members if not is_agent(member)] if grant.role in _ADMINISTERS else []

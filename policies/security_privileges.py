@@ -13,7 +13,7 @@ from trainyard.policies.grants import GRANTS, PROJECT_GRANTS, Grant, grants, is_
 from trainyard.policies.privileges import ADMINISTRATIVE, PRIVILEGED_PERMISSIONS, PRIVILEGED_ROLES, PRIVILEGES
 from trainyard.policies.rules import Config, StackViolation, stack_rule
 from trainyard.recorded.model import RecordedResource
-from trainyard.recorded.policy_documents import GRANTING, but_boundaries, statements
+from trainyard.recorded.policy_documents import GRANTING, but_boundaries, called, statements
 from trainyard.recorded.read import UnknownInput, is_set, list_at, mapping_at, texts_at, value_at
 from trainyard.recorded.resources import Resources, refers
 from trainyard.recorded.types import GCP_CUSTOM_ROLES, IAM_POLICY, ROLE, ROLE_POLICY
@@ -104,14 +104,13 @@ def _allowed(resource: RecordedResource) -> Iterator[str]:
 
 
 def _privileges(statement: Any) -> Iterator[str]:
-    sid = value_at(statement, "Sid", default="")
     for pattern in map(str, list_at(statement, "Action")):
         if pattern.lower() in ADMINISTRATIVE or (_a_whole_service(pattern) and "*" in list_at(statement, "Resource")):
             continue
         for what, actions in PRIVILEGES.items():
             found = next((action for action in actions if names_action(pattern, action)), None)
             if found is not None:
-                yield f"statement {sid} allows {pattern} on any resource: it {what}"
+                yield f"{called(statement)} allows {pattern} on any resource: it {what}"
                 break
 
 

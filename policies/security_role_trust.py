@@ -14,7 +14,7 @@ from trainyard.policies.access import whole_account
 from trainyard.policies.grants import GRANTS, grants
 from trainyard.policies.rules import Config, resource_rule
 from trainyard.recorded.model import RecordedResource
-from trainyard.recorded.policy_documents import statements
+from trainyard.recorded.policy_documents import called, statements
 from trainyard.recorded.read import list_at, mapping_at, value_at
 from trainyard.recorded.types import GCP_IDENTITY_PROVIDER, ROLE
 
@@ -65,7 +65,7 @@ def trust_without_conditions(resource: RecordedResource, config: Config) -> Iter
         if value_at(statement, "Effect") != "Allow":
             continue
         said = _conditions(statement)
-        where = f"statement {value_at(statement, 'Sid', default='')}".rstrip()
+        where = called(statement)
         for kind in mapping_at(statement, "Principal"):
             for principal in map(str, list_at(statement, "Principal", kind)):
                 missing = _missing(kind, principal, said, config)

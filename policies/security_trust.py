@@ -20,7 +20,7 @@ from trainyard.policies.access import (
 from trainyard.policies.grants import EVERYBODY, GRANTS, PRIVATE, grants
 from trainyard.policies.rules import Config, NotApplicable, StackViolation, resource_rule, stack_rule
 from trainyard.recorded.model import RecordedResource
-from trainyard.recorded.policy_documents import statements
+from trainyard.recorded.policy_documents import called, statements
 from trainyard.recorded.read import is_set, list_at, mapping_at, texts_at, value_at
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import (
@@ -112,7 +112,7 @@ def resource_open_to_everybody(resource: RecordedResource, _: Config) -> Iterato
             yield "principal is * and no source is named: everybody calls the function"
     for statement in _documents(resource):
         if lets_everybody_in(statement):
-            yield f"statement {value_at(statement, 'Sid', default='')} lets everybody in"
+            yield f"{called(statement)} lets everybody in"
 
 
 @stack_rule(
@@ -149,15 +149,13 @@ def other_account_in_charge(resources: Resources, config: Config) -> Iterator[St
                 continue
             for account, principal in named_accounts(statement):
                 if account not in own and _in_charge(statement, principal):
-                    sid = value_at(statement, "Sid", default="")
-                    yield resource, f"statement {sid} gives {_actions(statement)} to {principal}"
+                    yield resource, f"{called(statement)} gives {_actions(statement)} to {principal}"
     for resource in resources.of(*BUCKETS):
         for statement in _documents(resource):
             service = next((who for who in texts_at(statement, "Principal", "Service") if who in DELIVERS), None)
             writes = any("putobject" in str(action).lower() for action in list_at(statement, "Action"))
             if service and writes and value_at(statement, "Effect") == "Allow" and not names_source(statement):
-                sid = value_at(statement, "Sid", default="")
-                yield resource, f"statement {sid} lets {service} write for whichever account asks it to"
+                yield resource, f"{called(statement)} lets {service} write for whichever account asks it to"
     for key_grant in resources.of(KEY_GRANT):
         account = account_of(str(value_at(key_grant.inputs, "granteePrincipal", default="")))
         if account and account not in own:

@@ -10,7 +10,7 @@ from pulumi_policy import Severity
 
 from trainyard.policies.rules import Config, StackViolation, stack_rule
 from trainyard.policies.security_trust import own_accounts
-from trainyard.recorded.policy_documents import statements
+from trainyard.recorded.policy_documents import called, statements
 from trainyard.recorded.read import is_set, list_at, mapping_at, value_at
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import AWS_BUDGET, AWS_PROVIDER, EKS_CLUSTER, VPC, VPC_ENDPOINT
@@ -54,11 +54,10 @@ def endpoint_without_policy(resources: Resources, config: Config) -> Iterator[St
         for statement in statements(endpoint.inputs, "policy"):
             if value_at(statement, "Effect") != "Allow" or _reads_what_is_named(statement):
                 continue
-            sid = value_at(statement, "Sid", default="")
             if not _of_owners(statement, "Resource" if data else "(Principal|Resource)"):
-                yield endpoint, f"statement {sid} lets through what is not the environment's own"
+                yield endpoint, f"{called(statement)} lets through what is not the environment's own"
             for key, account in _foreign(statement, own):
-                yield endpoint, f"statement {sid} lets through {key} {account}, which is not the environment's own"
+                yield endpoint, f"{called(statement)} lets through {key} {account}, which is not the environment's own"
 
 
 def _foreign(statement: Any, own: Collection[str]) -> Iterator[tuple[str, str]]:

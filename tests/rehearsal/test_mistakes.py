@@ -63,6 +63,11 @@ MISTAKES = {
         "unknown-key",
         ("gpu:", "aws:eks/nodeGroup:NodeGroup gpu-train", "capacity_typ", "did you mean capacity_type?"),
     ),
+    "Python's spelling in a dictionary of a provider, which is handed on as it is": (
+        'Provider("p", region="us-east-1", assume_roles=[{"role_arn": "arn:aws:iam::123456789012:role/r"}])',
+        "unknown-key",
+        ("assumeRoles[0].role_arn", "did you mean roleArn?"),
+    ),
     "missing argument": (
         'Nodes("gpu", lambda name, opts: eks.NodeGroup(f"{name}-train", cluster_name="c", opts=opts))',
         "missing-key",
@@ -98,6 +103,16 @@ MISTAKES = {
     ),
     "a list where text is due": (
         'import pulumi_aws.fsx as fsx\nfsx.LustreFileSystem("l", subnet_ids=["subnet-1"], opts=on_aws)',
+        "wrong-type",
+        ("aws:fsx/lustreFileSystem:LustreFileSystem l", "subnet_ids", "a list is given where text is due"),
+    ),
+    "a list where text is due, in what another resource and an output take": (
+        """
+        import pulumi_aws.fsx as fsx
+        made = fsx.LustreFileSystem("l", subnet_ids=["subnet-1"], opts=on_aws)
+        role = iam.Role("r", assume_role_policy="{}", description=made.dns_name, opts=on_aws)
+        pulumi.export("role", role.arn)
+        """,
         "wrong-type",
         ("aws:fsx/lustreFileSystem:LustreFileSystem l", "subnet_ids", "a list is given where text is due"),
     ),

@@ -46,6 +46,12 @@ def title_of(statement: Mapping[str, Any], index: int) -> str:
     return f"statement {statement.get('Sid') or index + 1}"
 
 
+def called(statement: Any) -> str:
+    """As `title_of`, where its place is not at hand."""
+    name = value_at(statement, "Sid", default="")
+    return f"statement {name}" if name else "a statement"
+
+
 GRANTING: Final = (IAM_POLICY, ROLE, IAM_USER, *IAM_ATTACHMENTS)
 """What `granting` asks for: a policy of the pack sees only the types that it declares."""
 _GIVES: Final = ((ROLE, "managedPolicyArns"), *((type_, "policyArn") for type_ in IAM_ATTACHMENTS))

@@ -28,6 +28,7 @@ class ValueContext:
 
     kubernetes_version: str  # "1.35"
     region: str  # "us-east-1"; empty where the stack is on no AWS region
+    version_is_assumed: bool = False  # nothing of the stack says which the cluster has
     ours: bool = False  # the program publishes a plan: it is Trainyard's, whose charts and add-ons are all pinned
     chart_mirror: str | None = None  # where its charts are pulled from, if not where each is published
     private_services: str = ""  # range that the plan has of private services access in a host's network; empty: none

@@ -6,12 +6,13 @@ rules, which are not imported here: another process may have them ready (`Elsewh
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from trainyard.catalog import default_kubernetes_version
 from trainyard.recorded.model import Finding, RecordedResource
-from trainyard.recorded.types import AWS_PROVIDER, EKS_CLUSTER
+from trainyard.recorded.types import AWS_PROVIDER, EKS_CLUSTER, GKE_CLUSTER
 from trainyard.rehearsal.context import Case, Refused, ValueContext
 from trainyard.rehearsal.engine.failures import failure_findings
 from trainyard.rehearsal.engine.project import StackConfig, unseen_text
@@ -73,6 +74,11 @@ def case_of(config: StackConfig, plan: Mapping[str, Any], best: Recording) -> Ca
     return Case(unique, _value_context(config, plan, best.resources))
 
 
+_VERSIONS: Final = {EKS_CLUSTER: "version", GKE_CLUSTER: "minMasterVersion"}
+"""By type of cluster, the input that says its version of Kubernetes."""
+_MINOR: Final = re.compile(r"\d+\.\d+")
+
+
 def _value_context(config: StackConfig, plan: Mapping[str, Any], resources: Sequence[RecordedResource]) -> ValueContext:
     """Version and region as the plan says; a program that publishes no plan is asked through its resources, and its
     configuration for the provider that the engine makes by default.
@@ -88,13 +94,15 @@ def _value_context(config: StackConfig, plan: Mapping[str, Any], resources: Sequ
     ):  # what the engine makes by itself is where most things are; a provider beside it is for another place
         region = region or config.values.get("aws:region")
     for resource in resources:
-        if resource.type == EKS_CLUSTER:
-            version = version or resource.inputs.get("version")
+        if resource.type in _VERSIONS:
+            version = version or resource.inputs.get(_VERSIONS[resource.type])
         elif resource.type == AWS_PROVIDER:
             region = region or resource.inputs.get("region")
     region = region or config.values.get("aws:region")
+    said = _MINOR.match(version) if isinstance(version, str) else None
     return ValueContext(
-        kubernetes_version=version if isinstance(version, str) else default_kubernetes_version()[0],
+        kubernetes_version=said[0] if said is not None else default_kubernetes_version()[0],
+        version_is_assumed=said is None,
         region=region if isinstance(region, str) else "",
         ours=bool(plan),
         chart_mirror=(plan.get("core") or {}).get("chart_mirror"),

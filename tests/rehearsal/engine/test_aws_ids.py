@@ -32,8 +32,14 @@ def subject(type_: str, **inputs: Any) -> Subject:
             "arn:aws:elasticloadbalancing:eu-west-1:\\d{12}:targetgroup/one/[0-9a-f]{16}",
         ),
         ("aws:sagemaker/space:Space", "arn:aws:sagemaker:eu-west-1:\\d{12}:space/d-0/one"),
-        ("aws:iam/samlProvider:SamlProvider", "arn:aws:iam::\\d{12}:saml-provider/one-[0-9a-f]{8}"),
-        ("aws:s3tables/tableBucket:TableBucket", "arn:aws:s3tables:eu-west-1:\\d{12}:bucket/one-[0-9a-f]{8}"),
+        ("aws:iam/samlProvider:SamlProvider", "arn:aws:iam::\\d{12}:saml-provider/one"),
+        ("aws:s3tables/tableBucket:TableBucket", "arn:aws:s3tables:eu-west-1:\\d{12}:bucket/one"),
+        ("aws:batch/jobDefinition:JobDefinition", "arn:aws:batch:eu-west-1:\\d{12}:job-definition/one:1"),
+        ("aws:batch/jobQueue:JobQueue", "arn:aws:batch:eu-west-1:\\d{12}:job-queue/one"),
+        (
+            "aws:globalaccelerator/listener:Listener",
+            "arn:aws:globalaccelerator::\\d{12}:accelerator/x{8}-x{4}-x{4}-x{4}-x{12}/listener/one-[0-9a-f]{8}",
+        ),
         ("aws:fsx/openZfsVolume:OpenZfsVolume", "fsvol-[0-9a-f]{17}"),
         ("aws:ec2/vpcEndpointService:VpcEndpointService", "vpce-svc-[0-9a-f]{17}"),
         ("aws:nobody/knows:Knows", "one-[0-9a-f]{8}"),
@@ -62,8 +68,12 @@ def test_a_version_of_a_secret_goes_by_the_secrets_arn() -> None:
     ("id_", "form"),
     [
         (
-            "arn:aws:m2:us-east-1:123456789012:app/abc",
+            "arn:aws:m2:us-east-1:123456789012:app/abc12",
             "arn:{partition}:m2:{region}:{account}:app/{cloud_name}-{hex:.8}",
+        ),
+        (
+            "arn:aws:glue:us-east-1:123456789012:registry/my-name",
+            "arn:{partition}:glue:{region}:{account}:registry/{cloud_name}",
         ),
         ("arn:aws:iam::123456789012:mfa/x", "arn:{partition}:iam::{account}:mfa/{cloud_name}-{hex:.8}"),
         ("tgw-rtb-12345678", "tgw-rtb-{hex:.8}"),

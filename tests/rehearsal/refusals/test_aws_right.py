@@ -41,6 +41,21 @@ RIGHT: Final[Mapping[str, Row]] = {
 }  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("type_", "tags", "paths"),
+    [
+        ("aws:ec2/securityGroup:SecurityGroup", {"Name": "ssh,http & https"}, set()),
+        ("aws:ec2/securityGroup:SecurityGroup", {"Name": "a" * 257}, {"tags.Name"}),
+        ("aws:ec2/securityGroup:SecurityGroup", {"aws:Name": "a"}, {"tags.aws:Name"}),
+        ("aws:iam/role:Role", {"Name": "ssh,http"}, {"tags.Name"}),
+        ("aws:rds/instance:Instance", {"a,b": "c"}, {"tags.a,b"}),
+    ],
+)
+def test_tags_of_ec2_may_have_any_sign(type_: str, tags: Mapping[str, str], paths: set[str]) -> None:
+    found = {path for _, rule, path in told(type_, {"tags": tags}) if rule == "tags"}
+    assert found == paths
+
+
 @pytest.mark.parametrize("what", RIGHT)
 def test_what_is_unusual_and_right_is_not_told(what: str) -> None:
     assert told(*RIGHT[what]) == set()

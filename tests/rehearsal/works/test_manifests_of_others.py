@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from tests.rehearsal.refusals.builders import obj
+from tests.rehearsal.refusals.builders import obj, resource
 from tests.rehearsal.works.test_others_order import told
+from trainyard.catalog import default_kubernetes_version
+from trainyard.rehearsal.context import ValueContext
 from trainyard.rehearsal.engine import invokes, synthesised
+from trainyard.rehearsal.engine.project import StackConfig
+from trainyard.rehearsal.engine.recorder import Recording
 from trainyard.rehearsal.engine.sdk_types import resource_class
+from trainyard.rehearsal.findings import case_of
+from trainyard.rehearsal.refusals.check import check_values
 from trainyard.rehearsal.refusals.schema import check_schema
 
 RBAC = "rbac.authorization.k8s.io"
@@ -282,3 +289,144 @@ def test_pods_of_a_job_set_mount_the_claims_that_it_makes(mounted, is_told):
 @pytest.mark.parametrize(("rule", "is_told"), [({"action": "FailJobSet"}, False), ({"name": "stop"}, True)])
 def test_a_rule_of_failures_has_a_name_of_its_webhook(rule, is_told):
     assert ("k8s-required" in rules(job_set("", failurePolicy={"rules": [rule]}))) is is_told
+
+
+@pytest.mark.parametrize(
+    ("given", "told_as"),
+    [
+        ([rule([""], ["configmaps"], READ), rule([""], ["configmaps/status"], ["get", "update"])], "warning"),
+        ([rule([""], ["secrets"], READ), rule([""], ["configmaps/status"], ["get", "update"])], "error"),
+        ([rule([""], ["pods"], READ), rule([""], ["pods/logs"], READ)], "error"),  # a slip
+    ],
+)
+def test_a_status_of_what_another_rule_allows_does_no_harm(given, told_as):
+    from tests.rehearsal.works.references.test_mistakes import findings
+    from tests.rehearsal.works.test_others_order import CONTEXT
+
+    assert [one.level for one in findings([role(*given)], CONTEXT) if one.rule == "reference-role-resource"] == [
+        told_as
+    ]
+
+
+def entrance(service):
+    backend = {"service": {"name": service, "port": {"number": 8000}}}
+    paths = [{"path": "/", "pathType": "Prefix", "backend": backend}]
+    return obj("networking.k8s.io/v1", "Ingress", "llm", "vision", spec={"rules": [{"http": {"paths": paths}}]})
+
+
+@pytest.mark.parametrize(
+    ("api", "kind", "service", "is_told"),
+    [
+        ("ray.io/v1", "RayService", "llm-serve-svc", False),
+        ("ray.io/v1", "RayService", "llm", False),
+        ("serving.kserve.io/v1beta1", "InferenceService", "llm-predictor", False),
+        ("ray.io/v1", "RayService", "other-serve-svc", True),
+        ("ray.io/v1", "RayService", "llmserve", True),
+        ("kueue.x-k8s.io/v1beta2", "LocalQueue", "llm-serve-svc", True),  # makes nothing
+        ("external-secrets.io/v1", "ExternalSecret", "llm-serve-svc", True),  # makes secrets
+    ],
+)
+def test_a_programs_own_object_has_others_made_after_it(api, kind, service, is_told):
+    spaces = [obj("v1", "Namespace", "vision")]
+    made = obj(api, kind, "llm", "vision", spec={"clusterQueue": "gpu"})
+    assert ("reference-missing" in rules(*spaces, made, entrance(service))) is is_told
+
+
+@pytest.mark.parametrize(
+    ("api", "kind", "spec", "is_told"),
+    [
+        ("ray.io/v1", "RayCluster", {"workerGroupSpecs": [{"replicas": 2}]}, False),
+        ("postgresql.cnpg.io/v1", "Cluster", {"instances": 3}, False),
+        ("external-secrets.io/v1", "ExternalSecret", {"refreshInterval": "1h"}, True),  # runs nothing
+    ],
+)
+def test_pods_of_a_programs_own_object_have_labels_that_it_gives(api, kind, spec, is_told):
+    service = obj("v1", "Service", "head", "vision", spec={"selector": {"app": "head"}, "ports": [{"port": 6379}]})
+    space = obj("v1", "Namespace", "vision")
+    found = rules(space, controller([]), service, obj(api, kind, "llm", "vision", spec=spec))
+    assert ("reference-service-selects-nothing" in found) is is_told
+
+
+@pytest.mark.parametrize(
+    ("api", "kind", "is_told"),
+    [
+        ("helm.toolkit.fluxcd.io/v2", "HelmRelease", False),
+        ("argoproj.io/v1alpha1", "Application", False),
+        ("argoproj.io/v1alpha1", "Workflow", True),
+    ],
+)
+def test_what_a_repository_says_is_made_where_nobody_sees_it(api, kind, is_told):
+    space, release = obj("v1", "Namespace", "vision"), obj(api, kind, "apps", "flux-system", spec={"interval": "5m"})
+    assert ("reference-missing" in rules(space, release, entrance("llm-serve-svc"))) is is_told
+
+
+@pytest.mark.parametrize(
+    ("args", "is_told"),
+    [(["--port", "18080"], False), (["--listen=:18080"], False), (["--port", "118080"], True), ([], True)],
+)
+def test_a_program_listens_on_the_port_that_it_is_told(args, is_told):
+    spec = {"selector": {"app": "controller"}, "ports": [{"port": 80, "targetPort": 18080}]}
+    service = obj("v1", "Service", "controller", "vision", spec=spec)
+    assert ("reference-port" in rules(service, controller(args))) is is_told
+
+
+@pytest.mark.parametrize(
+    ("version", "is_assumed", "field", "told_of"),
+    [
+        ("1.34", True, "schedulingGroup", set()),  # of 1.36
+        ("1.34", False, "schedulingGroup", {"k8s-unknown-field"}),
+        ("1.34", True, "schedulingGroups", {"k8s-unknown-field"}),
+    ],
+)
+def test_what_a_later_version_takes_is_right_where_nothing_says_which_it_is(version, is_assumed, field, told_of):
+    spec = {"containers": [{"name": "a", "image": "registry.example.com/a:v1"}], field: {"podGroupName": "gang"}}
+    context = ValueContext(kubernetes_version=version, region="", version_is_assumed=is_assumed)
+    found = check_values([obj("v1", "Pod", "worker", "vision", spec=spec)], context)
+    assert {one.rule for one in found if one.rule.startswith("k8s-unknown")} == told_of
+
+
+@pytest.mark.parametrize(
+    ("api", "is_assumed", "is_told"),
+    [
+        ("scheduling.k8s.io/v1alpha2", True, False),  # of 1.36 alone
+        ("scheduling.k8s.io/v1alpha2", False, True),
+        ("scheduling.k8s.io/v1alpha9", True, True),
+    ],
+)
+def test_so_is_an_api_that_a_later_version_serves(api, is_assumed, is_told):
+    group = {"name": "workers", "schedulingPolicy": {"gang": {"minCount": 4}}}
+    made = obj(api, "Workload", "gang", "vision", spec={"podGroupTemplates": [group]})
+    context = ValueContext(kubernetes_version="1.35", region="", version_is_assumed=is_assumed)
+    assert ("k8s-api-version" in {one.rule for one in check_values([made], context)}) is is_told
+
+
+@pytest.mark.parametrize(
+    ("type_", "inputs", "said"),
+    [
+        ("gcp:container/cluster:Cluster", {"minMasterVersion": "1.33.4-gke.1350000"}, ("1.33", False)),
+        ("aws:eks/cluster:Cluster", {"version": "1.36"}, ("1.36", False)),
+        ("gcp:container/cluster:Cluster", {"releaseChannel": {"channel": "REGULAR"}}, ("", True)),
+        ("gcp:container/cluster:Cluster", {"minMasterVersion": "latest"}, ("", True)),
+    ],
+)
+def test_a_cluster_says_its_version(type_, inputs, said):
+    config = StackConfig("p", "t", Path(), Path("Pulumi.t.yaml"), Path(), {}, frozenset())
+    context = case_of(config, {}, Recording(False, [resource(type_, "one", inputs)])).context
+    version, is_assumed = said
+    assert context.version_is_assumed is is_assumed
+    assert context.kubernetes_version == (version or default_kubernetes_version()[0])
+
+
+@pytest.mark.parametrize(
+    ("reference", "is_told"),
+    [
+        ({"kind": "ClusterRole", "name": "view"}, False),
+        ({"apiGroup": RBAC, "name": "view"}, True),
+        ({"apiGroup": RBAC, "kind": "ClusterRole"}, True),
+    ],
+)
+def test_a_role_is_of_its_group_where_none_is_named(reference, is_told):
+    account = obj("v1", "ServiceAccount", "runner", "vision")
+    subjects = [{"kind": "ServiceAccount", "name": "runner", "namespace": "vision"}]
+    binding = obj(f"{RBAC}/v1", "RoleBinding", "runner", "vision", roleRef=reference, subjects=subjects)
+    assert bool({"k8s-required", "k8s-role"} & rules(account, binding)) is is_told

@@ -49,9 +49,10 @@ def _finding(error: BaseException, recording: Recording, root: Path) -> Finding:
     component = "/".join(_component_names(frames))
     type_, name, cls = _resource_at(frames)
     text = str(error).strip() or type(error).__name__
-    processing = _PROCESSING.search(text)
+    # The innermost: an export or another resource that takes what could not be made stands before it.
+    processing = next(iter([*_PROCESSING.finditer(text)][::-1]), None)
     if processing is not None:
-        type_, name = processing["type"], processing["name"]
+        type_, name, text = processing["type"], processing["name"], text[processing.start() :]
     if name and not component:
         component = recording.component_of(type_, name)
     path, rule, message, hint = _explained(error, text, cls)

@@ -23,6 +23,8 @@ _IMPORT: Final = re.compile(r"\$ pulumi import (aws:[\w/]+:\w+) \S+ [\"']?([^\s\
 _ARN: Final = re.compile(r"arn:aws[\w-]*:([\w-]+):([a-z0-9-]*):(\d*):([^,;|#]+)")
 _PREFIXED: Final = re.compile(r"([a-z]+(?:-[a-z]+)*-)([0-9a-f]{8,17})")
 _UUID: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+_NAME: Final = re.compile(r"(?!x+$)[A-Za-z]+(?:[-_][A-Za-z]+)*")
+"""The last part of an ARN where that is the name: programs write such ARNs themselves, in policies."""
 _OF_ANOTHER: Final = re.compile(
     r"(Policy|Policies|Attachment|Association|Exclusive|Permission|Configuration|Encryption)$"
 )
@@ -36,7 +38,8 @@ def form(id_: str) -> str | None:
         service, region, account, resource = arn.groups()
         front, own = re.fullmatch(r"((?:[^:/]+[:/])*)(.*)", resource).groups()  # type: ignore[union-attr]
         where = f"{region and '{region}'}:{account and '{account}'}"
-        last = "{uuid}" if _UUID.fullmatch(own) else _digits(own) or "{cloud_name}-{hex:.8}"
+        name = "{cloud_name}" if _NAME.fullmatch(own) else "{cloud_name}-{hex:.8}"
+        last = "{uuid}" if _UUID.fullmatch(own) else _digits(own) or name
         return f"arn:{{partition}}:{service}:{where}:{front}{last}"
     return _digits(id_) or ("{uuid}" if _UUID.fullmatch(id_) else None)
 

@@ -231,7 +231,13 @@ def _shown(value: Any) -> str:
 
 
 def near_key(key: str, fields: Fields) -> str:
-    """The known key that `key` most likely means, spelt as the program spells (`desired_size` or `desiredSize`)."""
+    """The known key that `key` most likely means, spelt as the program spells (`desired_size` or `desiredSize`).
+
+    Python's spelling of a known key, where it is no such key, is in a dictionary that the SDK hands on as it is: of a
+    provider's inputs.
+    """
+    if (as_sent := next((wire for wire, python in fields.python_names.items() if python == key), key)) != key:
+        return as_sent
     names = {name: name for name in fields.types} | {python: python for python in fields.python_names.values()}
     found = difflib.get_close_matches(key, list(names), n=1, cutoff=0.6)
     if not found:

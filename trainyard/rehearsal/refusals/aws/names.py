@@ -23,6 +23,8 @@ AUTOMATIC_NAMES: Final[Mapping[str, AutomaticName]] = {
 }
 
 _TAG = re.compile(r"[\w .:/=+@\-]*")
+_OF_EC2: Final = ("aws:ec2", "aws:vpc/", "aws:ebs/", "aws:autoscaling/")
+"""Types whose tags are EC2's, which takes any sign in them (EC2 User Guide, "Tag your resources", 2026-11)."""
 
 
 def automatic_name(view: View) -> None:
@@ -57,7 +59,8 @@ def tags(view: View) -> None:
 
 
 def _tags(view: View, where: str, checked: Mapping[str, Any]) -> None:
-    found = view.mapping(where)
+    found, takes_any = view.mapping(where), view.type.startswith(_OF_EC2)
+    signs = "characters" if takes_any else "letters, digits, spaces and _.:/=+-@"
     if len(found) > 50:
         view.error("tags", where, f"has {len(found)} tags", allowed="at most 50")
     for key, value in found.items():
@@ -66,10 +69,10 @@ def _tags(view: View, where: str, checked: Mapping[str, Any]) -> None:
             continue
         if key.lower().startswith("aws:"):
             view.error("tags", path, "begins with aws:", allowed="any other prefix")
-        elif not 1 <= len(key) <= 128 or not _TAG.fullmatch(key):
-            view.error("tags", path, f"key {show(key)}", allowed="1 to 128 letters, digits, spaces and _.:/=+-@")
-        if isinstance(value, str) and (len(value) > 256 or not _TAG.fullmatch(value)):
-            view.error("tags", path, f"got {show(value)}", allowed="at most 256 letters, digits, spaces and _.:/=+-@")
+        elif not 1 <= len(key) <= 128 or not (takes_any or _TAG.fullmatch(key)):
+            view.error("tags", path, f"key {show(key)}", allowed=f"1 to 128 {signs}")
+        if isinstance(value, str) and (len(value) > 256 or not (takes_any or _TAG.fullmatch(value))):
+            view.error("tags", path, f"got {show(value)}", allowed=f"at most 256 {signs}")
 
 
 _IDS: Final = {

@@ -14,10 +14,12 @@ from trainyard.rehearsal.context import Stack, View
 from trainyard.rehearsal.refusals.kubernetes import charts, kueue, kueue_sharing, objects
 from trainyard.rehearsal.refusals.kubernetes.chart_parts import check_classes
 from trainyard.rehearsal.refusals.kubernetes.index import Asked, Objects
-from trainyard.rehearsal.refusals.kubernetes.schema import Checker, as_sent
+from trainyard.rehearsal.refusals.kubernetes.schema import Checker, as_sent, newer_than
 
 _BY_SCHEMA: Final = Sound(8192)
 _EXTENSIONS: Final = "kubernetes:apiextensions.k8s.io/"
+_OF_VERSIONS: Final = frozenset({"k8s-api-version", "k8s-unknown-field"})
+"""What is told of an object that a later version of Kubernetes may take."""
 _AMONG_OTHERS: Final = SoundGiven(8192)
 
 
@@ -40,7 +42,8 @@ def check(stack: Stack) -> None:
         elif (schema := own.get((view.text("apiVersion"), view.text("kind")))) is not None:
             checker.check_own(view, view.inputs, schema)
         elif view.has("kind") and not view.type.startswith(unread):
-            view.unless_sound(_BY_SCHEMA, partial(_by_schema, view, checker), checker.version)
+            about = (checker.version, stack.context.version_is_assumed)
+            view.unless_sound(_BY_SCHEMA, partial(_by_schema, view, checker), *about)
     readable = stack.readable
     known = readable.once(Objects.of)
     are_read = all(map(charts.is_read, found))
@@ -81,6 +84,16 @@ def _among_others(view: View, known: Objects) -> None:
 
 
 def _by_schema(view: View, checker: Checker) -> None:
-    if not checker.check(view, view.inputs):
+    """Where nothing says which version the cluster has, what a later one takes is right too."""
+    noted = len(view.findings)
+    is_known = checker.check(view, view.inputs)
+    found = view.findings[noted:]
+    if view.stack.context.version_is_assumed and _OF_VERSIONS & {one.rule for one in found}:
+        for version in newer_than(checker.version):
+            del view.findings[noted:]
+            if Checker(version).check(view, view.inputs) and len(view.findings) == noted:
+                return
+        view.findings[noted:] = found
+    if not is_known:
         kind = view.text("kind")
         view.warning("k8s-unchecked", "kind", f"no schema of {view.text('apiVersion')} {kind} is known here")

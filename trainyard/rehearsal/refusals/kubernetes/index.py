@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, Final
 
 from trainyard.recorded.read import follow
 from trainyard.recorded.types import EKS_CLUSTER, GKE_CLUSTER, HELM_RELEASE
 from trainyard.rehearsal.context import Stack, View
 from trainyard.rehearsal.near import nearest_of
+from trainyard.rehearsal.refusals.kubernetes.schema import custom_resources
 
 RENDERED_ELSEWHERE: Final = (
     "kubernetes:helm.sh/v2:Chart",
@@ -19,6 +21,16 @@ RENDERED_ELSEWHERE: Final = (
     "kubernetes:yaml",
 )
 """Components whose objects are made where no recording sees them."""
+_RENDERERS: Final = frozenset(
+    {
+        ("HelmRelease", "helm.toolkit.fluxcd.io"),
+        ("Kustomization", "kustomize.toolkit.fluxcd.io"),
+        ("Application", "argoproj.io"),
+        ("ApplicationSet", "argoproj.io"),
+        ("HelmChart", "helm.cattle.io"),
+    }
+)
+"""Kinds, with their API group, whose controllers make whatever a repository or a chart says, in any namespace."""
 _SYSTEM_NAMESPACES: Final = ("kube-", "gke-", "gmp-", "amazon-", "aws-")
 """Namespaces in which a managed cluster keeps what is its own."""
 _LOOKED_UP: Final = frozenset(
@@ -72,6 +84,18 @@ def kind_of(view: View) -> str | None:
     return f"{kind}.{group}" if group else kind
 
 
+def is_of_unread(view: View) -> bool:
+    """Whether an object is of a program's own API of which nothing here has a schema: what that program makes of it is
+    not known, but that its names begin with the object's (`llm-head-svc` of Ray's service `llm`)."""
+    group = foreign_group(view)
+    return bool(group) and group not in _read_groups()
+
+
+@cache
+def _read_groups() -> frozenset[str]:
+    return frozenset(key.rpartition("/")[0] for key in custom_resources()["kinds"])
+
+
 @dataclass(slots=True)
 class Objects:
     """The recorded objects by kind, namespace and name, and which of them have names that are not known yet.
@@ -84,6 +108,7 @@ class Objects:
     blurred: set[tuple[str, str]] = field(default_factory=set)
     charted: set[str] = field(default_factory=set)  # namespaces that a chart is installed in
     makers: set[str] = field(default_factory=set)  # kinds whose controllers make secrets and config maps
+    owners: dict[str, set[str]] = field(default_factory=dict)  # by namespace: `is_of_unread`, empty for no known name
     makes_the_cluster: bool = False
     is_rendered_elsewhere: bool = False
 
@@ -104,8 +129,12 @@ class Objects:
             if not view.type.startswith("kubernetes:") or kind is None:
                 continue
             name, namespace = object_name(view), object_namespace(view)
-            if (kind, (view.text("apiVersion") or "").partition("/")[0]) in _MAKERS:
+            of_group = (kind, (view.text("apiVersion") or "").partition("/")[0])
+            objects.is_rendered_elsewhere |= of_group in _RENDERERS
+            if of_group in _MAKERS:
                 objects.makers.add(kind)
+            elif namespace is not None and is_of_unread(view):
+                objects.owners.setdefault(bare(namespace), set()).add(name or "")
             if name is None or namespace is None:
                 objects.blurred.add((kind, namespace or ""))
                 if namespace is None:
@@ -120,9 +149,18 @@ class Objects:
             return False
         if (kind, name) in (("ServiceAccount", "default"), ("ConfigMap", "kube-root-ca.crt")):
             return False
+        if self.is_after_another(namespace, name):
+            return False
         if kind not in _LOOKED_UP:
             return True
         return bool(nearest_of(name, self.names(kind, namespace))) or not self.may_be_there(kind, namespace, name)
+
+    def is_after_another(self, namespace: str, name: str) -> bool:
+        """Whether a name begins with that of an object whose program may make others after it (`is_of_unread`)."""
+        names = self.owners.get(bare(namespace))
+        if not names:
+            return False
+        return bool(names & {"", name}) or any(name[:place] in names for place, sign in enumerate(name) if sign in "-.")
 
     def may_be_there(self, kind: str, namespace: str, name: str = "") -> bool:
         """Whether somebody else may have made an object (of that name) that is not recorded."""
@@ -160,6 +198,12 @@ class Asked(Objects):
     def lacks(self, kind: str, namespace: str, name: str) -> bool:
         """As `Objects.lacks`."""
         found = self.answers["lacks", kind, namespace, name] = self._objects.lacks(kind, namespace, name)
+        return found
+
+    def is_after_another(self, namespace: str, name: str) -> bool:
+        """As `Objects.is_after_another`."""
+        found = self._objects.is_after_another(namespace, name)
+        self.answers["is_after_another", namespace, name] = found
         return found
 
     def names(self, kind: str, namespace: str) -> list[str]:

@@ -36,21 +36,33 @@ _TYPES: dict[str, tuple[type, ...]] = {"string": (str,), "boolean": (bool,), "ar
 """What a type takes; another one, such as `int`, is told of where it is defined, and takes anything here."""
 
 
+def _minor(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split(".")[:2])
+
+
 @cache
-def schema_folder(version: str) -> Path:
-    """The schemas of the newest shipped version that is not newer than the planned one."""
+def _folders() -> dict[tuple[int, ...], Path]:
     found = importlib.util.find_spec("kubernetes_validate")
     if found is None or found.origin is None:
         raise LookupError("kubernetes-validate is not installed")
-    wanted = tuple(int(part) for part in version.split(".")[:2])
-    folders = {
-        tuple(int(part) for part in path.name[1:].split("-")[0].split(".")[:2]): path
+    return {
+        _minor(path.name[1:].split("-")[0]): path
         for path in (Path(found.origin).parent / "kubernetes-json-schema").glob("v*-local-strict")
     }
-    usable = [key for key in folders if key <= wanted]
+
+
+@cache
+def schema_folder(version: str) -> Path:
+    """The schemas of the newest shipped version that is not newer than the planned one."""
+    usable = [key for key in _folders() if key <= _minor(version)]
     if not usable:
         raise LookupError(f"kubernetes-validate ships no schemas for Kubernetes {version}")
-    return folders[max(usable)]
+    return _folders()[max(usable)]
+
+
+def newer_than(version: str) -> list[str]:
+    """The shipped versions after one, the next first."""
+    return [".".join(map(str, key)) for key in sorted(_folders()) if key > _minor(version)]
 
 
 @cache
@@ -79,8 +91,9 @@ def custom_resources() -> dict[str, Any]:
     return table
 
 
-_BY_WEBHOOK: Final = re.compile(r"spec\.failurePolicy\.rules\[\d+\]\.name")
-"""What a kind's own webhook fills in before the API server looks whether it is there (JobSet, "API reference")."""
+_FILLED_IN: Final = re.compile(r"metadata\.name|spec\.failurePolicy\.rules\[\d+\]\.name|roleRef\.apiGroup")
+"""What is there before the API server looks: Pulumi names an object, a kind's own webhook fills in the second (JobSet,
+"API reference"), the server the third (Kubernetes' defaults of RBAC, whose schema asks for it until 1.35)."""
 
 
 def as_sent(schema: Any) -> Any:
@@ -283,7 +296,7 @@ class Checker:
         for key in schema.get("required", ()):
             if value.get(key) is None and "default" not in properties.get(key, {}):
                 here = f"{path}.{key}" if path else key
-                if here != "metadata.name" and not _BY_WEBHOOK.fullmatch(here):
+                if not _FILLED_IN.fullmatch(here):
                     view.error("k8s-required", here, "is missing", allowed="a required field")
 
     def _enum(self, view: View, value: Any, path: str, field: str) -> None:

@@ -20,7 +20,14 @@ from trainyard.recorded.selectors import NAME_LABEL, selects
 from trainyard.recorded.types import HELM_RELEASE
 from trainyard.rehearsal.context import Stack, View, listed
 from trainyard.rehearsal.near import nearest_of
-from trainyard.rehearsal.refusals.kubernetes.index import Objects, bare, foreign_group, object_name, object_namespace
+from trainyard.rehearsal.refusals.kubernetes.index import (
+    Objects,
+    bare,
+    foreign_group,
+    is_of_unread,
+    object_name,
+    object_namespace,
+)
 from trainyard.rehearsal.works.flows.kubernetes.pods import Workload, of_charts
 from trainyard.rehearsal.works.workloads.charts import is_known
 
@@ -201,7 +208,7 @@ class Cluster:
         if self.find(kind, namespace, name) is not None or self.is_blurred(kind, namespace):
             return None
         assumed = self.stack.context
-        if (kind, namespace, name) in assumed.assumed_objects:
+        if (kind, namespace, name) in assumed.assumed_objects or self._objects.is_after_another(namespace, name):
             return None
         near = nearest_of(name, self.names(kind, namespace))
         if near:
@@ -333,7 +340,8 @@ class Cluster:
             card = cards.BY_TYPE.get(view.type)
             path = (card.pod_spec or card.job_templates) if card is not None else ""
             namespace = place(view)
-            if path and (namespace is None or _is_unknown_above(view, path)):
+            is_template_unknown = path and (namespace is None or _is_unknown_above(view, path))
+            if is_template_unknown or (is_of_unread(view) and _runs_pods(view.value("spec"))):
                 found.add("*" if namespace is None else namespace)
         return found
 
@@ -418,6 +426,17 @@ def _labels(view: View, path: str, given: Mapping[str, Any]) -> Mapping[str, Any
         return None
     found = {key: ANYTHING if value is UNKNOWN else value for key, value in view.mapping(path).items()}
     return {**given, **found}
+
+
+_OF_PODS: Final = frozenset({"containers", "image", "instances", "nodeSets", "podSpec", "replicas"})
+"""Keys below which programs' own objects say what pods are to be made of them, or how many."""
+
+
+def _runs_pods(given: Any) -> bool:
+    """Whether a program's own object may have pods made of it, by its keys at any depth."""
+    if isinstance(given, Mapping):
+        return not _OF_PODS.isdisjoint(given) or any(map(_runs_pods, given.values()))
+    return given is UNKNOWN or (isinstance(given, list) and any(map(_runs_pods, given)))
 
 
 def _is_unknown_above(view: View, path: str) -> bool:

@@ -148,8 +148,10 @@ def _resource(view: View, path: str, resource: str, groups: list[str]) -> None:
     plural, _, sub = resource.partition("/")
     if plural == "*" or any(group not in _KNOWN for group in groups):
         return
-    # Rules of programs that have come of age list what was there once: beside what is there, it does no harm.
-    note = view.warning if any(_is_there(one, groups) for one in view.texts(f"{path}.resources")) else view.error
+    # Rules of programs that have come of age list what was there once, and generated ones a status of everything:
+    # beside what is there, be it in a rule of its own, it does no harm.
+    beside = any(_is_there(one, groups) for one in view.texts(f"{path}.resources"))
+    note = view.warning if beside or (sub and _is_allowed(view, plural, groups, [])) else view.error
     within = [group for group in groups if plural in _KNOWN[group]]
     if within:
         subs = SUBRESOURCES.get((within[0], plural))

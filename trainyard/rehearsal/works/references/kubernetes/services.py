@@ -12,9 +12,16 @@ from typing import Any, Final
 from trainyard.problems import nearest
 from trainyard.recorded.model import UNKNOWN, has_unknown
 from trainyard.recorded.read import UnreadableInput, as_number, known_texts
-from trainyard.rehearsal.context import View, show
+from trainyard.rehearsal.context import View, listed, show
 from trainyard.rehearsal.near import missed, nearest_of
-from trainyard.rehearsal.works.references.kubernetes.cluster import ChartPod, Cluster, Pod, place, values_from_elsewhere
+from trainyard.rehearsal.works.references.kubernetes.cluster import (
+    ChartPod,
+    Cluster,
+    Container,
+    Pod,
+    place,
+    values_from_elsewhere,
+)
 
 _HOOKS: Final = ("ValidatingWebhookConfiguration", "MutatingWebhookConfiguration")
 _OF_ITS_OWN: Final = re.compile(r"metrics|prom|health|probe|ready|live|admin|debug|pprof|webhook|peer|gossip")
@@ -165,7 +172,7 @@ def _target(
             )
         return
     numbers = {found for pod in pods for found in pod.port_numbers()}
-    if number is not None and numbers and int(number) not in numbers and _forgotten(view, pods, cluster):
+    if number is not None and numbers and int(number) not in numbers and _forgotten(view, int(number), pods, cluster):
         view.error(
             "reference-port",
             where,
@@ -189,11 +196,14 @@ def _target(
             )
 
 
-def _forgotten(view: View, pods: list[Pod], cluster: Cluster) -> bool:
+def _forgotten(view: View, number: int, pods: list[Pod], cluster: Cluster) -> bool:
     """Whether the pods declare a port that no service leads to: then that is the one which was meant.
 
-    A container may listen on a port that it does not declare; one whose declared ports are all served may well do so.
+    A container may listen on a port that it does not declare; one whose declared ports are all served may well do so,
+    and one that is told the number does.
     """
+    if any(_is_told(container, number) for pod in pods for container in pod.containers):
+        return False
     services = [service for service in cluster.of("Service") if place(service) in (place(view), None)]
     if any(place(one) is None or has_unknown(one.value("spec")) or one.is_unknown("spec") for one in services):
         return False
@@ -210,6 +220,13 @@ def _forgotten(view: View, pods: list[Pod], cluster: Cluster) -> bool:
         for container in pod.containers
         for port in container.ports
     )
+
+
+def _is_told(container: Container, number: int) -> bool:
+    """Whether a container's command or environment has a number."""
+    words = [*listed(container.body.get("command")), *listed(container.body.get("args"))]
+    words += [entry.get("value") for entry in listed(container.body.get("env")) if isinstance(entry, Mapping)]
+    return any(re.search(rf"(?<!\d){number}(?!\d)", word) is not None for word in words if isinstance(word, str))
 
 
 def _listed(numbers: Iterable[int]) -> str:

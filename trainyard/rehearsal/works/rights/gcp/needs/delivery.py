@@ -46,7 +46,7 @@ from trainyard.rehearsal.context import Stack, View, expand
 from trainyard.rehearsal.works.rights.gcp.grants import REGIONAL_SECRET
 from trainyard.rehearsal.works.rights.gcp.members import Caller
 from trainyard.rehearsal.works.rights.gcp.needs.keys import agents
-from trainyard.rehearsal.works.rights.gcp.needs.model import Deed, Need
+from trainyard.rehearsal.works.rights.gcp.needs.model import OWN, Deed, Need
 from trainyard.rehearsal.works.rights.gcp.project import Project, full_name, object_name
 
 RULE: Final = "rights-delivery"
@@ -54,7 +54,6 @@ _ON_SERVICES: Final = ("gcp:cloudrunv2/serviceIam", "gcp:cloudrun/iam", "gcp:clo
 """How the types begin that give rights to a service, or to the function that it is."""
 _PUBLISH: Final = "pubsub.topics.publish"
 _WRITE_ROWS: Final = "bigquery.tables.updateData"
-_OWN: Final = "projects/own"
 _ANYBODY: Final = Caller("whoever shows no token", member="allUsers")
 _RUNS: Final = re.compile(r"https://(?:[\w-]+-)?run\.googleapis\.com/.*/jobs/([^/:]+):run")
 _WRITER: Final = re.compile(r"serviceAccount:service-\d+@gcp-sa-logging\.iam\.gserviceaccount\.com")
@@ -237,7 +236,7 @@ def _events(stack: Stack, project: Project) -> Iterator[Need]:
         direct = any(kind.startswith("google.cloud.") and ".pubsub." not in kind for kind in kinds)
         if who is not None and direct:
             deeds, hint = (
-                (Deed("eventarc.events.receiveEvent", _OWN),),
+                (Deed("eventarc.events.receiveEvent", OWN),),
                 "an IAMMember with roles/eventarc.eventReceiver",
             )
             yield Need(view, "serviceAccount", RULE, who[1], who[0], "receive events", deeds, hint)
@@ -247,7 +246,7 @@ def _events(stack: Stack, project: Project) -> Iterator[Need]:
         if any(".storage.object." in kind for kind in kinds):
             words, callers = agents(stack, "storage", "Cloud Storage")
             hint = "an IAMMember of the project that gives it roles/pubsub.publisher"
-            deeds = (Deed(_PUBLISH, _OWN),)
+            deeds = (Deed(_PUBLISH, OWN),)
             yield Need(view, "matchingCriterias", RULE, callers, words, "publish events", deeds, hint)
 
 
@@ -267,15 +266,15 @@ def _awoken(stack: Stack, project: Project) -> Iterator[Need]:
         if who is None:
             continue
         if not any(one.type.startswith(_ON_SERVICES) and _may_mean(one, email) for one in stack.views):
-            yield _invoke(view, path, *who, _OWN)
+            yield _invoke(view, path, *who, OWN)
         if kind.startswith("google.cloud.") and ".pubsub." not in kind:
             hint = "an IAMMember with roles/eventarc.eventReceiver"
-            deeds = (Deed("eventarc.events.receiveEvent", _OWN),)
+            deeds = (Deed("eventarc.events.receiveEvent", OWN),)
             yield Need(view, path, RULE, who[1], who[0], "receive events", deeds, hint)
         if ".storage.object." in kind:
             words, callers = agents(stack, "storage", "Cloud Storage")
             hint = "an IAMMember of the project that gives it roles/pubsub.publisher"
-            deeds = (Deed(_PUBLISH, _OWN),)
+            deeds = (Deed(_PUBLISH, OWN),)
             yield Need(view, "eventTrigger.eventType", RULE, callers, words, "publish events", deeds, hint)
 
 
@@ -306,7 +305,7 @@ def _copies(stack: Stack, project: Project) -> Iterator[Need]:
         if who is None or view.text("dataSourceId") != "scheduled_query":
             continue
         hint = "an IAMMember with roles/bigquery.jobUser"
-        asked = (Deed("bigquery.jobs.create", _OWN),)
+        asked = (Deed("bigquery.jobs.create", OWN),)
         yield Need(view, "serviceAccountName", RULE, who[1], who[0], "run queries", asked, hint)
         dataset = _thing(stack, view, "destinationDatasetId", GCP_DATASET)
         if dataset is not None:
@@ -322,6 +321,6 @@ def _logins(stack: Stack, project: Project) -> Iterator[Need]:
         email = name if name.endswith(".gserviceaccount.com") else f"{name}.gserviceaccount.com"
         who = _as(project, email)
         if who is not None:
-            deeds = (Deed("cloudsql.instances.login", _OWN),)
+            deeds = (Deed("cloudsql.instances.login", OWN),)
             hint = "an IAMMember of the project that gives it roles/cloudsql.instanceUser"
             yield Need(view, "name", RULE, who[1], who[0], "log in to the database", deeds, hint)

@@ -17,7 +17,7 @@ from trainyard.rehearsal.works.managed.gcp.jobs import Job, jobs
 from trainyard.rehearsal.works.rights.gcp.grants import EVERYWHERE
 from trainyard.rehearsal.works.rights.gcp.members import Caller
 from trainyard.rehearsal.works.rights.gcp.needs.keys import ROLE, agents
-from trainyard.rehearsal.works.rights.gcp.needs.model import Deed, Need
+from trainyard.rehearsal.works.rights.gcp.needs.model import OWN, Deed, Need
 from trainyard.rehearsal.works.rights.gcp.project import Project, object_name
 
 _STORES: Final = ("storage.objects.get", "storage.objects.create", "storage.objects.delete")
@@ -83,7 +83,7 @@ def _tracking(stack: Stack, email: str) -> Iterator[Need]:
         if view.text("name") != "default" or view.resource.read:
             continue  # experiments are kept in the store `default` alone
         who = (Caller(f"account {email}", account=email),)
-        deeds = tuple(Deed(f"aiplatform.contexts.{do}", "projects/own") for do in ("create", "get", "update"))
+        deeds = tuple(Deed(f"aiplatform.contexts.{do}", OWN) for do in ("create", "get", "update"))
         hint = "an IAMMember of the project with a role that has these"
         # A store is for notebooks too, and jobs may keep their runs elsewhere.
         yield Need(view, "", "rights-job", who, f"jobs, as {email},", "keep their runs", deeds, hint, sure=False)
@@ -124,7 +124,7 @@ def _people(stack: Stack, email: str, account: RecordedResource, project: Projec
     told: set[tuple[str, str]] = set()
     for grant in project.grants:
         for has, lacks, on, purpose, hint in (
-            (_ACTS, Deed(_SENDS, "projects/own"), account.urn, f"send jobs, as which it may act as {email}",
+            (_ACTS, Deed(_SENDS, OWN), account.urn, f"send jobs, as which it may act as {email}",
              f"an IAMMember of the project with a role that has {_SENDS}"),
             (_SENDS, Deed(_ACTS, str(account.id)), EVERYWHERE, f"send jobs as {email}, which the stack's own run as",
              "a serviceaccount.IAMMember of that account with roles/iam.serviceAccountUser"),

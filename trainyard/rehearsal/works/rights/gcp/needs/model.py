@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
 from trainyard.rehearsal.context import View
 from trainyard.rehearsal.works.rights.gcp.members import Caller
 from trainyard.rehearsal.works.rights.gcp.project import Project
 from trainyard.rehearsal.works.rights.verdict import Verdict
+
+OWN: Final = "projects/own"
+"""The stack's own project, whatever it is called."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +49,8 @@ def judge(project: Project, needs: Iterable[Need]) -> None:
         deed, verdict = refused[0]
         others = ", ".join(dict.fromkeys(one.permission for one, _ in refused[1:]))
         also = f" (nor {others})" if others else ""
-        message = f"{need.words} cannot {need.purpose}: {deed.permission} on {deed.resource}{also}: {verdict.words}"
+        on = "the project" if deed.resource == OWN else deed.resource
+        message = f"{need.words} cannot {need.purpose}: {deed.permission} on {on}{also}: {verdict.words}"
         note = need.view.error if need.sure else need.view.warning
         note(need.rule, need.path, message, hint=need.hint)
 

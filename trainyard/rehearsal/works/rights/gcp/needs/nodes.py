@@ -15,7 +15,7 @@ from trainyard.recorded.types import GCP_IMAGE_REPOSITORY
 from trainyard.rehearsal.context import Stack
 from trainyard.rehearsal.works.rights.gcp.grants import home_of, short
 from trainyard.rehearsal.works.rights.gcp.members import Caller
-from trainyard.rehearsal.works.rights.gcp.needs.model import Deed, Need
+from trainyard.rehearsal.works.rights.gcp.needs.model import OWN, Deed, Need
 from trainyard.rehearsal.works.rights.gcp.project import Project
 from trainyard.rehearsal.works.workloads.model import Workload
 
@@ -37,7 +37,7 @@ def needs(stack: Stack, project: Project, made: Sequence[Workload]) -> Iterator[
         told.add(email)
         words = f"nodes of pool {view.name}, account {email},"
         who = (Caller(f"account {email}", account=email),)
-        own = tuple(Deed(permission, "projects/own") for permission in _OF_THE_PROJECT)
+        own = tuple(Deed(permission, OWN) for permission in _OF_THE_PROJECT)
         hint = "roles/container.defaultNodeServiceAccount on the project"
         yield Need(view, _PATH, "rights-nodes", who, words, "send logs and figures", own, hint)
         for name in pulled:
@@ -46,7 +46,7 @@ def needs(stack: Stack, project: Project, made: Sequence[Workload]) -> Iterator[
             yield Need(view, _PATH, "rights-nodes", who, words, "pull images", deeds, hint)
         if own_images:
             # Of a repository that somebody else makes, somebody else may give rights too.
-            deeds = (Deed("artifactregistry.repositories.downloadArtifacts", "projects/own"),)
+            deeds = (Deed("artifactregistry.repositories.downloadArtifacts", OWN),)
             hint = "roles/artifactregistry.reader on the project, or on that repository where it is made"
             yield Need(view, _PATH, "rights-nodes", who, words, f"pull {own_images[0]}", deeds, hint, sure=False)
 

@@ -15,7 +15,7 @@ from trainyard.recorded.node_groups import GKE_NODE_POOL
 from trainyard.recorded.types import CLOUD_SQL, VOLUME, VOLUME_CLAIM
 from trainyard.rehearsal.context import Stack, View
 from trainyard.rehearsal.works.rights.gcp.members import Caller
-from trainyard.rehearsal.works.rights.gcp.needs.model import Deed, Need
+from trainyard.rehearsal.works.rights.gcp.needs.model import OWN, Deed, Need
 from trainyard.rehearsal.works.rights.gcp.needs.objects import folder, reading, writing
 from trainyard.rehearsal.works.rights.gcp.project import Project
 from trainyard.rehearsal.works.rights.principals import Pod
@@ -69,7 +69,7 @@ def _asked(project: Project, pod: RecordedPod) -> Iterator[tuple[str, str, tuple
                 yield path, f"use {found[0]}", (*reading(bucket, inside), *writing(bucket, inside))
         for name in _CONNECTION.findall(text) if databases else ():
             if name in databases:
-                yield path, "connect to the database", (Deed("cloudsql.instances.connect", "projects/own"),)
+                yield path, "connect to the database", (Deed("cloudsql.instances.connect", OWN),)
         for secret in _SECRET.finditer(text):
             yield path, "read the secret", (Deed("secretmanager.versions.access", secret[0]),)
 

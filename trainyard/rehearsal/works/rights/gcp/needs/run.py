@@ -19,7 +19,7 @@ from trainyard.rehearsal.works.managed.gcp.jobs import Job, jobs
 from trainyard.rehearsal.works.managed.gcp.servers import ROOT, words_of
 from trainyard.rehearsal.works.rights.gcp.members import Caller
 from trainyard.rehearsal.works.rights.gcp.needs.keys import agents
-from trainyard.rehearsal.works.rights.gcp.needs.model import Deed, Need
+from trainyard.rehearsal.works.rights.gcp.needs.model import OWN, Deed, Need
 from trainyard.rehearsal.works.rights.gcp.project import Project, object_name
 
 _BY_TOKEN: Final = re.compile(r"postgresql(\+\w+)?://[^@/:]+(%40|@)[^@/:]+\.iam@")
@@ -61,7 +61,7 @@ def _server(view: View, at: str, project: Project) -> Iterator[Need]:
             hint = "a RegionalSecretIamMember of the secret that gives it roles/secretmanager.secretAccessor"
             yield Need(view, path, "rights-run", who, said, "read the password", deeds, hint)
         elif view.type == GCP_RUN_SERVICE and _BY_TOKEN.search(word):
-            deeds = (Deed("cloudsql.instances.login", "projects/own"),)
+            deeds = (Deed("cloudsql.instances.login", OWN),)
             hint = "an IAMMember of the project that gives it roles/cloudsql.instanceUser"
             yield Need(view, path, "rights-run", who, said, "log in to its database", deeds, hint)
         elif word.startswith(f"{ROOT}gs://"):
@@ -110,7 +110,7 @@ def _sockets(view: View, at: str, who: tuple[Caller, ...], path: str) -> Iterato
     """Databases whose sockets are mounted: the proxy behind them asks in the name of the account."""
     own = {str(one.outputs.get("connectionName")) for one in view.stack.resources.of(CLOUD_SQL) if not one.read}
     if any(name in own for at_, _ in view.items(f"{at}volumes") for name in view.texts(f"{at_}.{_INSTANCES}")):
-        deeds = (Deed("cloudsql.instances.get", "projects/own"), Deed("cloudsql.instances.connect", "projects/own"))
+        deeds = (Deed("cloudsql.instances.get", OWN), Deed("cloudsql.instances.connect", OWN))
         hint = "an IAMMember of the project that gives it roles/cloudsql.client"
         words = f"the containers, as {who[0].account},"
         yield Need(view, path, "rights-run", who, words, "connect to the database", deeds, hint)
