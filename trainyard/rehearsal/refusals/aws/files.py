@@ -150,7 +150,7 @@ def _not_backed_up(system: View, why: str) -> None:
     """FSx backs up no file system that is linked to a bucket (FSx API, `CreateBackup`, 2026-11)."""
     days = system.number("automaticBackupRetentionDays")
     if days:
-        system.error(
+        system.warning(  # how the creation of the one or the other ends, nobody documents
             "fsx-backup", "automaticBackupRetentionDays", f"is {days:g}, and the file system is {why}: of such there "
             "are no backups", allowed="0, as the bucket holds what is in it",
         )  # fmt: skip
