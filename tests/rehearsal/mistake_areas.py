@@ -131,6 +131,17 @@ def _in_clusters() -> Area:
                 " happens over time, that was missed.",
             ),
             lists(
+                "As a team changes its stacks",
+                "works/test_team_changes.py",
+                "works.mistakes_team_changes",
+                rows=lambda name: of_mistakes(name, "REFUSED", "SILENT", "WIDER"),
+                first=(72, 79),
+                words="29 of 33 that are refused, and 43 of 46 that are taken. Missed were settings of an add-on's pods"
+                " beside their place, backups of a linked file system, a selector that is empty, an account by its"
+                " address, a filter on what no rule lets by, one subnet of several without a way out, and a volume that"
+                " alone cannot be written to. Five of the same kinds follow.",
+            ),
+            lists(
                 "Inside the cluster and at its edge",
                 "works/test_k8s_inside.py",
                 "works.mistakes_inside",

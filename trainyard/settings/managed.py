@@ -2,17 +2,19 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from trainyard.settings.types import Model, matching
 
 MachineType = Annotated[
     str,
     matching(
-        r"[a-z][a-z0-9-]*(\.[a-z0-9]+|[a-z0-9](\+[a-z0-9-]+)?)",
+        r"(ml\.)?[a-z][a-z0-9-]*\.[a-z0-9]+|[a-z][a-z0-9-]*[a-z0-9](\+[a-z0-9-]+)?",
         "must be an instance type, like g5.xlarge, or a machine type, like g2-standard-8",
     ),
+    AfterValidator(lambda name: name.removeprefix("ml.")),
 ]
+"""SageMaker calls its own `ml.g5.xlarge`: both spellings are one type."""
 
 
 class Managed(Model):

@@ -279,7 +279,7 @@ AWS = [
             "fileSystemTypeVersion": "2.15",
             "dataCompressionType": "LZ4",
             "kmsKeyId": KEY,
-            "automaticBackupRetentionDays": 7,
+            "automaticBackupRetentionDays": 0,  # it is linked to a bucket
             "weeklyMaintenanceStartTime": "7:04:00",
             "metadataConfiguration": {"mode": "USER_PROVISIONED", "iops": 6000},
             "logConfiguration": {"level": "WARN_ERROR"},

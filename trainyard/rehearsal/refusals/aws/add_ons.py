@@ -41,6 +41,8 @@ def add_on(view: View) -> None:
             "eks-addon-version", "addonVersion", f"got {show(version)}", allowed="must look like v1.20.0-eksbuild.1"
         )
     _parts(view)
+    if name in _BELOW:
+        _beside(view, name)
     if name == "vpc-cni":
         _network_plugin(view)
     elif name in _KEYS:
@@ -73,6 +75,8 @@ _KEYS: Final = {
 }  # fmt: skip
 """Settings of add-ons, as far as they are generally known (2026-11). The lists need not be whole: only what is spelt
 almost like one of them is told."""
+_BELOW: Final = dict.fromkeys(("aws-ebs-csi-driver", "aws-efs-csi-driver", "aws-fsx-csi-driver"), "controller")
+"""Add-ons of several kinds of pods: what every pod takes stands below `controller` or `node`, never beside them."""
 _MISTAKEN: Final = {("coredns", "replicas"): "replicaCount"}
 """Settings that are called otherwise elsewhere."""
 
@@ -88,6 +92,20 @@ def _parts(view: View) -> None:
         for key, check in PARTS.items():
             check(view, f"configurationValues{prefix}.{key}", part.get(key))
             check_expressions(view, f"configurationValues{prefix}.{key}", part.get(key))
+
+
+def _beside(view: View, name: str) -> None:
+    """Settings of pods at the top, where the schemas of drivers have none."""
+    try:
+        settings = json.loads(view.text("configurationValues") or "{}")
+    except json.JSONDecodeError:
+        return  # told by the check of the format
+    for key in ("affinity", "nodeSelector", "tolerations", "topologySpreadConstraints"):
+        if isinstance(settings, dict) and key in settings:
+            view.error(
+                "eks-addon-settings", "configurationValues", f"{name} has no setting {show(key)} of its own",
+                hint=f"{_BELOW[name]}.{key} or node.{key}",
+            )  # fmt: skip
 
 
 def _known_keys(view: View, name: str) -> None:

@@ -140,8 +140,33 @@ def lustre_options(view: View) -> None:
         view.error("fsx-efa", "metadataConfiguration", "is missing", allowed="needed with efaEnabled")
     if isinstance(view.value("subnetIds"), list):
         view.error("fsx-subnet", "subnetIds", "got a list", allowed="a single subnet id (the provider makes the list)")
+    if view.text("importPath") is not None:
+        _not_backed_up(view, f"linked to {view.text('importPath')}")
     if view.has("autoImportPolicy") and view.lacks("importPath"):
         view.error("fsx-import-path", "autoImportPolicy", "given without importPath", allowed="importPath")
+
+
+def _not_backed_up(system: View, why: str) -> None:
+    """FSx backs up no file system that is linked to a bucket (FSx API, `CreateBackup`, 2026-11)."""
+    days = system.number("automaticBackupRetentionDays")
+    if days:
+        system.warning(  # how the creation of the one or the other ends, nobody documents
+            "fsx-backup", "automaticBackupRetentionDays", f"is {days:g}, and the file system is {why}: of such there "
+            "are no backups", allowed="0, as the bucket holds what is in it",
+        )  # fmt: skip
+
+
+def backup(view: View) -> None:
+    """A backup is of a file system that no bucket is linked to."""
+    system = view.referred("fileSystemId", LUSTRE)
+    if system is None:
+        return
+    links = view.stack.of_type(DATA_REPOSITORY_ASSOCIATION)
+    if system.has("importPath") or any(one.referred("fileSystemId", LUSTRE) is system for one in links):
+        view.error(
+            "fsx-backup", "fileSystemId", f"file system {system.name} is linked to a bucket: of such there are no "
+            "backups", allowed="a file system without data repositories",
+        )  # fmt: skip
 
 
 def lustre_log(view: View) -> None:
@@ -156,15 +181,18 @@ def lustre_log(view: View) -> None:
 
 
 def association(view: View) -> None:
-    """Only PERSISTENT_2 and SCRATCH_2 take associations, and two cannot share a path."""
+    """SCRATCH_1 and version 2.10 take no associations; two cannot share a path; what has one has no backups."""
     system = view.referred("fileSystemId", LUSTRE)
-    if system is not None and system.text("deploymentType") in ("SCRATCH_1", "PERSISTENT_1"):
-        view.error(
-            "fsx-association",
-            "fileSystemId",
-            f"file system {system.name} is {system.text('deploymentType')}",
-            allowed="PERSISTENT_2 or SCRATCH_2",
-        )
+    if system is not None:
+        kind, version = system.text("deploymentType"), system.text("fileSystemTypeVersion")
+        is_old = version == "2.10" or system.lacks("fileSystemTypeVersion")  # the default of what is no PERSISTENT_2
+        if kind == "SCRATCH_1" or (kind == "PERSISTENT_1" and is_old):
+            what = f"{kind} of version {version or '2.10'}" if kind == "PERSISTENT_1" else kind
+            view.error(
+                "fsx-association", "fileSystemId", f"file system {system.name} is {what}",
+                allowed="PERSISTENT_2 or SCRATCH_2, or PERSISTENT_1 of 2.12 or later",
+            )  # fmt: skip
+        _not_backed_up(system, f"linked to {view.text('dataRepositoryPath') or 'a bucket'}")
     path = view.text("fileSystemPath")
     for other in view.stack.of_type(view.type):
         if other is view:
@@ -210,5 +238,6 @@ RULES: Final[Rules] = {
     lustre_options: (LUSTRE,),
     lustre_log: (LUSTRE,),
     association: (DATA_REPOSITORY_ASSOCIATION,),
+    backup: ("aws:fsx/backup:Backup",),
     efs: (EFS,),
 }

@@ -50,6 +50,9 @@ _OF_EXAMPLES: Final = {"beyondcorp": ("securityGatewayUser",)}
 """Roles that the IAM API does not list, and that the provider's own examples give (pulumi_gcp 10.2.0)."""
 
 
+_ACCOUNT: Final = re.compile(r"projects/[^/]+/serviceAccounts/[^/@]+@[^/@]+")
+
+
 def grant(view: View) -> None:
     """A role that exists for a member that can be one."""
     if not _GRANTS.fullmatch(view.type):
@@ -62,6 +65,13 @@ def grant(view: View) -> None:
             for words, allowed in _wrong(member):
                 view.error("gcp-member", path, words, allowed=allowed)
                 break
+    account = view.text("serviceAccountId") if view.type.startswith("gcp:serviceaccount/iAM") else None
+    # What the provider gives an account as its id has this form (`ServiceAccountLinkRegex`, pulumi_gcp 10.2.0).
+    if account is not None and "@" in account and not _ACCOUNT.fullmatch(account):
+        view.error(
+            "gcp-account-name", "serviceAccountId", f"is no name of an account: {show(account)}",
+            allowed="projects/PROJECT/serviceAccounts/ADDRESS, as its id and its name are",
+        )  # fmt: skip
 
 
 def exempted(view: View) -> None:

@@ -191,7 +191,9 @@ def _network_policy(view: View) -> None:
                 ):
                     view.error("k8s-port", f"{here}.endPort", f"got {end:g}", allowed="a number of at least port")
             for peer, entry in view.items(f"{path}.{'from' if side == 'ingress' else 'to'}"):
-                if entry.get("ipBlock") is not None and (entry.get("podSelector") or entry.get("namespaceSelector")):
+                # An empty selector is one too: it means every pod, or every namespace.
+                selectors = [entry.get(key) for key in ("podSelector", "namespaceSelector")]
+                if entry.get("ipBlock") is not None and any(one not in (None, UNKNOWN) for one in selectors):
                     view.error("k8s-network-peer", peer, "has ipBlock and a selector", allowed="one of them")
                 block = follow(entry, "ipBlock", "cidr")
                 if isinstance(block, str) and not NETWORK.accepts(block):

@@ -20,7 +20,7 @@ from trainyard.rehearsal.works.watching.constants import check_constants
 from trainyard.rehearsal.works.watching.dashboards import dashboards, expressions
 from trainyard.rehearsal.works.watching.exporters import MONITORS, OF_TARGETS, RULES, Family, Metric, families, recorded
 from trainyard.rehearsal.works.watching.functions import misused
-from trainyard.rehearsal.works.watching.labels import check_alerts, check_words, recorded_labels
+from trainyard.rehearsal.works.watching.labels import check_alerts, check_keepers, check_words, recorded_labels
 from trainyard.rehearsal.works.watching.panels import check_panels
 from trainyard.rehearsal.works.watching.promql import Selector, selectors
 from trainyard.rehearsal.works.watching.syntax import check as check_syntax
@@ -69,6 +69,7 @@ def check(cluster: Cluster) -> None:
     known = families(cluster)
     own, kept = recorded(cluster) or (), recorded_labels(cluster)
     check_words(cluster, kept)
+    check_keepers(cluster, kept)
     check_constants(cluster)
     told: set[tuple[str, str]] = set()
     for view, path, expression in asked:

@@ -8,6 +8,7 @@ none), "Recording rules" (`labels` are added), v3, 2026-11; "Notification templa
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
@@ -105,6 +106,38 @@ def check_words(cluster: Cluster, kept: Mapping[str, Metric]) -> None:
                         "watching-label", path, f"a legend shows {label}, which {show(expression[:80])} has not",
                         allowed=f"of {', '.join(sorted(own or ()))}", hint=nearest(label, own or ()),
                     )  # fmt: skip
+
+
+_READ: Final = {("keepers.budgets", "spent"): ("team", "month")}
+"""Labels by which Trainyard's own programs know the figures that they ask for, by program and key of what it is told.
+
+`tests/rehearsal/works/test_team_changes.py` holds this against the program.
+"""
+
+
+def check_keepers(cluster: Cluster, kept: Mapping[str, Metric]) -> None:
+    """What a program of Trainyard's asks for has the labels that it reads: a figure without one is not counted."""
+    for pod in cluster.pods:
+        for container in pod.containers:
+            words = [text for _, text in known_texts(container.body.get("command"))]
+            for (program, key), labels in _READ.items() if any(word.startswith("keepers.") for word in words) else ():
+                for index, text in enumerate(listed(container.body.get("args")) if program in words else ()):
+                    own = _answered(_told(text).get(key), kept) if isinstance(text, str) else None
+                    missing = [label for label in labels if own is not None and label not in own]
+                    if missing:
+                        pod.view.error(
+                            "watching-label", f"{container.path}.args[{index}].{key}",
+                            f"the answer has no label {', '.join(missing)}, by which {program} knows it: no figure is "
+                            "read, and nobody is held", allowed=f"an expression that keeps {', '.join(labels)}",
+                        )  # fmt: skip
+
+
+def _told(text: str) -> Mapping[str, Any]:
+    try:
+        found = json.loads(text) if text.startswith("{") else {}
+    except ValueError:
+        return {}
+    return found if isinstance(found, Mapping) else {}
 
 
 def _answered(expression: Any, kept: Mapping[str, Metric]) -> frozenset[str] | None:

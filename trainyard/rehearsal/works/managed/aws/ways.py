@@ -123,6 +123,14 @@ def _job(job: Job, endpoints: Endpoints, groups: Groups, subnets: list[str], wal
 
 def _domain(domain: View, endpoints: Endpoints, groups: Groups) -> None:
     subnets = domain.texts("subnetIds")
+    why = _no_way(endpoints, subnets, "sagemaker.api")
+    # Where no subnet leads out, that is told of the domain's VPC.
+    if why and not all(_no_way(endpoints, [subnet], "sagemaker.api") for subnet in subnets):
+        domain.warning(
+            "managed-private-without-way-out", "subnetIds",
+            f"{why}: SageMaker puts an editor into any of the subnets, and in that one it reaches nothing",
+            hint="a route to a NAT gateway in each of them, or an interface endpoint of sagemaker.api",
+        )  # fmt: skip
     why = _no_way(endpoints, subnets)
     if why and endpoints.network.subnets:
         domain.warning(
@@ -137,16 +145,20 @@ def _domain(domain: View, endpoints: Endpoints, groups: Groups) -> None:
         )  # fmt: skip
 
 
-def _no_way(endpoints: Endpoints, subnets: list[str]) -> str:
-    """Why one of the subnets does not reach S3; empty where each does, or may."""
+_SPELT: Final = {_S3: "S3"}
+"""Services that people call otherwise than their endpoints are called."""
+
+
+def _no_way(endpoints: Endpoints, subnets: list[str], service: str = _S3) -> str:
+    """Why one of the subnets does not reach a service; empty where each does, or may."""
     network = endpoints.network
     for subnet in subnets:
         view = network.subnets.get(subnet)
-        if view is None or view.resource.read or endpoints.serves(_S3, subnet) or network.leads_elsewhere(subnet):
+        if view is None or view.resource.read or endpoints.serves(service, subnet) or network.leads_elsewhere(subnet):
             continue
         way = network.internet(subnet, public=False)
         if way.open is False:
-            return f"subnet {view.name} has no endpoint of S3, and {way.why}"
+            return f"subnet {view.name} has no endpoint of {_SPELT.get(service, service)}, and {way.why}"
     return ""
 
 

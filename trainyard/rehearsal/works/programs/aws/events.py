@@ -99,6 +99,8 @@ _EVENT: Final = (
     "version", "id", "detail-type", "source", "account", "time", "region", "resources", "detail", "replay-name",
 )  # fmt: skip
 _NEAR: Final = 0.8
+_AUTO: Final = re.compile(r"-[0-9a-f]{7,8}$")
+"""What the engine adds to a name; the ARN of a group is known before it."""
 _BUS: Final = "aws:cloudwatch/eventBus:EventBus"
 _LET_IN: Final = (EVENT_BUS_POLICY, "aws:cloudwatch/eventPermission:EventPermission")
 """What lets other accounts send to a bus of the stack."""
@@ -141,6 +143,7 @@ def check(stack: Stack) -> None:
                 _is_field(target, f"inputTransformer.inputPaths.{key}", name, fields)
             _of_event(target, f"inputTransformer.inputPaths.{key}", text)
         _filters(stack, target, fields)
+    _let_by(stack, patterns)
     _namespaces(stack)
 
 
@@ -219,6 +222,35 @@ def _filters(stack: Stack, target: View, fields: Mapping[str, tuple[str, ...]]) 
                 _is_field(view, "metricTransformation.value", field, fields)
             for field, value in _EQUALS.findall(text):
                 _are_values(view, "pattern", field, [value], fields)
+
+
+def _let_by(stack: Stack, patterns: Mapping[str, Mapping[str, Any]]) -> None:
+    """A filter counts what some rule lets into its log: the values that each rule's pattern lists are all there are."""
+    writers: dict[str, list[Mapping[str, Any]]] = {}
+    for target in events_of(stack):
+        rule = target.referred("rule", EVENT_RULE)
+        # Of a rule that nobody knows, and of what a target writes in another form, anything may come.
+        known = rule is not None and not target.has("inputTransformer") and not target.has("inputPath")
+        group = (target.text("arn") or "").removesuffix(":*").partition(":log-group:")[2]
+        pattern = patterns.get(rule.resource.urn, {}) if known and rule is not None else {}
+        writers.setdefault(group, []).append(pattern)
+    for view in stack.of_type(LOG_METRIC_FILTER) if writers else ():
+        name = view.text("logGroupName") or ""
+        led = [
+            pattern
+            for group, found in writers.items()
+            if _AUTO.sub("", name) == _AUTO.sub("", group)
+            for pattern in found
+        ]
+        for field, value in _EQUALS.findall(view.text("pattern") or ""):
+            lists = [listed(follow(pattern, "detail", *field.split("."))) for pattern in led]
+            if lists and all(lists) and all(isinstance(one, str) and one != value for each in lists for one in each):
+                allowed = sorted({str(one) for each in lists for one in each})
+                view.error(
+                    "programs-event", "pattern",
+                    f"counts {field} {show(value)}, and the rules that write to the log let others by alone: it counts "
+                    "nothing", allowed=f"one of {', '.join(allowed)}", hint=nearest(value, allowed),
+                )  # fmt: skip
 
 
 def _ways(stack: Stack) -> None:

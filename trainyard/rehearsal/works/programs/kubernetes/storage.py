@@ -68,6 +68,7 @@ def check(cluster: Cluster, groups: Sequence[View]) -> None:
                 f"is Delete: with its claim, {_SHARED[driver]}", allowed="Retain",
             )  # fmt: skip
         _writes(view)
+    _read_beside_writers(cluster)
     for view, path, claim in _claims(cluster):
         _shared(view, path, claim, cluster)
 
@@ -188,6 +189,26 @@ def _binding(view: View, groups: Sequence[View], cluster: Cluster) -> None:
             f"is Immediate: a disk is made in any of {zones} zones before its pod is placed, and nodes of "
             f"{', '.join(narrow[:3])} are not in all of them", allowed="WaitForFirstConsumer",
         )  # fmt: skip
+
+
+def _read_beside_writers(cluster: Cluster) -> None:
+    """One of several volumes for claims of one name, that cannot be written to though its modes say so, as all do."""
+    found: dict[tuple[str, str], list[View]] = {}
+    for view in cluster.of("PersistentVolume"):
+        driver, claim = view.text("spec.csi.driver"), view.text("spec.claimRef.name")
+        modes = view.texts("spec.accessModes")
+        if driver and claim and modes and all(mode.startswith("ReadWrite") for mode in modes):
+            found.setdefault((driver, claim), []).append(view)
+    for (_, claim), views in found.items():
+        read = [view for view in views if view.flag("spec.csi.readOnly")]
+        if not read or len(read) * 2 >= len(views):
+            continue
+        for view in read:
+            view.warning(
+                "programs-volume", "spec.csi.readOnly",
+                f"is true, and its claim may write ({', '.join(view.texts('spec.accessModes'))}), as claims {claim} "
+                "elsewhere do: each write fails", allowed="false, or ReadOnlyMany",
+            )  # fmt: skip
 
 
 def _writes(view: View) -> None:
