@@ -4,6 +4,8 @@ import gc
 import os
 import sys
 from functools import partial
+from itertools import groupby
+from operator import attrgetter
 
 import pytest
 
@@ -149,10 +151,10 @@ def pytest_collection_modifyitems(items):
     items.sort(key=lambda item: item.get_closest_marker("long") is None)
     workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
     heads, rest = [[] for _ in range(workers)], []
-    for item in items:
-        path = item.path.relative_to(ROOT / "tests").as_posix()
-        kinds = [number for number, starts in enumerate(HEAVY) if path.startswith(starts)]
-        (heads[kinds[0] % workers] if kinds else rest).append(item)
+    for path, of_file in groupby(items, attrgetter("path")):
+        name = path.relative_to(ROOT / "tests").as_posix()
+        kinds = [number for number, starts in enumerate(HEAVY) if name.startswith(starts)]
+        (heads[kinds[0] % workers] if kinds else rest).extend(of_file)
     items[:] = []
     for number, head in enumerate(heads):
         # As xdist shares them out at first: evenly, by count.

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from collections.abc import Sequence
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -19,6 +20,7 @@ import pytest
 from tests.fleet.fleets import clients, project, pulumi, settings
 from tests.shared import ROOT
 from trainyard.fleet import asking
+from trainyard.fleet.clients import Client
 from trainyard.fleet.keeper import outcome
 from trainyard.fleet.ledger import Ledger, Turn
 from trainyard.fleet.pulumi import Pulumi, PulumiError
@@ -42,9 +44,11 @@ def bring(
     at_once: int = 1,
     said: list[str] | None = None,
     held: str = "none",
+    read: Sequence[Client] = (),
 ) -> list[Turn]:
+    """`read`: the project's clients, where they are read already."""
     ledger = Ledger.read(folder / "ledger")
-    found = clients(folder)
+    found = read or clients(folder)
     if ledger is None:
         ledger = Ledger(folder / "ledger", "2.0.0", turns(found, "2.0.0"), NOW)
         ledger.write()
@@ -313,22 +317,31 @@ FORK = get_context("fork")
 """A process is there at once, with all that is imported here: twenty interpreters of their own take ten seconds."""
 
 
-def drive(folder: Path, program: Path, at_once: int) -> None:
-    failed = bring(folder, "rest", program, at_once=at_once)
+def drive(folder: Path, program: Path, at_once: int, read: Sequence[Client]) -> None:
+    failed = bring(folder, "rest", program, at_once=at_once, read=read)
     assert not failed, failed
 
 
 @pytest.mark.parametrize("at_once", [1, 3])
 def test_twenty_kills_do_no_stack_twice_and_forget_none(tmp_path: Path, at_once: int) -> None:
-    """The command alone is killed, as by a closed laptop: what it began goes on, and the next one waits for it."""
-    names = [f"c{number:02}" for number in range(60)]
+    """The command alone is killed, as by a closed laptop: what it began goes on, and the next one waits for it.
+
+    Every other time it is killed when it has begun a stack, however busy the machine is. Clients are read once: most of
+    the other kills would come before anything is done, while each command reads them anew.
+    """
+    names = [f"c{number:02}" for number in range(40)]
     folder = project(tmp_path / "p", {name: settings(name) for name in names})
-    program = pulumi(tmp_path, seconds=0.08 * at_once)
+    program, read = pulumi(tmp_path, seconds=0.08 * at_once), clients(folder)
+    for name in names[:20:3]:
+        (tmp_path / f"slow-{name}").touch()  # it still runs when the next command comes, which has to wait
     chance, kills = random.Random(20261123), 0
     for _ in range(60):
-        driver = FORK.Process(target=drive, args=(folder, program, at_once))
+        begun = len(lines(tmp_path / "calls"))
+        driver = FORK.Process(target=drive, args=(folder, program, at_once, read))
         driver.start()
         if kills < 20:
+            while kills % 2 and driver.is_alive() and len(lines(tmp_path / "calls")) == begun:
+                time.sleep(0.01)
             time.sleep(chance.uniform(0.0, 0.25))
             driver.kill()
         driver.join(timeout=300)

@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from tests.smoke_jobs.ddp.conftest import WITHOUT_COMPILER
 from tests.smoke_jobs.launch.support import RecordedView
 from trainyard.smoke_jobs.launch import extras, local
 from trainyard.smoke_jobs.launch.job import LaunchError, SmokeSpec
@@ -43,6 +44,7 @@ def test_s3_checkpoints_need_boto3(monkeypatch):
 )
 def test_what_a_job_does_not_use_may_be_missing(monkeypatch, spec):
     without(monkeypatch, "mlflow", "boto3")
+    monkeypatch.setenv("PYTHONPATH", str(WITHOUT_COMPILER))
     assert local.run(spec, RecordedView()).exit_code == 0
 
 

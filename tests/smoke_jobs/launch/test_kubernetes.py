@@ -10,6 +10,7 @@ import kubernetes_validate
 import pytest
 import yaml
 
+from tests.smoke_jobs.ddp.conftest import WITHOUT_COMPILER
 from tests.smoke_jobs.launch.failure_policy import Pod, job_goes_on
 from tests.smoke_jobs.launch.support import CPU, GPU_POOL, RecordedView, job_policy, run_start, unpack
 from trainyard.smoke_jobs.launch import kubernetes
@@ -227,10 +228,12 @@ def test_the_container_runs_here(tmp_path):
 
 
 def test_two_pods_form_one_job_here(tmp_path):
+    """Their ranks are forks of their agents: the test above has them as a container has."""
     found = render(replace(CPU, nodes=2, processes_per_node=1, options={"checks": ["rendezvous"], "port": 29731}))
     start = unpack(found.config_map["data"], tmp_path / "smoke" / "ddp")
     items = found.job["spec"]["template"]["spec"]["containers"][0]["env"]
-    variables = {item["name"]: item["value"] for item in items} | {"HOME": str(tmp_path)}
+    variables = {item["name"]: item["value"] for item in items}
+    variables |= {"HOME": str(tmp_path), "PYTHONPATH": str(WITHOUT_COMPILER)}
     options = json.loads(variables["SMOKE_OPTIONS"]) | {"head": "localhost", "expected_hosts": []}
     running = []
     for index in range(2):
