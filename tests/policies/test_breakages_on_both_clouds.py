@@ -8,8 +8,7 @@ import pytest
 from tests.policies.breakages import BREAKAGES
 from tests.policies.breakages_held import HELD
 from tests.policies.healthy import HEALTHY
-from tests.policies.test_mutants import _concerned
-from trainyard.review.policy_check.check import check_policies
+from tests.policies.test_mutants import said_of_change
 
 
 def told(rehearsal, change):
@@ -17,15 +16,8 @@ def told(rehearsal, change):
     known = rehearsal.known.resources
     changed = change(known)
     assert list(map(id, changed)) != list(map(id, known))
-    report = check_policies(
-        rehearsal.stack,
-        [],
-        changed,
-        rehearsal.settings,
-        policies=_concerned((known,), (changed,)),
-        other_settings=rehearsal.other_settings,
-    )
-    return {violation.policy for violation in report.mandatory}
+    found = said_of_change(rehearsal, change, preview=False)
+    return {violation.policy for violation in found if violation.level == "mandatory"}
 
 
 def each(stacks):

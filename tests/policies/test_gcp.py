@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.components.gcp.environment import recorded
-from tests.policies.test_mutants import judge
+from tests.policies.test_mutants import judge, said_of_change
 from trainyard.policies.pack import POLICIES
 from trainyard.recorded.model import RecordedResource
 from trainyard.review.policy_check.check import check_policies
@@ -356,13 +356,14 @@ RESIDENCIES = {"demo-gcp": {"residency": "us"}}
 
 @pytest.fixture(scope="module")
 def examples(rehearsed: Any) -> Callable[[str], tuple[Any, PolicyReport]]:
-    """An example stack as it was rehearsed, and what the pack says of it; each judged once."""
+    """An example stack with what is asked of it, and what the whole pack says of it; each judged once."""
     done: dict[str, tuple[Any, PolicyReport]] = {}
 
     def of(stack: str) -> tuple[Any, PolicyReport]:
         if stack not in done:
             found = rehearsed(stack)
-            done[stack] = found, judge(found, settings=RESIDENCIES.get(stack))
+            found = replace(found, settings={**found.settings, **RESIDENCIES.get(stack, {})})
+            done[stack] = found, judge(found)
         return done[stack]
 
     return of
@@ -384,10 +385,10 @@ def test_a_mutant_of_a_whole_stack_is_caught_too(
     stack = WHERE.get(mutant.what, "demo-gcp")
     found, _ = examples(stack)
     meant = replace(mutant, name=re.sub(r"^acme-demo(?=-|$)", NAMES[stack], mutant.name))
-    told = judge(found, lambda run: mutated(meant, run), RESIDENCIES.get(stack))
-    assert mutant.policy in {each.policy for each in told.violations}
+    told = said_of_change(found, lambda run: mutated(meant, run))
+    assert mutant.policy in {each.policy for each in told}
     allowed = {mutant.policy} | MEANT_TOO.get(mutant.what, set())
-    assert [str(each) for each in told.violations if each.policy not in allowed] == []
+    assert [str(each) for each in told if each.policy not in allowed] == []
 
 
 def test_every_policy_that_looks_at_google_cloud_is_tried() -> None:

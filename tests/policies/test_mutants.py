@@ -16,10 +16,11 @@ from tests.policies.mutants_tracking import TRACKING
 from tests.policies.mutants_unsafe import UNSAFE
 from tests.policies.mutants_walls import WALLS
 from tests.policies.mutants_walls_network import WALLS_NETWORK
-from tests.remembered import unjudged
+from tests.remembered import of_session, unjudged
 from tests.shared import ROOT
 from trainyard.policies import money_editors, money_managed, security_managed
 from trainyard.policies.pack import POLICIES
+from trainyard.policies.rules import ResourceRule, StackRule
 from trainyard.recorded.resources import matches
 from trainyard.rehearsal.rehearse import rehearse
 from trainyard.review.policy_check.check import check_policies
@@ -37,6 +38,31 @@ def judge(rehearsal, change=None, settings=None, others=None, *, whole=False):
         policies=policies,
         other_settings=told,
     )
+
+
+def said_of_change(rehearsal, change, *, preview=True):
+    """The violations of a changed stack by the policies that are shown anything of the change.
+
+    One on single resources is shown each with its provider and nothing else (`View.alone`): of what is as it was it
+    says what it said before. Where providers are others, all are shown.
+    """
+    runs = (rehearsal.preview.resources if preview else [], rehearsal.known.resources)
+    changed = tuple(change(run) if run else run for run in runs)
+    alone = []
+    for run, after in zip(runs, changed, strict=True):
+        as_before = set(map(id, run))
+        behind, providers = ([one for one in each if one.is_provider] for each in (run, after))
+        new = [one for one in after if id(one) not in as_before]
+        same = list(map(id, behind)) == list(map(id, providers))
+        alone.append([*providers, *new] if same else after)
+    policies = _concerned(runs, changed)
+    found = []
+    for shown, kind in ((alone, ResourceRule), (changed, StackRule)):
+        asked = tuple(policy for policy in policies if isinstance(policy, kind))
+        found += check_policies(
+            rehearsal.stack, *shown, rehearsal.settings, policies=asked, other_settings=rehearsal.other_settings
+        ).violations
+    return found
 
 
 def _concerned(runs, changed):
@@ -105,21 +131,31 @@ ALL = (
 
 
 def rehearsed_with(overrides):
-    return rehearse(ROOT, "demo", config_overrides={"assurance": "high", **overrides})
+    """The demo stack with other settings, recorded and not judged; once for all mutants of the same settings."""
+
+    def make():
+        with unjudged():
+            return rehearse(ROOT, "demo", config_overrides={"assurance": "high", **overrides})
+
+    alike = [mutant for mutant in ALL if mutant.overrides == overrides]
+    return of_session().kept(repr(("demo for mutants", overrides)), make) if len(alike) > 1 else make()
 
 
 @pytest.mark.parametrize("mutant", ALL, ids=[f"{mutant.policy}: {mutant.what}" for mutant in ALL])
 def test_a_mutant_is_caught_by_its_policy_and_by_no_unrelated_one(mutant, demo, sound):
     assert mutant.overrides or mutant.change or mutant.settings or mutant.others
-    with unjudged():
-        rehearsal = rehearsed_with(mutant.overrides) if mutant.overrides else demo
-    report = judge(rehearsal, mutant.change, mutant.settings, mutant.others, whole=bool(mutant.overrides))
+    rehearsal = rehearsed_with(mutant.overrides) if mutant.overrides else demo
+    if mutant.overrides or mutant.settings or mutant.others:
+        whole = bool(mutant.overrides)
+        found = judge(rehearsal, mutant.change, mutant.settings, mutant.others, whole=whole).violations
+    else:
+        found = said_of_change(rehearsal, mutant.change)
     before = {(violation.policy, violation.urn, violation.message) for violation in sound.violations}
-    caught = {violation.policy for violation in report.violations}
+    caught = {violation.policy for violation in found}
     assert mutant.policy in caught
     unrelated = [
         str(violation)
-        for violation in report.violations
+        for violation in found
         if violation.policy != mutant.policy and (violation.policy, violation.urn, violation.message) not in before
     ]
     assert unrelated == []

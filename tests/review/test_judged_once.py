@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import datetime
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
@@ -146,16 +147,14 @@ def with_recorded(recorded: Mapping[str, Recorded], monkeypatch: pytest.MonkeyPa
     """Makes a client's rehearsal take what was recorded of it, with a change of each resource."""
 
     def change_of(stack: str, change: Change) -> None:
-        def again(config: Any, *_: Any) -> tuple[Recording, Recording, Captured]:
-            preview, known, captured, noted = recorded[config.stack]
-            for made, of in noted.items():
-                derived(made, *of)
+        def changing(config: Any, *_: Any) -> tuple[Recording, Recording, Captured]:
+            preview, known, captured = again(recorded[config.stack])
             if config.stack not in stack.split():
                 return preview, known, captured
             changed = [replace(run, resources=[change(one) for one in run.resources]) for run in (preview, known)]
             return changed[0], changed[1], captured
 
-        monkeypatch.setattr(rehearse_module, "_recorded", again)
+        monkeypatch.setattr(rehearse_module, "_recorded", changing)
 
     return change_of
 
@@ -208,12 +207,41 @@ MISTAKES: Mapping[str, Change] = {
 }
 
 
+@pytest.fixture(scope="module")
+def of_the_first(project: Path, recorded: Mapping[str, Recorded]) -> shapes.Sound:
+    """What is remembered once the first of two clients is judged, which is sound; the same for all mistakes."""
+    found = shapes.Sound()
+    with pytest.MonkeyPatch.context() as patch, once.judging_many():
+        patch.setattr(shapes, "OF_THIS_PROCESS", found)
+        patch.setattr(rehearse_module, "_recorded", lambda config, *_: again(recorded[config.stack]))
+        assert judged(project, "c014").verdict.state == "sound"
+    assert found.known == 0
+    return found
+
+
+def again(kept: Recorded) -> tuple[Recording, Recording, Captured]:
+    """What a program recorded, with what it derived noted anew."""
+    preview, known, captured, noted = kept
+    for made, of in noted.items():
+        derived(made, *of)
+    return preview, known, captured
+
+
+@pytest.fixture
+def after_the_first(of_the_first: shapes.Sound, monkeypatch: pytest.MonkeyPatch) -> Iterator[shapes.Sound]:
+    """What is remembered in a test of its own, which begins after the first client."""
+    found = copy.deepcopy(of_the_first)
+    monkeypatch.setattr(shapes, "OF_THIS_PROCESS", found)
+    with once.judging_many():
+        yield found
+
+
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_a_client_that_is_alike_but_for_one_mistake_is_judged_in_full(
-    project: Path, remembered: shapes.Sound, with_recorded: Callable[[str, Change], None], mistake: str
+    project: Path, after_the_first: shapes.Sound, with_recorded: Callable[[str, Change], None], mistake: str
 ) -> None:
+    remembered = after_the_first
     with_recorded("c028", MISTAKES[mistake])
-    assert judged(project, "c014").verdict.state == "sound"
     found = judged(project, "c028")
     assert remembered.known == 0
     if mistake != "another client's address":  # which nobody can know to be another's

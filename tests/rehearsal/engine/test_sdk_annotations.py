@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from typing import Any
 
 import pytest
 
-from tests.shared import ROOT
+from tests.rehearsal.engine.conftest import Fresh
 
 MODULES = (
     "pulumi_aws.ec2.launch_template",
@@ -60,15 +58,12 @@ json.dump(found, sys.stdout)
 """
 
 
-def told(how: str, module: str) -> Any:
-    command = [sys.executable, "-c", PROGRAM, how, module]
-    found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
-    assert found.returncode == 0, found.stderr
-    return json.loads(found.stdout)
+def told(fresh: Fresh, how: str, module: str) -> Any:
+    return json.loads(fresh(PROGRAM, how, module))
 
 
 @pytest.mark.parametrize("module", MODULES)
-def test_annotations_are_the_same(module: str) -> None:
-    waiting, at_once = told("waiting", module), told("at once", module)
+def test_annotations_are_the_same(fresh: Fresh, module: str) -> None:
+    waiting, at_once = told(fresh, "waiting", module), told(fresh, "at once", module)
     assert waiting == at_once
     assert sum(len(each.get("hints", each)) for each in at_once.values()) > 10

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 import textwrap
 import threading
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 from types import ModuleType
@@ -14,20 +13,27 @@ from types import ModuleType
 import pytest
 from pulumi import _types as sdk
 
+from tests.rehearsal.engine.conftest import Fresh
 from trainyard.rehearsal.engine.sdk_classes import ClassesLoader, waiting
 
-
-def _run(program: str) -> dict[str, object]:
-    """What the program, run in a fresh interpreter, leaves in `found`."""
-    source = textwrap.dedent(program) + "\nimport json\nprint(json.dumps(found))\n"
-    finished = subprocess.run([sys.executable, "-c", source], check=True, capture_output=True, text=True)
-    found = json.loads(finished.stdout.splitlines()[-1])
-    assert isinstance(found, dict)
-    return found
+Run = Callable[[str], dict[str, object]]
 
 
-def test_only_what_is_asked_for_is_imported() -> None:
-    found = _run("""
+@pytest.fixture
+def run(fresh: Fresh) -> Run:
+    """What a program, run where no provider's SDK is imported, leaves in `found`."""
+
+    def left(program: str) -> dict[str, object]:
+        told = fresh(textwrap.dedent(program) + "\nimport json\nprint(json.dumps(found))\n")
+        found = json.loads(told.splitlines()[-1])
+        assert isinstance(found, dict)
+        return found
+
+    return left
+
+
+def test_only_what_is_asked_for_is_imported(run: Run) -> None:
+    found = run("""
         import sys
         from trainyard.rehearsal.engine.sdk_imports import piecewise_imports
         with piecewise_imports():
@@ -51,8 +57,8 @@ def test_only_what_is_asked_for_is_imported() -> None:
 
 
 @pytest.mark.parametrize("package", ["pulumi_aws.fsx", "pulumi_aws.iam", "pulumi_kubernetes.policy.v1"])
-def test_every_name_is_the_same(package: str) -> None:
-    whole = _run(f"""
+def test_every_name_is_the_same(run: Run, package: str) -> None:
+    whole = run(f"""
         import importlib, types
         package = importlib.import_module({package!r})
         package.outputs
@@ -63,7 +69,7 @@ def test_every_name_is_the_same(package: str) -> None:
                 module = "module" if isinstance(value, types.ModuleType) else ""
                 found[name] = module or getattr(value, "__module__", type(value).__name__)
     """)
-    one_by_one = _run(f"""
+    one_by_one = run(f"""
         import importlib, types
         from trainyard.rehearsal.engine.sdk_imports import _Package, piecewise_imports
         with piecewise_imports():
@@ -81,8 +87,8 @@ def test_every_name_is_the_same(package: str) -> None:
     assert len(one_by_one) > 10
 
 
-def test_a_package_is_found_as_the_standard_library_finds_it() -> None:
-    found = _run("""
+def test_a_package_is_found_as_the_standard_library_finds_it(run: Run) -> None:
+    found = run("""
         from importlib.machinery import PathFinder
         import pulumi_aws
         from trainyard.rehearsal.engine.sdk_imports import _Finder
@@ -98,8 +104,8 @@ def test_a_package_is_found_as_the_standard_library_finds_it() -> None:
     assert found == {"alike": 7, "other": 0}
 
 
-def test_whole_package_on_demand() -> None:
-    found = _run("""
+def test_whole_package_on_demand(run: Run) -> None:
+    found = run("""
         from trainyard.rehearsal.engine.sdk_imports import piecewise_imports
         with piecewise_imports():
             import pulumi_aws.sns as sns
@@ -113,8 +119,8 @@ def test_whole_package_on_demand() -> None:
     assert found == {"star": True, "dir": True, "none": [False, False, False]}
 
 
-def test_packages_that_do_more_are_imported_as_ever() -> None:
-    found = _run("""
+def test_packages_that_do_more_are_imported_as_ever(run: Run) -> None:
+    found = run("""
         from trainyard.rehearsal.engine.sdk_imports import piecewise_imports
         with piecewise_imports():
             import pulumi_kubernetes
@@ -144,9 +150,9 @@ _TOLD = """
 """
 
 
-def test_classes_that_wait_are_the_same() -> None:
-    whole = _run(_TOLD)
-    waited = _run(
+def test_classes_that_wait_are_the_same(run: Run) -> None:
+    whole = run(_TOLD)
+    waited = run(
         "from trainyard.rehearsal.engine.sdk_imports import piecewise_imports\n"
         "with piecewise_imports():\n"
         "    from pulumi_aws.fsx import _inputs, lustre_file_system, outputs\n"
@@ -161,9 +167,9 @@ def test_classes_that_wait_are_the_same() -> None:
     assert len(whole) > 60
 
 
-def test_a_class_of_a_module_with_many_is_made_when_its_name_is_asked_for() -> None:
+def test_a_class_of_a_module_with_many_is_made_when_its_name_is_asked_for(run: Run) -> None:
     """As an attribute, by `import`, in an annotation, by everything at once: it is one and the same class."""
-    found = _run("""
+    found = run("""
         from trainyard.rehearsal.engine.sdk_imports import piecewise_imports
         with piecewise_imports():
             import pulumi_aws.fsx as fsx
@@ -200,7 +206,7 @@ def test_a_class_of_a_module_with_many_is_made_when_its_name_is_asked_for() -> N
     }
 
 
-def test_an_enum_that_waited_is_one() -> None:
+def test_an_enum_that_waited_is_one(run: Run) -> None:
     program = """
         import pulumi_aws.ec2 as ec2
         from pulumi import _types
@@ -210,10 +216,10 @@ def test_an_enum_that_waited_is_one() -> None:
     """
     waiting = "from trainyard.rehearsal.engine.sdk_imports import piecewise_imports\nimport pulumi_aws\n"
     waiting += "with piecewise_imports():\n    import pulumi_aws.ec2\n"
-    assert _run(waiting + textwrap.dedent(program)) == _run(program)
+    assert run(waiting + textwrap.dedent(program)) == run(program)
 
 
-def test_an_output_that_waited_reads_as_ever() -> None:
+def test_an_output_that_waited_reads_as_ever(run: Run) -> None:
     """Keys of both spellings, and the warning that the SDK gives for the provider's own."""
     program = """
         warned = []
@@ -228,13 +234,13 @@ def test_an_output_that_waited_reads_as_ever() -> None:
         found |= {"own": squash.get("noSquashNids"), "ours": squash["root_squash"], "warned": warned}
     """
     waiting = "from trainyard.rehearsal.engine.sdk_imports import piecewise_imports\nimport pulumi_aws\n"
-    found = _run(waiting + "with piecewise_imports():\n" + textwrap.indent(textwrap.dedent(program), "    "))
-    assert found == _run(program)
+    found = run(waiting + "with piecewise_imports():\n" + textwrap.indent(textwrap.dedent(program), "    "))
+    assert found == run(program)
     assert found["iops"] == 3 and found["ours"] == "1:2" and "noSquashNids" in str(found["warned"])
 
 
-def test_only_inputs_that_are_used_are_made() -> None:
-    found = _run("""
+def test_only_inputs_that_are_used_are_made(run: Run) -> None:
+    found = run("""
         from trainyard.rehearsal.engine.sdk_imports import piecewise_imports
         with piecewise_imports():
             import pulumi_kubernetes.core.v1 as core
@@ -316,10 +322,10 @@ _DERIVED = """
 """
 
 
-def test_a_program_derives_from_a_class_and_from_an_abstract_one() -> None:
+def test_a_program_derives_from_a_class_and_from_an_abstract_one(run: Run) -> None:
     waiting = "from trainyard.rehearsal.engine.sdk_imports import piecewise_imports\nimport pulumi_aws\n"
-    found = _run(waiting + "with piecewise_imports():\n" + textwrap.indent(textwrap.dedent(_DERIVED), "    "))
-    assert found == _run(_DERIVED)
+    found = run(waiting + "with piecewise_imports():\n" + textwrap.indent(textwrap.dedent(_DERIVED), "    "))
+    assert found == run(_DERIVED)
     assert "abstract" in str(found) and len(found) == 3
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -304,16 +305,17 @@ def test_trust_in_a_function_hides_nothing_that_it_does(
 
 
 @pytest.mark.parametrize("stack", EXAMPLES)
-def test_one_run_tells_both_of_an_example(stack: str) -> None:
+def test_one_run_tells_both_of_an_example(stack: str, rehearsed: Callable[[str], Rehearsal]) -> None:
+    once = rehearsed(stack)
+    assert "preview" not in once.seconds, "a second run of the program costs as much as the first"
     config = read_stack(ROOT, stack, None, None)
     deployment = Deployment(
         config.project, config.stack, root_directory=str(config.root), config=config.values,
         secret_keys=sorted(config.secret_keys),
     )  # fmt: skip
     with rehearsing(config.file):
-        known, preview = run_program_once(config, deployment, timeout_seconds=120)
-        assert known is not None and preview is not None, "a second run of the program costs as much as the first"
-        for found in (known, preview):
+        for found in (once.known, once.preview):
+            assert found is not None
             alone = run_program(config, deployment, preview=found.preview, timeout_seconds=120)
             assert told(found) == told(alone)
             assert found.classes == alone.classes
