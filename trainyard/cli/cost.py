@@ -62,14 +62,14 @@ def cost(
     folder = find_project(project)
     file = find_stack(folder, stack)
     values = _values(assume or [])
-    others = other_stacks(stack_outputs)
+    elsewhere = other_stacks(stack_outputs)
     flags = {"utilisation_percent": utilisation, "spot_share_percent": spot_share, "spot_saving_percent": spot_saving}
     values.update({key: value for key, value in flags.items() if value is not None})
     with settings_of(stack), progress(f"rehearsing {stack}"):
         from trainyard.rehearsal.rehearse import rehearse
         from trainyard.settings.unseen import stand_in
 
-        rehearsal = rehearse(folder, file, stack_outputs=others, stand_in=stand_in)
+        rehearsal = rehearse(folder, file, stack_outputs=elsewhere, stand_in=stand_in)
     warn_of(rehearsal)
     if rehearsal.errors:
         fail(
