@@ -13,12 +13,13 @@ import io
 import json
 import os
 import time
+from pathlib import Path
 from typing import Any
 
 import torch
 from torch.nn.parallel import DistributedDataParallel
 
-from . import tracking_client, training
+from . import local_mlflow, tracking_client, training
 from .inventory import code_version
 from .job import Job
 from .local_mlflow import MISSING
@@ -31,7 +32,14 @@ STEPS = 20
 STEP_S = 0.16
 """Shortest step: twenty last a little over three seconds, so that system metrics are sampled three times."""
 
-LOCAL_START_S = 60.0
+LOCAL_START_S = 300.0
+"""How long the local server may take to start while it lives. It reads some thousand files first: a second or two from
+memory, minutes from a cold disk of a busy machine."""
+
+ROUND_S = 15.0
+"""How long the head waits for it before it says so to the others, for which it must be less than one collective may
+take."""
+
 WIDTH = 128
 CLOSED = "http://127.0.0.1:9"
 """The discard port, where nothing listens: the seeded fault."""
@@ -54,10 +62,12 @@ def run(job: Job) -> Outcome:
     client: Client | None = None
     run_id, problem = "", ""
     before = time.perf_counter()
+    if job.options.tracking_uri == "local" and not job.broken("tracking"):
+        problem = _started(job, uri)
+        if problem:
+            return failed(problem)
     if job.head:
         try:
-            if job.options.tracking_uri == "local" and not job.broken("tracking"):
-                tracking_client.wait_until_ready(uri, LOCAL_START_S)
             client = tracking_client.open_client(uri, job.options.tracking_client)
             run_id = client.start(experiment(job.options), job.options.job_name, _params(job), _tags(job))
         except TrackingError as error:
@@ -83,6 +93,34 @@ def run(job: Job) -> Outcome:
         figure=Figure("values read back", float(len(points)), ""),
         details={"uri": uri, "run_id": run_id, "seconds": seconds},
     )
+
+
+def _started(job: Job, uri: str) -> str:
+    """Waits for the local server, as long as it lives; what is wrong with it, on every rank, or nothing."""
+    home = Path(os.environ.get(local_mlflow.HOME, ""))
+    before = time.monotonic()
+    while True:
+        found = job.broadcast(_asked(uri, home, time.monotonic() - before) if job.head else None)
+        if found is not None:
+            return str(found)
+
+
+def _asked(uri: str, home: Path, waited_s: float) -> str | None:
+    """What is wrong with the server, empty where it answers; None where it is still starting, which is told."""
+    limit_s = min(ROUND_S, LOCAL_START_S - waited_s)
+    try:
+        if tracking_client.is_ready(uri, limit_s, lambda: local_mlflow.ended(home)):
+            return ""
+    except TrackingError as error:
+        return str(error)
+    waited_s += limit_s
+    if waited_s >= LOCAL_START_S:
+        return (
+            f"the local MLflow server lives, and does not answer after {waited_s:.0f} s: the disk or the machine is "
+            "too busy for it; run once more, or without it (tracking_uri `none`)"
+        )
+    print(f"smoke: the local MLflow server is still starting after {waited_s:.0f} s", flush=True)
+    return None
 
 
 def experiment(options: Options) -> str:

@@ -12,16 +12,24 @@ import secrets
 import socket
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 MISSING = "missing"
+HOME = "SMOKE_TRACKING_HOME"
+"""Environment variable: the folder of the server that was started, with its log."""
+
+_LOG, _ENDED = "server.log", "ended"
+_ERROR = ("Error", "error:", "Exception")
+"""What the line of a log has in it that says why a program has ended."""
 
 
 def start(folder: Path) -> dict[str, str]:
     """Starts the server and returns the environment that a client needs, without waiting for it to answer.
 
     The tracking check comes late and waits then. Without the mlflow package the URI is `missing`, which the check
-    reports. The caller sweeps the process up (it inherits the run's marker).
+    reports. The caller sweeps the process up (it inherits the run's marker). That the server has ended before is noted
+    in its folder, for `ended`: whoever waits for it is no parent of it.
     """
     if importlib.util.find_spec("mlflow") is None:
         return {"SMOKE_TRACKING_URI": MISSING}
@@ -46,7 +54,7 @@ def start(folder: Path) -> dict[str, str]:
         "MLFLOW_DISABLE_TELEMETRY": "true",
         "DO_NOT_TRACK": "true",
     }
-    with (home / "server.log").open("wb") as log:
+    with (home / _LOG).open("wb") as log:
         command = [
             sys.executable,
             "-m",
@@ -62,8 +70,29 @@ def start(folder: Path) -> dict[str, str]:
         command += ["--backend-store-uri", f"sqlite:///{home}/mlflow.db"]
         command += ["--artifacts-destination", str(home / "artifacts")]
         command += ["--app-name", "basic-auth"] if authenticated else []
-        subprocess.Popen(command, cwd=home, env=env, stdout=log, stderr=subprocess.STDOUT, start_new_session=True)
-    found = {"SMOKE_TRACKING_URI": f"http://127.0.0.1:{port}"}
+        server = subprocess.Popen(
+            command, cwd=home, env=env, stdout=log, stderr=subprocess.STDOUT, start_new_session=True
+        )
+    threading.Thread(target=_note_end, args=(server, home / _ENDED), daemon=True).start()
+    found = {"SMOKE_TRACKING_URI": f"http://127.0.0.1:{port}", HOME: str(home)}
     if authenticated:
         found |= {"MLFLOW_TRACKING_USERNAME": "admin", "MLFLOW_TRACKING_PASSWORD": password}
     return found
+
+
+def _note_end(server: subprocess.Popen[bytes], into: Path) -> None:
+    code = server.wait()
+    if into.parent.is_dir():  # else the run is swept up already
+        into.write_text(str(code))
+
+
+def ended(home: Path) -> str:
+    """How the server in a folder has ended, with the last error of its log; empty while it lives."""
+    try:
+        code = (home / _ENDED).read_text()
+        lines = (home / _LOG).read_text(errors="replace").splitlines()
+    except OSError:
+        return ""
+    told = [line.strip() for line in lines if line.strip()]
+    last = next((line for line in reversed(told) if any(word in line for word in _ERROR)), told[-1] if told else "")
+    return f"ended with exit code {code}" + (f": {last}" if last else "")

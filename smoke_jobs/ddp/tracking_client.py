@@ -19,7 +19,7 @@ import urllib.error
 import urllib.parse
 import urllib.request
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -344,14 +344,19 @@ def open_client(uri: str, kind: str) -> Client:
     return PackageClient(uri)
 
 
-def wait_until_ready(uri: str, seconds: float) -> None:
-    """Waits for a server that is starting; raises TrackingError."""
+def is_ready(uri: str, seconds: float, ended: Callable[[], str]) -> bool:
+    """Waits some seconds for our own server that is starting: whether it answers by then.
+
+    Raises TrackingError where it has ended, of which `ended` tells how.
+    """
     deadline = time.monotonic() + seconds
     while True:
         try:
             with urllib.request.urlopen(f"{uri}/health", timeout=2):  # noqa: S310 - our own loopback server
-                return
-        except OSError as error:
+                return True
+        except OSError:
+            if how := ended():
+                raise TrackingError(f"the local MLflow server {how}") from None
             if time.monotonic() > deadline:
-                raise TrackingError(unreachable(uri, error)) from None
+                return False
         time.sleep(0.2)

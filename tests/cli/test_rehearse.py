@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 from typer.testing import CliRunner
 
 from trainyard.cli.main import app
@@ -98,21 +99,56 @@ def test_from_nothing_is_a_wrong_command() -> None:
     assert ended.exit_code == 2 and "must be a git reference, or a file" in ended.stderr
 
 
-def test_what_another_stack_hands_on_is_a_file_of_outputs(tmp_path: Path) -> None:
+@pytest.fixture
+def referring(tmp_path: Path) -> Path:
+    """A project whose program looks up another stack's network; the file of that stack's outputs lies in it."""
     (tmp_path / "Pulumi.yaml").write_text("name: mini\nruntime: python\n")
     (tmp_path / "Pulumi.prod.yaml").write_text("config: {}\n")
     (tmp_path / "__main__.py").write_text(
         'import pulumi\npulumi.export("vpc", pulumi.StackReference("acme/network/prod").require_output("vpcId"))\n'
     )
-    file = tmp_path / "network.json"
-    file.write_text('{"vpcId": "vpc-1"}')
-    call = ["rehearse", "prod", "--project", str(tmp_path), "--json", "-"]
+    (tmp_path / "network.json").write_text('{"vpcId": "vpc-1", "password": "[secret]"}')
+    return tmp_path
+
+
+def test_what_another_stack_hands_on_is_a_file_of_outputs(referring: Path) -> None:
+    file = referring / "network.json"
+    call = ["rehearse", "prod", "--project", str(referring), "--json", "-"]
     untold = json.loads(CliRunner().invoke(app, call).stdout)
     told = json.loads(CliRunner().invoke(app, [*call, "--stack-outputs", f"network/prod={file}"]).stdout)
     assert [finding["rule"] for finding in untold["findings"]] == ["stack-unchecked"]
     assert told["findings"] == [] and told["outputs"]["vpc"] == "vpc-1"
 
 
-def test_a_file_of_outputs_is_given_with_the_name_of_its_stack(tmp_path: Path) -> None:
-    ended = CliRunner().invoke(app, ["rehearse", "demo", "--stack-outputs", str(tmp_path / "network.json")])
+@pytest.mark.parametrize("stacks", [["prod"], ["prod", "dev"]])
+def test_a_check_is_told_what_another_stack_hands_on(referring: Path, stacks: list[str]) -> None:
+    """In this process, and where others judge."""
+    (referring / "Pulumi.dev.yaml").write_text("config: {}\n")
+    told = ["--stack-outputs", f"network/prod={referring / 'network.json'}"]
+    for options, rules in (([], ["stack-unchecked"]), (told, [])):
+        call = ["check", *stacks, "--project", str(referring), "--format", "json", "--jobs", "2", *options]
+        found = json.loads(CliRunner().invoke(app, call).stdout)["stacks"]
+        assert [[finding["rule"] for finding in one["findings"]] for one in found] == [rules] * len(stacks)
+
+
+@pytest.mark.parametrize("command", [["cost"], ["explain"]])
+def test_every_command_that_rehearses_is_told_what_another_stack_hands_on(referring: Path, command: list[str]) -> None:
+    """A program that has to know it: `gone` is in no file."""
+    program = referring / "__main__.py"
+    program.write_text(program.read_text().replace('"vpcId"', '"gone"'))
+    topic = ["rights"] if command == ["explain"] else []
+    call = [*command, "prod", *topic, "--project", str(referring)]
+    untold = CliRunner().invoke(app, call)
+    told = CliRunner().invoke(app, [*call, "--stack-outputs", f"network/prod={referring / 'network.json'}"])
+    assert "gone" not in untold.output + untold.stderr
+    assert "gone" in told.output + told.stderr
+
+
+@pytest.mark.parametrize("command", [["rehearse"], ["check"], ["cost"], ["explain", "rights"]])
+def test_a_file_of_outputs_is_given_with_the_name_of_its_stack(tmp_path: Path, command: list[str]) -> None:
+    verb, *topic = command
+    ended = CliRunner().invoke(app, [verb, "demo", *topic, "--stack-outputs", str(tmp_path / "network.json")])
     assert ended.exit_code == 2 and "STACK=FILE" in ended.output
+    missing = tmp_path / "missing.json"
+    ended = CliRunner().invoke(app, [verb, "demo", *topic, "--stack-outputs", f"network/prod={missing}"])
+    assert ended.exit_code == 2 and "got no such file" in ended.stderr

@@ -97,6 +97,16 @@ def test_an_interface_endpoint_is_paid_in_each_zone_and_a_gateway_endpoint_is_no
     assert other.unpriced[0].what == "GatewayLoadBalancer endpoint"
 
 
+@pytest.mark.parametrize(
+    ("class_", "usd"), [("db.m6g.large", 0.159), ("db.r6g.2xlarge", 0.899), ("db.m6i.xlarge", 0.356)]
+)
+def test_a_database_of_a_usual_class_has_its_own_price(class_, usd):
+    inputs = {"engine": "postgres", "instanceClass": class_, "allocatedStorage": 20, "storageType": "gp3"}
+    found = priced(resource("aws:rds/instance:Instance", inputs=inputs))
+    assert found.unpriced == ()
+    assert lines_of(found)[f"{class_} in 1 zone"].usd.floor == pytest.approx(usd * HOURS_A_MONTH)
+
+
 def test_a_database_in_two_zones_costs_twice_and_grows_to_its_limit():
     inputs = {
         "engine": "postgres",

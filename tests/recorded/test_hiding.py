@@ -22,6 +22,21 @@ def test_a_secret_is_hidden_where_it_stands_as_a_word(sentence, expected):
     assert secrets_hidden([made("a:b:C", "c", {"user": Secret("postgres"), "id": Secret("ab")})])(sentence) == expected
 
 
+@pytest.mark.parametrize(
+    ("login", "expected"),
+    [
+        ({"user": "admin", "password": "Tr0ub4dor"}, "admin logs in by [secret], admin"),
+        ({"GF_ADMIN_USER": "admin", "password": "Tr0ub4dor"}, "admin logs in by [secret], admin"),
+        ({"user": "admin", "password": "admin"}, "[secret] logs in by Tr0ub4dor, [secret]"),
+        ({"user": Secret("admin"), "password": "Tr0ub4dor"}, "[secret] logs in by [secret], [secret]"),
+        ({"word": "admin", "user": "Tr0ub4dor"}, "[secret] logs in by [secret], [secret]"),  # a token for a user
+    ],
+)
+def test_a_user_that_is_secret_beside_a_password_alone_stays_readable(login, expected):
+    secret = made("kubernetes:core/v1:Secret", "grafana", {"stringData": Secret(login)})
+    assert secrets_hidden([secret])("admin logs in by Tr0ub4dor, admin") == expected
+
+
 def test_without_secrets_nothing_is_hidden():
     assert secrets_hidden([made("a:b:C", "c", {"user": "postgres"})])("postgres") == "postgres"
 

@@ -35,6 +35,15 @@ def test_longest_chain_through_a_provider() -> None:
     assert [step.finish for step in steps] == [7.0, 590.0, 650.0]
 
 
+def test_what_a_component_waits_for_its_children_wait_for() -> None:
+    """A component is registered after what it depends on, and what is in it after the component."""
+    group = dataclasses.replace(made("group", "trainyard:index:Group", "nat"), custom=False)
+    inside = dataclasses.replace(made("inside", "aws:iam/role:Role"), parent="group")
+    beside = made("beside", "aws:iam/role:Role")
+    steps = critical_path([inside, group, beside, made("nat", "aws:ec2/natGateway:NatGateway")])
+    assert [step.urn for step in steps] == ["nat", "inside"]
+
+
 def test_ten_thousand_in_a_row() -> None:
     chain = [made(f"r{i:05}", "aws:s3/bucket:Bucket", *([f"r{i - 1:05}"] if i else [])) for i in range(10_000)]
     steps = critical_path(chain)

@@ -12,10 +12,11 @@ from functools import lru_cache
 from trainyard.advice.architectures import PACKAGE
 from trainyard.advice.fit import WANTED_MARGIN, Fit, GpuMemory, Work
 from trainyard.advice.hardware import Machine
-from trainyard.advice.memory import GIB, usable_bytes
+from trainyard.advice.memory import usable_bytes
 from trainyard.advice.ranges import Range, exactly
 from trainyard.advice.throughput import Utilisation
 from trainyard.catalog.tables import rows
+from trainyard.conventions.quantities import GIBIBYTE, MEBIBYTE
 
 EIGHT_GPU_SCALING = 0.84
 
@@ -51,7 +52,7 @@ def choose(work: Work, machine: Machine, nodes: int) -> Fit | None:
         return None
     usable = usable_bytes(machine.gpu_memory_gib, machine.gpus)
     states = work.states.total_bytes
-    image = measured.mib_per_image * 2**20
+    image = measured.mib_per_image * MEBIBYTE
     batch = min(
         measured.batch, int((usable * (1 - WANTED_MARGIN) - states) / image), int(work.batch_tokens / machine.gpus)
     )
@@ -64,9 +65,9 @@ def choose(work: Work, machine: Machine, nodes: int) -> Fit | None:
         recompute=False,
         micro_batch=batch,
         accumulation=max(1, round(work.batch_tokens / machine.gpus / batch)),
-        states_gib=memory.states / GIB,
-        activations_gib=memory.activations / GIB,
-        usable_gib=memory.usable / GIB,
+        states_gib=memory.states / GIBIBYTE,
+        activations_gib=memory.activations / GIBIBYTE,
+        usable_gib=memory.usable / GIBIBYTE,
         host_gib=0.0,
         margin=memory.margin,
         mfu=exactly(0.0),  # not a measure of these

@@ -13,7 +13,7 @@ from trainyard.advice.caveats import doubts, price_doubts
 from trainyard.advice.fit import ANY_WAY, Fit, Ways, Work
 from trainyard.advice.hardware import HOME_REGIONS, Machine
 from trainyard.advice.hours import STARTUP_HOURS
-from trainyard.advice.memory import GIB, Strategy, host_bytes, model_bytes, usable_bytes
+from trainyard.advice.memory import Strategy, host_bytes, model_bytes, usable_bytes
 from trainyard.advice.model_parallel import Layout
 from trainyard.advice.options import CAPACITIES, Option, offered, run_of
 from trainyard.advice.prices import price
@@ -21,6 +21,7 @@ from trainyard.advice.ranges import Range
 from trainyard.advice.request import Request, check
 from trainyard.advice.spot import Interruptions
 from trainyard.advice.workload import Workload, workload_of
+from trainyard.conventions.quantities import GIBIBYTE
 from trainyard.problems import Problem, SettingsError
 
 TIGHT_SHARE = 0.05
@@ -200,17 +201,17 @@ def _verdict(
         states = model_bytes(work.states, work.model.largest_layer_params, strategy, count)
     largest = 0 if reason else max(0, int((usable - states) // one))
     if not reason and largest < micro_batch:
-        over = (states + one * micro_batch - usable) / GIB
+        over = (states + one * micro_batch - usable) / GIBIBYTE
         reason = f"{over:,.0f} GiB over" if over >= 10 else f"{over:.1f} GiB over"
     return Verdict(
         name=f"{name}, recompute" if recompute else name,
         strategy=strategy,
         recompute=recompute,
         micro_batch=micro_batch,
-        states_gib=states / GIB,
-        activations_gib=one * micro_batch / GIB,
-        usable_gib=usable / GIB,
-        host_gib=host_bytes(work.states, strategy, nodes) / GIB,
+        states_gib=states / GIBIBYTE,
+        activations_gib=one * micro_batch / GIBIBYTE,
+        usable_gib=usable / GIBIBYTE,
+        host_gib=host_bytes(work.states, strategy, nodes) / GIBIBYTE,
         fits=not reason,
         largest_micro_batch=largest,
         reason=reason,

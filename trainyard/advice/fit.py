@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from trainyard.advice.architectures import Architecture
-from trainyard.advice.memory import GIB, STRATEGIES, States, Strategy, activation_bytes, states
+from trainyard.advice.memory import STRATEGIES, States, Strategy, activation_bytes, states
 from trainyard.advice.ranges import Range
 from trainyard.advice.throughput import QUANTISED, RECOMPUTE, RECOMPUTED_FROM, Utilisation
+from trainyard.conventions.quantities import GIBIBYTE
 
 WANTED_MARGIN = 0.05
 """Share of a GPU's usable memory that is left free where it can be: by a micro-batch of more than one, and in the
@@ -190,10 +191,10 @@ class Step:
             recompute=self.recompute,
             micro_batch=self.micro_batch,
             accumulation=self.accumulation,
-            states_gib=memory.states / GIB,
-            activations_gib=memory.activations / GIB,
-            usable_gib=memory.usable / GIB,
-            host_gib=memory.host / GIB,
+            states_gib=memory.states / GIBIBYTE,
+            activations_gib=memory.activations / GIBIBYTE,
+            usable_gib=memory.usable / GIBIBYTE,
+            host_gib=memory.host / GIBIBYTE,
             margin=memory.margin,
             mfu=mfu,
             communication_share=exposed / (seconds + exposed),

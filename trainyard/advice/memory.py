@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from trainyard.advice.architectures import Architecture
+from trainyard.conventions.quantities import GIBIBYTE
 
 Strategy = Literal["DDP", "ZeRO-2", "FSDP", "FSDP + offload", "TP + PP"]
 STRATEGIES: tuple[Strategy, ...] = ("DDP", "ZeRO-2", "FSDP", "FSDP + offload", "TP + PP")
@@ -19,7 +20,6 @@ STRATEGIES: tuple[Strategy, ...] = ("DDP", "ZeRO-2", "FSDP", "FSDP + offload", "
 cuts the model itself, see model_parallel.py."""
 
 
-GIB = 2**30
 CONTEXT_GIB = 1.0
 NCCL_GIB = 1.5
 FRAGMENTATION = 0.08
@@ -144,4 +144,4 @@ def activation_bytes(model: Architecture, sequence: int, batch: int, *, recomput
 def usable_bytes(gpu_memory_gib: float, gpus: int) -> float:
     """What is left of a GPU's memory for the model and activations."""
     fixed = CONTEXT_GIB + (NCCL_GIB if gpus > 1 else 0)
-    return max(0.0, (gpu_memory_gib * (1 - FRAGMENTATION) - fixed) * GIB)
+    return max(0.0, (gpu_memory_gib * (1 - FRAGMENTATION) - fixed) * GIBIBYTE)

@@ -16,9 +16,10 @@ import math
 from trainyard.advice import model_parallel
 from trainyard.advice.fit import ANY_WAY, HIDDEN_SHARE, WANTED_MARGIN, Fit, GpuMemory, Step, Ways, Work
 from trainyard.advice.hardware import Machine
-from trainyard.advice.memory import GIB, States, Strategy, host_bytes, model_bytes, usable_bytes
+from trainyard.advice.memory import States, Strategy, host_bytes, model_bytes, usable_bytes
 from trainyard.advice.ranges import exactly
 from trainyard.advice.throughput import CALIBRATED_GPUS, Utilisation, bus_gb_per_s, utilisation
+from trainyard.conventions.quantities import GIBIBYTE
 
 HOST_LINK_GB_PER_S = 12.0
 """What a GPU and its host exchange over PCIe 4 x16 in practice. Assumption."""
@@ -41,7 +42,7 @@ def obstacle(work: Work, machine: Machine, nodes: int, strategy: Strategy) -> st
         return NOTHING_TO_SHARD
     if gpus > work.sequences:
         return "under a sequence a GPU"
-    needed = host_bytes(work.states, strategy, nodes) / GIB
+    needed = host_bytes(work.states, strategy, nodes) / GIBIBYTE
     if needed > machine.memory_gib * HOST_SHARE:
         return f"{needed:,.0f} of {machine.memory_gib:,.0f} GiB host memory"
     return ""

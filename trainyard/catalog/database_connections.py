@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from trainyard.conventions.quantities import GIBIBYTE
+
 KEPT: Final = 3
 """Connections of those that are an administrator's (`superuser_reserved_connections`)."""
 
@@ -31,7 +33,7 @@ _GIB_OF_A_CORE: Final = 8
 def of_rds(class_: str) -> float | None:
     """Those of PostgreSQL on RDS by class, such as `db.t4g.medium`; None for a class that is not known."""
     memory = _gib(class_)
-    return None if memory is None else float(min(memory * 2**30 // _BYTES_EACH, _MOST))
+    return None if memory is None else float(min(memory * GIBIBYTE // _BYTES_EACH, _MOST))
 
 
 def of_cloud_sql(tier: str) -> float | None:

@@ -14,6 +14,7 @@ from trainyard.cli.files import check_outputs, write_whole
 from trainyard.cli.project import (
     EXIT_SETTINGS,
     FromOption,
+    OtherStacksOption,
     ProjectOption,
     debugging,
     error_line,
@@ -24,6 +25,7 @@ from trainyard.cli.project import (
     find_since,
     find_stack,
     hint_at_locks,
+    other_stacks,
     progress,
     settings_of,
     stack_files,
@@ -35,8 +37,7 @@ from trainyard.review.formats.names import Format
 from trainyard.user_files import LARGEST_OUTCOME_BYTES, read_json
 
 if TYPE_CHECKING:
-    from trainyard.review.change.source import Source
-    from trainyard.review.told import Told
+    from trainyard.review.told import Asked, Told
     from trainyard.review.verdict import State
 
 OUTPUT = "Output"
@@ -81,6 +82,7 @@ def check(
         file_option("--compare", help="JSON of an earlier check; the Markdown tells what changed.", metavar="OLD"),
     ] = None,
     since: FromOption = None,
+    stack_outputs: OtherStacksOption = None,
     jobs: Annotated[
         int | None,
         typer.Option("--jobs", "-j", min=1, metavar="N", help="Processes at once; as many as cores, by default."),
@@ -110,8 +112,20 @@ def check(
     before = _document(compare) if compare is not None else None
     if skip_pinned:
         files = _without_pinned(folder, files, before)
-    configuration = _configuration(policy_config)
-    found = _judged(folder, files, outputs, configuration, before, find_since(since, folder), jobs)
+    from trainyard.review.told import Asked
+
+    asked = Asked(
+        project=folder,
+        formats=tuple(outputs),
+        look=_look(outputs),
+        alone=len(files) == 1,
+        policy_configuration=_configuration(policy_config),
+        compared=before is not None,
+        since=find_since(since, folder),
+        stack_outputs=other_stacks(stack_outputs),
+        debug=debugging(),
+    )
+    found = _judged(asked, files, before, jobs)
     _write(found, outputs, before)
     hint_at_locks(files)
     worst = max((told.verdict.state for told in found), key=_weight, default=None)
@@ -192,30 +206,11 @@ def _configuration(path: Path | None) -> dict[str, Any] | None:
     return found
 
 
-def _judged(
-    folder: Path,
-    files: Sequence[Path],
-    outputs: Mapping[Format, Path],
-    configuration: dict[str, Any] | None,
-    before: Mapping[str, Any] | None,
-    since: Source | None,
-    jobs: int | None,
-) -> list[Told]:
+def _judged(asked: Asked, files: Sequence[Path], before: Mapping[str, Any] | None, jobs: int | None) -> list[Told]:
     """Every stack judged and told, in the order of the files."""
     from trainyard.rehearsal.engine.project import stack_of
-    from trainyard.review.told import Asked
     from trainyard.review.workers import tell_all, workers, workers_for
 
-    asked = Asked(
-        project=folder,
-        formats=tuple(outputs),
-        look=_look(outputs),
-        alone=len(files) == 1,
-        policy_configuration=configuration,
-        compared=before is not None,
-        since=since,
-        debug=debugging(),
-    )
     earlier = {file: before[stack_of(file)] for file in files if before and stack_of(file) in before}
     found: list[Told] = []
     doing = f"checking {len(files)} stacks" if len(files) != 1 else f"checking {stack_of(files[0])}"

@@ -12,11 +12,13 @@ from trainyard.cli.project import (
     EXIT_VIOLATED,
     HtmlOption,
     JsonOption,
+    OtherStacksOption,
     ProjectOption,
     StackArgument,
     fail,
     find_project,
     find_stack,
+    other_stacks,
     progress,
     settings_of,
     warn_of,
@@ -48,6 +50,7 @@ def cost(
         list[str] | None,
         typer.Option("--assume", metavar="KEY=VALUE", help="Replace any other assumption; --json lists them."),
     ] = None,
+    stack_outputs: OtherStacksOption = None,
     project: ProjectOption = None,
 ) -> None:
     """What a stack costs a month, from the resources that it makes: floor, expected and ceiling.
@@ -59,13 +62,14 @@ def cost(
     folder = find_project(project)
     file = find_stack(folder, stack)
     values = _values(assume or [])
+    elsewhere = other_stacks(stack_outputs)
     flags = {"utilisation_percent": utilisation, "spot_share_percent": spot_share, "spot_saving_percent": spot_saving}
     values.update({key: value for key, value in flags.items() if value is not None})
     with settings_of(stack), progress(f"rehearsing {stack}"):
         from trainyard.rehearsal.rehearse import rehearse
         from trainyard.settings.unseen import stand_in
 
-        rehearsal = rehearse(folder, file, stand_in=stand_in)
+        rehearsal = rehearse(folder, file, stack_outputs=elsewhere, stand_in=stand_in)
     warn_of(rehearsal)
     if rehearsal.errors:
         fail(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
@@ -12,12 +13,14 @@ from trainyard.cli.files import write_json
 from trainyard.cli.project import (
     EXIT_PROGRAM,
     JsonOption,
+    OtherStacksOption,
     ProjectOption,
     StackArgument,
     error_line,
     fail,
     find_project,
     find_stack,
+    other_stacks,
     progress,
     read_plan,
     read_resolved,
@@ -49,6 +52,7 @@ def explain(
         str, typer.Argument(help="After reach: the team. After another of these words: only rows that hold this text.")
     ] = "",
     json_file: JsonOption = None,
+    stack_outputs: OtherStacksOption = None,
     project: ProjectOption = None,
 ) -> None:
     """Every number of a stack's plan, and the setting, profile entry or rule that gave it.
@@ -59,11 +63,11 @@ def explain(
     Exit codes: 0; 2 the settings are wrong, or there is no such team; 3 the program is wrong.
     """
     if key == REACH:
-        _reach(stack, about, json_file, project)
+        _reach(_rehearsed(stack, project, stack_outputs), about, json_file)
     elif key == COSTS:
         _costs(stack, about, json_file, project)
     elif key in TOPICS:
-        _topic(stack, key, about, json_file, project)
+        _topic(_rehearsed(stack, project, stack_outputs), key, about, json_file)
     elif about:
         words = ", ".join((REACH, COSTS, *TOPICS))
         fail(f"{about}: nothing follows {key!r}, which is a key of the plan; something may follow {words}")
@@ -122,21 +126,21 @@ def _of_all(source: str, shared: frozenset[str]) -> str:
     return f"{source}, in Pulumi.yaml for every stack" if word == "setting" and key in shared else source
 
 
-def _rehearsed(stack: str, project: Path | None) -> Rehearsal:
+def _rehearsed(stack: str, project: Path | None, stack_outputs: Sequence[str] | None) -> Rehearsal:
     """The rehearsal of a stack whose program is sound enough to ask; else ends the command."""
     folder = find_project(project)
     file = find_stack(folder, stack)
+    others = other_stacks(stack_outputs)
     with progress(f"rehearsing {stack}"):
         from trainyard.rehearsal.rehearse import rehearse
 
         with settings_of(stack):
-            rehearsal = rehearse(folder, file)
+            rehearsal = rehearse(folder, file, stack_outputs=others)
     warn_of(rehearsal)
     return rehearsal
 
 
-def _topic(stack: str, topic: str, about: str, json_file: Path | None, project: Path | None) -> None:
-    rehearsal = _rehearsed(stack, project)
+def _topic(rehearsal: Rehearsal, topic: str, about: str, json_file: Path | None) -> None:
     from trainyard.recorded.read import UnreadableInput
     from trainyard.recorded.resources import Resources
 
@@ -170,8 +174,7 @@ def _show(stack: str, tables: tuple[Table, ...], json_file: Path | None) -> None
     show(lambda out: out.print(works.report(tables)))
 
 
-def _reach(stack: str, team: str, json_file: Path | None, project: Path | None) -> None:
-    rehearsal = _rehearsed(stack, project)
+def _reach(rehearsal: Rehearsal, team: str, json_file: Path | None) -> None:
     from trainyard.recorded.read import UnreadableInput
     from trainyard.recorded.resources import Resources
     from trainyard.review.reach.told import UnknownTeam, reach_of

@@ -6,7 +6,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
@@ -67,6 +67,38 @@ FromOption = Annotated[
         show_default=False,
     ),
 ]
+
+OtherStacksOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--stack-outputs",
+        metavar="STACK=FILE",
+        help="What another stack hands on to this one's StackReference: the file that"
+        " `pulumi stack output --json --stack STACK` writes. May be given several times.",
+        show_default=False,
+    ),
+]
+
+
+def other_stacks(given: Sequence[str] | None) -> dict[str, Mapping[str, Any]]:
+    """The outputs of other stacks, by the names that `--stack-outputs` gives them.
+
+    Ends the command where one is not given so, or is in no such file.
+    """
+    if not given:
+        return {}
+    from trainyard.rehearsal.engine.other_stacks import outputs_in
+
+    told: dict[str, Mapping[str, Any]] = {}
+    for each in given:
+        name, equals, file = each.partition("=")
+        if not (name and equals and file):
+            raise typer.BadParameter(f"{each} is not STACK=FILE", param_hint="--stack-outputs")
+        try:
+            told[name] = outputs_in(path_given(file), f"--stack-outputs {name}")
+        except SettingsError as error:
+            fail_problems(f"in what is told of stack {_escaped(name)}", error)
+    return told
 
 
 def debugging() -> bool:

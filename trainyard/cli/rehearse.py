@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -12,6 +11,7 @@ from trainyard.cli.project import (
     FromOption,
     HtmlOption,
     JsonOption,
+    OtherStacksOption,
     ProjectOption,
     StackArgument,
     fail_settings,
@@ -19,9 +19,8 @@ from trainyard.cli.project import (
     find_since,
     find_stack,
     hint_at_locks,
-    path_given,
+    other_stacks,
     progress,
-    settings_of,
 )
 from trainyard.problems import SettingsError
 
@@ -34,16 +33,7 @@ def rehearse(
     json_file: JsonOption = None,
     html_file: HtmlOption = None,
     since: FromOption = None,
-    stack_outputs: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--stack-outputs",
-            metavar="STACK=FILE",
-            help="What another stack hands on to this one's StackReference: the file that"
-            " `pulumi stack output --json --stack STACK` writes. May be given several times.",
-            show_default=False,
-        ),
-    ] = None,
+    stack_outputs: OtherStacksOption = None,
     project: ProjectOption = None,
 ) -> None:
     """Run a stack's whole program offline: what would be refused, what the policies say, what it costs.
@@ -57,8 +47,7 @@ def rehearse(
     folder = find_project(project)
     file = find_stack(folder, stack)
     found_since = find_since(since, folder)
-    with settings_of(stack):
-        others = _told(stack_outputs or [])
+    others = other_stacks(stack_outputs)
     with progress(f"rehearsing {stack}"):
         from trainyard.review.review import Unjudged, judge
 
@@ -79,21 +68,6 @@ def rehearse(
     hint_at_locks([file])
     if found.verdict.exit_code:
         raise typer.Exit(found.verdict.exit_code)
-
-
-def _told(given: list[str]) -> dict[str, Mapping[str, Any]]:
-    """The outputs of other stacks, by the names that they are given. Raises `SettingsError` where one is not so."""
-    if not given:
-        return {}
-    from trainyard.rehearsal.engine.other_stacks import outputs_in
-
-    told: dict[str, Mapping[str, Any]] = {}
-    for each in given:
-        name, equals, file = each.partition("=")
-        if not (name and equals and file):
-            raise typer.BadParameter(f"{each} is not STACK=FILE", param_hint="--stack-outputs")
-        told[name] = outputs_in(path_given(file), f"--stack-outputs {name}")
-    return told
 
 
 def _report_ready() -> None:

@@ -57,9 +57,12 @@ def proves(step: Step) -> bool:
 
 
 def critical_path(resources: Iterable[RecordedResource]) -> tuple[Step, ...]:
-    """The longest chain of creations, first to last. A resource waits for its dependencies and its provider."""
+    """The longest chain of creations, first to last: each waits for what it is registered after (`waits_on`)."""
     by_urn = {resource.urn: resource for resource in resources}
-    waits = {urn: _waits_for(resource, by_urn) for urn, resource in by_urn.items()}
+    waits = {
+        urn: {other for other in resource.waits_on if other in by_urn and other != urn}
+        for urn, resource in by_urn.items()
+    }
     finish: dict[str, float] = {}
     after: dict[str, str] = {}
     for urn in _in_order(waits):
@@ -76,10 +79,6 @@ def critical_path(resources: Iterable[RecordedResource]) -> tuple[Step, ...]:
             steps.append(Step(current, resource.type, resource.name, resource.component, seconds, finish[current]))
         current = after.get(current)
     return tuple(reversed(steps))
-
-
-def _waits_for(resource: RecordedResource, by_urn: Mapping[str, RecordedResource]) -> set[str]:
-    return {urn for urn in (*resource.dependencies, resource.provider_urn) if urn in by_urn and urn != resource.urn}
 
 
 def _in_order(waits: Mapping[str, set[str]]) -> list[str]:

@@ -30,6 +30,7 @@ class Asked:
     policy_configuration: Mapping[str, Any] | None = None
     compared: bool = False  # whether there is an earlier check to compare with
     since: Source | None = None  # from what the change of every stack is judged
+    stack_outputs: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # of other stacks, by name
     debug: bool = False  # whether a failure of Trainyard's own ends everything, with its traceback
 
 
@@ -45,7 +46,13 @@ class Told:
 def tell(asked: Asked, stack_file: Path, earlier: Mapping[str, Any] | None = None) -> Told:
     """Judges one stack and tells it. `earlier`: what an earlier check said of it (`markdown.kept_for_comparison`)."""
     try:
-        found = judge(asked.project, stack_file, policy_configuration=asked.policy_configuration, since=asked.since)
+        found = judge(
+            asked.project,
+            stack_file,
+            policy_configuration=asked.policy_configuration,
+            since=asked.since,
+            stack_outputs=asked.stack_outputs,
+        )
         return told(asked, found, earlier)
     except Exception as error:
         if asked.debug:

@@ -249,3 +249,48 @@ ConfigMap("after", GIVEN={"a": "1"}, opts=pulumi.ResourceOptions(depends_on=[cha
 def test_a_chart_that_is_rendered_elsewhere_ends_no_program(run: Run, given: str, rules: set[str]) -> None:
     found = run(CHART.replace("GIVEN", given)).findings
     assert {finding.rule for finding in found} == rules | {"manifests-unchecked"}
+
+
+@pytest.mark.parametrize(
+    ("asked", "value"),
+    [
+        ('cloudformation.get_stack(name="n", opts=at).outputs["VpcId"]', UNKNOWN),
+        ('cloudformation.get_stack(name="n", opts=at).outputs.get("VpcId")', UNKNOWN),
+        ('cloudformation.get_stack(name="n", opts=at).outputs.get("VpcId", "vpc-1")', "vpc-1"),
+        ('cloudformation.get_stack_output(name="n", opts=at).outputs["VpcId"]', UNKNOWN),
+        ('"VpcId" in cloudformation.get_stack(name="n", opts=at).outputs', True),
+        ('list(cloudformation.get_stack(name="n", opts=at).outputs)', []),
+        ('ec2.get_vpc(id="vpc-0123456789abcdef0", opts=at).tags["Name"]', UNKNOWN),
+        ('ec2.get_vpc_output(id="vpc-0123456789abcdef0", opts=at).tags["Name"]', UNKNOWN),
+        ('{**ec2.get_vpc(id="vpc-0123456789abcdef0", opts=at).tags, "Name": "x"}', {"Name": "x"}),
+        ('ec2.Vpc.get("v", "vpc-0123456789abcdef0", opts=on_aws).tags["Name"]', UNKNOWN),
+        ('core.ConfigMap.get("c", "ns/name").data["key"]', UNKNOWN),
+    ],
+)
+def test_a_map_that_is_looked_up_has_every_key(run: Run, asked: str, value: object) -> None:
+    found = run(
+        "from pulumi_aws import cloudformation\n"
+        f"at = pulumi.InvokeOptions(provider=aws)\npulumi.export('found', {asked})\n"
+    )
+    assert found.findings == ()
+    assert found.known.stack_outputs == found.preview.stack_outputs == {"found": value}
+
+
+def test_two_maps_that_are_looked_up_hold_two_things(run: Run) -> None:
+    found = run(
+        """
+        from pulumi_aws import cloudformation
+        at = pulumi.InvokeOptions(provider=aws)
+        one, other = (cloudformation.get_stack(name=name, opts=at).outputs["Zone"] for name in "ab")
+        pulumi.export("same", one == other)
+        """
+    )
+    assert found.known.stack_outputs == {"same": False}
+
+
+def test_a_map_that_the_program_makes_lacks_what_is_not_in_it(run: Run) -> None:
+    found = run(
+        'vpc = ec2.Vpc("v", cidr_block="10.0.0.0/16", tags={}, opts=on_aws)\n'
+        'vpc.tags.apply(lambda tags: tags["Name"])\n'
+    )
+    assert [finding.rule for finding in found.errors] == ["program-error"]

@@ -11,6 +11,7 @@ from tests.rehearsal.refusals.builders import obj, resource
 from tests.rehearsal.works.test_others_order import told
 from trainyard.catalog import default_kubernetes_version
 from trainyard.rehearsal.context import ValueContext
+from trainyard.recorded.model import UNKNOWN
 from trainyard.rehearsal.engine import invokes, synthesised
 from trainyard.rehearsal.engine.project import StackConfig
 from trainyard.rehearsal.engine.recorder import Recording
@@ -206,7 +207,7 @@ def test_nobody_gives_an_order_to_what_one_file_has(parent, is_told):
 
 @pytest.mark.parametrize("token", ["kubernetes:helm:template", "kubernetes:kustomize:directory"])
 def test_what_a_chart_or_a_kustomization_makes_is_not_known(token):
-    assert invokes.invoke(token, {"directory": "app"}, synthesised.Place())["result"] == []
+    assert invokes.invoke(token, {"directory": "app"}, synthesised.Place())["result"] is UNKNOWN
 
 
 CREDENTIALS = "eyJ2ZXJpZmllciI6IHsic2FsdCI6ICJ4In19"  # '{"verifier": {"salt": "x"}}'

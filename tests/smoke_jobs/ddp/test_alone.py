@@ -74,7 +74,9 @@ def test_the_wrapper_does_not_wait_for_torch(name: str) -> None:
 def test_the_package_is_flat_and_fits_a_config_map() -> None:
     files = [p for p in PACKAGE.rglob("*") if p.is_file() and "__pycache__" not in p.parts]
     assert all(p.parent == PACKAGE for p in files)
-    assert sum(p.stat().st_size for p in files) < 400 * 1024  # a ConfigMap holds 1 MiB
+    assert (
+        sum(p.stat().st_size for p in files) < 448 * 1024
+    )  # a ConfigMap holds 1 MiB, of this and of what is sent with it
 
 
 def test_every_check_is_a_module_with_a_run() -> None:

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from trainyard.smoke_jobs.ddp import tracking_client
+from trainyard.smoke_jobs.ddp import check_tracking, local_mlflow, tracking_client
 from trainyard.smoke_jobs.ddp.google_cloud import GoogleError
 from trainyard.smoke_jobs.ddp.tracking_client import PackageClient, Point, RestClient, TrackingError, open_client
 
@@ -104,9 +104,50 @@ def test_a_uri_that_rest_cannot_speak() -> None:
         open_client("arn:aws:sagemaker:us-east-1:1:mlflow-tracking-server/x", "rest")
 
 
-def test_a_server_that_does_not_come_up() -> None:
-    with pytest.raises(TrackingError, match="is its pod ready"):
-        tracking_client.wait_until_ready("http://127.0.0.1:9", 0.5)
+def test_a_server_that_is_still_starting() -> None:
+    assert not tracking_client.is_ready("http://127.0.0.1:9", 0.5, lambda: "")
+
+
+def test_a_server_that_has_ended_is_not_waited_for() -> None:
+    before = time.monotonic()
+    with pytest.raises(TrackingError, match="the local MLflow server ended with exit code 1: no such table"):
+        tracking_client.is_ready("http://127.0.0.1:9", 60.0, lambda: "ended with exit code 1: no such table")
+    assert time.monotonic() - before < 10.0
+
+
+def test_how_a_local_server_has_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its process ends at once: MLflow is no module of this interpreter's that can be run."""
+    broken = tmp_path / "mlflow.py"
+    broken.write_text("import sys\nprint('listening')\nsys.exit('OSError: no space left')\n")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    home = Path(local_mlflow.start(tmp_path / "scratch")[local_mlflow.HOME])
+    deadline = time.monotonic() + 60.0
+    while not local_mlflow.ended(home) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert local_mlflow.ended(home) == "ended with exit code 1: OSError: no space left"
+    assert local_mlflow.ended(tmp_path) == ""
+
+
+class Alone:
+    """A job of one rank, as the check asks it."""
+
+    head = True
+
+    def broadcast(self, value: object) -> object:
+        return value
+
+
+def test_the_local_server_is_waited_for_while_it_lives(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv(local_mlflow.HOME, str(tmp_path))
+    monkeypatch.setattr(check_tracking, "ROUND_S", 0.2)
+    monkeypatch.setattr(check_tracking, "LOCAL_START_S", 0.7)
+    assert "lives, and does not answer after" in check_tracking._started(Alone(), "http://127.0.0.1:9")
+    assert capsys.readouterr().out.count("still starting after") >= 2
+    (tmp_path / "ended").write_text("3")
+    (tmp_path / "server.log").write_text("")
+    assert check_tracking._started(Alone(), "http://127.0.0.1:9") == "the local MLflow server ended with exit code 3"
 
 
 @contextmanager

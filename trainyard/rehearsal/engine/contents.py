@@ -3,6 +3,9 @@
 Such a text stands for one that may be anything (`wire.says_nothing`). A program that asks for it at once, and not as an
 output, parses it there: `json.loads(get_secret_version(…).secret_string)["password"]`. Within the rehearsal that gives
 a part of which nothing is known either, whatever its key; as an input of a resource it is unknown.
+
+So has a map that a data source answers and of which nothing is known, such as the outputs of a CloudFormation stack or
+the tags of a network, whatever key it is asked for.
 """
 
 from __future__ import annotations
@@ -76,6 +79,43 @@ class Content(str):
     def values(self) -> list[Any]:
         """None, as of keys."""
         return []
+
+
+class OpenMap(dict[str, Any]):
+    """A map that somebody else wrote: it has every key that is asked for, and tells none by itself."""
+
+    mark: str
+
+    def __missing__(self, key: str) -> Content:
+        """A part of which nothing is known."""
+        return Content.of(self.mark, key)
+
+    def __contains__(self, key: object) -> bool:
+        """Whatever it is asked for: a program that looks first would end where it is not there."""
+        return True
+
+    def __bool__(self) -> bool:
+        """That it holds anything is not known to be wrong."""
+        return True
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """A part, or what the program would do without one."""
+        return self[key] if default is None else default
+
+
+def opened(found: Any, mark: str = "") -> Any:
+    """What a data source answers, with an `OpenMap` for each map that holds nothing. `mark` tells answers apart."""
+    if type(found) is dict:
+        if not found:
+            made = OpenMap()
+            made.mark = mark
+            return made
+        mark = f"{mark} {found.get('id', '')} {found.get('arn', '')}"
+        return {key: opened(item, f"{mark} {key}") if type(item) in _HOLDS else item for key, item in found.items()}
+    return [opened(item, f"{mark} {place}") for place, item in enumerate(found)] if type(found) is list else found
+
+
+_HOLDS: Final = (dict, list)
 
 
 def _parsed(parse: Callable[..., Any], text: Any, *arguments: Any, **options: Any) -> Any:

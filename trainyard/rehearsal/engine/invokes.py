@@ -9,8 +9,10 @@ import yaml
 
 from trainyard.catalog import gcp, regions
 from trainyard.catalog import region as region_of
+from trainyard.recorded.model import UNKNOWN
 from trainyard.rehearsal.engine import google_ids, looked_up, synthesised
 from trainyard.rehearsal.engine.sdk_types import function_result_class, output_fields
+from trainyard.rehearsal.engine.wire import says_nothing
 from trainyard.rehearsal.engine.written_policies import policy_document
 from trainyard.safe_yaml import SAFE_LOADER
 
@@ -98,8 +100,14 @@ class _Manifests(SAFE_LOADER):
 
 
 def _manifests(arguments: Mapping[str, Any], _: synthesised.Place) -> dict[str, Any]:
-    """The objects of a text of `ConfigFile` and `ConfigGroup`. Raises `yaml.YAMLError` where it is no YAML."""
-    documents = yaml.load_all(str(arguments.get("text", "")), Loader=_Manifests)
+    """The objects of a text of `ConfigFile` and `ConfigGroup`, unknown where the text may be any.
+
+    Raises `yaml.YAMLError` where it is no YAML.
+    """
+    text = str(arguments.get("text", ""))
+    if says_nothing(text):
+        return {"result": UNKNOWN}
+    documents = yaml.load_all(text, Loader=_Manifests)
     return {"result": [document for document in documents if document]}
 
 
@@ -157,8 +165,8 @@ _ANSWERS: dict[str, Callable[[Mapping[str, Any], synthesised.Place], dict[str, A
     **looked_up.ANSWERS,
     "kubernetes:yaml:decode": _manifests,
     # Charts and kustomizations are rendered by their own programs, of files that may be anywhere: a finding names them.
-    "kubernetes:helm:template": lambda _, __: {"result": []},
-    "kubernetes:kustomize:directory": lambda _, __: {"result": []},
+    "kubernetes:helm:template": lambda _, __: {"result": UNKNOWN},
+    "kubernetes:kustomize:directory": lambda _, __: {"result": UNKNOWN},
 }
 
 

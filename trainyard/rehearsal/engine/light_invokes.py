@@ -17,6 +17,7 @@ from pulumi.runtime import _depends_on, rpc
 from pulumi.runtime.settings import SETTINGS
 
 from trainyard.recorded.model import has_secret, has_unknown
+from trainyard.rehearsal.engine.contents import opened
 from trainyard.rehearsal.engine.light_outputs import UnusualError, data_of, pass_on, pending, track
 from trainyard.rehearsal.engine.light_registration import all_there, for_program, parts_of, properties_of, reference
 from trainyard.rehearsal.engine.looked_up import CONTENTS
@@ -94,7 +95,7 @@ async def _answered(tok: str, props: Mapping[str, Any], opts: Any, typ: Any, mon
         if isinstance(each, pulumi.CustomResource) and each.__dict__.get("id"):
             known_then = known_then and preview_of(await each.id._data).is_known
     result, is_configured = monitor.invoke(tok, asked.inputs, await reference(provider) if provider is not None else "")
-    value = for_program(result, None)
+    value = opened(for_program(result, None))
     if typ:
         value = rpc.translate_output_properties(value, _same, typ)
     known = _OutputData(waits, value, True, False)

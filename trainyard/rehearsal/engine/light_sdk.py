@@ -18,12 +18,12 @@ import functools
 import threading
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, get_origin
 
 import pulumi
 from pulumi import _types as sdk_types
 from pulumi import log
-from pulumi.output import _OutputData
+from pulumi.output import UNKNOWN, _OutputData
 from pulumi.runtime import resource as sdk_resource
 from pulumi.runtime import resource_cycle_breaker as cycles
 from pulumi.runtime import rpc, settings
@@ -31,6 +31,7 @@ from pulumi.runtime import stack as sdk_stack
 from pulumi.runtime.proto import source_pb2
 
 from trainyard.rehearsal.engine import light_invokes, light_outputs, light_registration, sdk_annotations
+from trainyard.rehearsal.engine.contents import OpenMap, opened
 from trainyard.rehearsal.engine.light_registration import WAITED_FOR
 from trainyard.rehearsal.engine.two_views import PLAIN
 
@@ -39,6 +40,7 @@ _declare_dependency = cycles.declare_dependency
 _serialize_property = rpc.serialize_property
 _deserialize_property = rpc.deserialize_property
 _translate_output_properties = rpc.translate_output_properties
+_deserialize_answer = rpc.deserialize_properties_unwrap_secrets
 
 
 def _transfer(resource: pulumi.Resource, properties: Mapping[str, Any], custom: bool) -> dict[str, Callable[..., None]]:
@@ -68,8 +70,6 @@ def _resolve(
 ) -> None:
     if failed is not None:
         data.set_exception(failed)
-    elif value is None and isinstance(resource, pulumi.StackReference):  # outputs that the rehearsal was not given
-        data.set_result(_OutputData({*(dependencies or ()), resource}, None, False, is_secret))
     else:
         data.set_result(_OutputData({*(dependencies or ()), resource}, value, is_known, is_secret))
 
@@ -137,9 +137,13 @@ async def _itself(value: Any) -> Any:
 
 
 def _deserialize(value: Any, *arguments: Any) -> Any:
-    """Does what `deserialize_property` does, at once for a plain value: only a text may stand for something else."""
-    if type(value) in PLAIN and value != rpc.UNKNOWN:
-        return value
+    """Does what `deserialize_property` does, at once for a plain value: only a text may stand for something else.
+
+    An unknown stays one, also where everything that is made is known: a stack's outputs that nobody told, a chart that
+    nobody rendered.
+    """
+    if type(value) in PLAIN:
+        return UNKNOWN if value == rpc.UNKNOWN else value
     return _deserialize_property(value, *arguments)
 
 
@@ -147,7 +151,20 @@ def _translate(output: Any, transformer: Callable[[str], str], typ: Any = None, 
     """Does what `translate_output_properties` does, at once for a plain value of no type, or of a text or a flag."""
     if type(output) in PLAIN and (typ is None or typ is str or typ is bool):
         return output
+    if type(output) is OpenMap:
+        if typ is None or get_origin(sdk_types.unwrap_optional_type(typ)) in _MAPS:
+            return output
+        output = {}
     return _translate_output_properties(output, transformer, typ, *arguments, **options)
+
+
+_MAPS = (dict, Mapping)
+
+
+def _answer(*arguments: Any) -> tuple[Any, bool]:
+    """`deserialize_properties_unwrap_secrets`, for data sources: an empty map of theirs may hold anything."""
+    found, is_secret = _deserialize_answer(*arguments)
+    return opened(found), is_secret
 
 
 def _in_this_context(call: Callable[..., Any]) -> Callable[..., Any]:
@@ -180,6 +197,7 @@ _LIGHTER: tuple[tuple[Any, str, Any], ...] = (
     (rpc, "serialize_property", _serialize),
     (rpc, "deserialize_property", _deserialize),
     (rpc, "translate_output_properties", _translate),
+    (rpc, "deserialize_properties_unwrap_secrets", _answer),
     # What a class or an annotation says of itself, read once instead of for every value and resource of it.
     (sdk_types, "_raw_return_hints", sdk_annotations.return_hints),
     (sdk_types, "_types_from_py_properties", sdk_annotations.property_types),

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import functools
 import sys
 import threading
 import traceback
@@ -16,7 +17,7 @@ import types
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pulumi
@@ -26,17 +27,18 @@ from pulumi.runtime.proto import engine_pb2, resource_pb2
 from pulumi.runtime.settings import get_root_resource
 
 from trainyard.recorded.marks import UNKNOWN_MARK
-from trainyard.recorded.model import UNKNOWN, AboutInputs, Alias, RecordedResource, has_secret
-from trainyard.recorded.types import PULUMI_STACK
+from trainyard.recorded.model import UNKNOWN, AboutInputs, Alias, RecordedResource, Secret, bare, has_secret
+from trainyard.recorded.types import PULUMI_STACK, RENDERING
+from trainyard.recorded.unseen import MADE
 from trainyard.rehearsal.engine import light_outputs, outputs, wire
-from trainyard.rehearsal.engine.contents import contents_may_be_anything
+from trainyard.rehearsal.engine.contents import Content, contents_may_be_anything
 from trainyard.rehearsal.engine.invokes import invoke
 from trainyard.rehearsal.engine.light_registration import Registered, Registration
 from trainyard.rehearsal.engine.light_sdk import light_sdk
 from trainyard.rehearsal.engine.loop import InlineLoop, output_strings_raise, rare_collections, settled
-from trainyard.rehearsal.engine.manifests import inline
+from trainyard.rehearsal.engine.manifests import finds_nothing_yet, inline, is_seen, reads_no_address
 from trainyard.rehearsal.engine.other_stacks import outputs_of
-from trainyard.rehearsal.engine.sdk_types import resource_class
+from trainyard.rehearsal.engine.sdk_types import output_fields, resource_class
 from trainyard.rehearsal.engine.synthesised import Place, addresses_are_without
 from trainyard.rehearsal.engine.two_views import DryRun, Views
 
@@ -88,6 +90,7 @@ class Recording:
     wrong_providers: list[WrongProvider] = field(default_factory=list)
     missing_stacks: list[str] = field(default_factory=list)  # StackReferences to nothing that is known
     stacks_are_told: bool = False  # whether anything says which other stacks there are
+    asked_too_early: list[tuple[str, str, str]] = field(default_factory=list)  # (type, name, object not there yet)
     transformed: list[str] = field(default_factory=list)  # URNs with engine-side transforms, which are not run
     constructed: list[Constructed] = field(default_factory=list)  # in program order
     messages: list[tuple[str, str]] = field(default_factory=list)  # what the program logged: (severity, text)
@@ -189,7 +192,8 @@ class _Monitor:
         if not asked.custom:
             around = self._components.get(asked.parent, "")
             self._components[urn] = f"{around}/{asked.name}" if around else asked.name
-            self._record(asked, urn, outputs.Answer(UNKNOWN, inputs, inputs), beside)
+            made_of = inputs if is_seen(asked.type, inputs) else {**inputs, MADE: UNKNOWN}
+            self._record(asked, urn, outputs.Answer(UNKNOWN, inputs, made_of), beside)
             return Registered(urn, "", inputs)
         provider = self._provider_of(asked)
         cls = self._class_of(asked.type)
@@ -239,6 +243,10 @@ class _Monitor:
             return response
         if not request.custom:
             response.object.CopyFrom(request.object)
+            if request.remote:  # what its provider makes of the inputs is not known here
+                cls = self._class_of(request.type)
+                missing = [key for key in (output_fields(cls) if cls is not None else ()) if key not in asked.inputs]
+                wire.encode_fields(dict.fromkeys(missing, UNKNOWN), response.object)
             for made in inline(asked, found.urn):
                 self._registered(made)
         else:
@@ -313,13 +321,23 @@ class _Monitor:
             known = outputs_of(request.id, self._stacks)
             if known is None:
                 self.recording.missing_stacks.append(request.id)
-            # Nobody said what the others give: it is unknown then, as what waits for it is.
-            told: Any = UNKNOWN if known is None and not self.recording.stacks_are_told else dict(known or {})
+            # Nobody said what the others give: it is unknown then, as what waits for it is. A secret among what is told
+            # may be any text, which leaves the rest known.
+            told: Any = UNKNOWN
+            if known is not None or self.recording.stacks_are_told:
+                told = {
+                    name: Secret(Content.of(request.id, name)) if bare(value) is UNKNOWN else value
+                    for name, value in (known or {}).items()
+                }
             secret = [name for name, value in (known or {}).items() if has_secret(value)]
             made: Mapping[str, Any] = {"name": request.id, "outputs": told, "secretOutputNames": secret}
         else:
             provider, cls = self._provider_of(request), self._class_of(request.type)
-            made = outputs.answer(request.type, request.name, urn, given, cls, provider, preview=False).outputs
+            found = outputs.answer(request.type, request.name, urn, given, cls, provider, preview=False).outputs
+            fields = output_fields(cls) if cls is not None else {}
+            # What somebody wrote there: tags, the data of a config map.
+            unknown = {key: UNKNOWN for key, field in fields.items() if field.type.kind == "map" and not found.get(key)}
+            made = {**found, **unknown}
         self.recording.resources.append(
             RecordedResource(
                 **self._about(request, urn), custom=True, inputs=given, id=request.id, outputs=made, read=True
@@ -370,6 +388,16 @@ class _Monitor:
             self.recording.stack_outputs.update(found)
         else:
             self.recording.component_outputs[urn] = dict(found)
+            if found.get(MADE) is UNKNOWN and RENDERING.search(urn):
+                self._is_unseen(urn)
+
+    def _is_unseen(self, urn: str) -> None:
+        """Notes of a component that has read manifests that their objects are not known."""
+        recorded = self.recording.resources
+        place = next((place for place in reversed(range(len(recorded))) if recorded[place].urn == urn), None)
+        if place is not None:
+            unseen = {**recorded[place].outputs, MADE: UNKNOWN}
+            recorded[place] = replace(recorded[place], outputs=unseen)
 
     def ExistsResource(self, request: Any) -> Any:  # noqa: N802, ARG002
         return resource_pb2.ExistsResourceResponse(exists=False)
@@ -587,6 +615,10 @@ def _watch(recording: Recording, views: Views | None) -> Callable[[pulumi.Resour
         recording.constructed.append(Constructed(type_, name, around, *_made_at()))
         if isinstance(arguments.resource, pulumi.ComponentResource):
             paths[arguments.resource] = f"{around}/{name}" if around else name
+            if RENDERING.match(f":{type_}::"):
+                reads_no_address(type_)
+                if recording.preview:
+                    finds_nothing_yet(arguments.resource, functools.partial(_asked_too_early, recording, type_, name))
         recording.classes.setdefault(type_, type(arguments.resource))
         if isinstance(options.providers, Mapping):
             for key, provider in options.providers.items():
@@ -597,6 +629,10 @@ def _watch(recording: Recording, views: Views | None) -> Callable[[pulumi.Resour
             recording.wrong_providers.append(WrongProvider(type_, name, options.provider.package))
 
     return look
+
+
+def _asked_too_early(recording: Recording, type_: str, name: str, what: str) -> None:
+    recording.asked_too_early.append((type_, name, what))
 
 
 def _made_at() -> tuple[str, int]:

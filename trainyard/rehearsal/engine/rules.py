@@ -10,7 +10,8 @@ from typing import Any, Final
 from trainyard.recorded.alike import written
 from trainyard.recorded.model import Alias, Finding, RecordedResource, Secret, has_secret, leaves
 from trainyard.recorded.types import EKS_CLUSTER, GKE_CLUSTER, PULUMI_STACK, RENDERING
-from trainyard.rehearsal.engine.manifests import CONFIG_GROUP, is_whole
+from trainyard.recorded.unseen import has_unseen_objects
+from trainyard.rehearsal.engine.manifests import CONFIG_GROUP
 from trainyard.rehearsal.engine.recorder import STACK_REFERENCE, Recording, WrongProvider
 
 _URN = re.compile(r"urn:pulumi:[^:]+::[^:]+::[^:]+(:[^:]+)*::.+")
@@ -43,15 +44,28 @@ def check_recording(
                 "has transforms, which only the engine runs: they are not rehearsed",
                 level="warning",
             )
-    for resource in recording.resources:
+    unseen = [resource for resource in recording.resources if not resource.custom and has_unseen_objects(resource)]
+    parents = {resource.parent for resource in unseen}  # a group is told by the file in it
+    for resource in unseen:
         made = _UNSEEN.get(resource.type)
-        if made is not None and not (resource.type == CONFIG_GROUP and is_whole(resource.inputs)):
+        if made is not None and resource.urn not in parents:
             yield Finding.of(
                 resource,
                 "manifests-unchecked",
                 f"{made} are not known here: none of them is judged, and what names one is not accused",
                 level="warning",
             )
+    for type_, name, what in recording.asked_too_early:
+        yield Finding(
+            "warning",
+            "get-resource-early",
+            f'get_resource("{what}") finds nothing at a first preview, which does not ask a provider whose cluster is'
+            " to be made: the SDK ends with a KeyError there",
+            type=type_,
+            name=name,
+            component=recording.component_of(type_, name),
+            hint="bring up the cluster first, by --target or as a stack of its own; or pulumi up --skip-preview",
+        )
     for name in sorted(set(recording.missing_stacks)):
         if recording.stacks_are_told:
             yield Finding(
@@ -81,6 +95,8 @@ _UNSEEN: Final = {
     "kubernetes:kustomize:Directory": "the objects of its kustomization",
     "kubernetes:kustomize/v2:Directory": "the objects of its kustomization",
     "kubernetes:yaml/v2:ConfigFile": "the objects of its file, which the provider reads,",
+    "kubernetes:yaml:ConfigFile": "the objects of its file, whose text is not known,",
+    "kubernetes:yaml:ConfigGroup": "the objects of its texts, which are not known,",
     CONFIG_GROUP: "the objects of its files, or of what is not known yet,",
 }
 """Components whose objects no run of the program registers, and what these are."""
@@ -90,7 +106,11 @@ def check_both_runs(preview: Recording, known: Recording) -> Iterator[Finding]:
     """Resources that exist in one of the runs only: a preview does not show them, or `up` never makes them."""
     if any(run.error is not None or run.hang is not None for run in (preview, known)):
         return
+    # A function of what a chart renders is called at a preview, with nothing, and here not where all is known.
+    is_blurred = any(RENDERING.search(one.urn) and has_unseen_objects(one) for one in known.resources)
     for run, other, where in ((known, preview, "when outputs are known"), (preview, known, "at a preview")):
+        if is_blurred and run is preview:
+            continue
         there = {resource.urn for resource in other.resources}
         for resource in run.resources:
             # What reads manifests asks its provider, which a preview does not before the cluster is there.

@@ -12,7 +12,6 @@ from trainyard.teardown.aws.search import Finder, Search
 from trainyard.teardown.model import Left
 
 GB: Final = 1e9
-GIB: Final = 2**30
 
 MOST_VERSIONS: Final = 20_000
 """Versions of a bucket's objects that are added up; of a larger one, a price is its least."""

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from trainyard.conventions import GPU_RESOURCE
-from trainyard.conventions.quantities import GIBIBYTE
+from trainyard.conventions.quantities import GIBIBYTE, MEBIBYTE
 from trainyard.problems import count
 from trainyard.recorded.quantities import quantity
 from trainyard.recorded.types import GCP_RUN_JOB, GCP_RUN_SERVICE
@@ -198,7 +198,7 @@ def _limits(view: View, at: str, path: str) -> None:
         return
     least = next((gib for processors, gib in _LEAST_MEMORY if cpu >= processors), 0)
     if memory < least * GIBIBYTE:
-        words = f"{memory / 2**20:g} MiB beside {cpu:g} processors"
+        words = f"{memory / MEBIBYTE:g} MiB beside {cpu:g} processors"
         view.error("gcp-run", f"{limits}.memory", words, allowed=f"at least {least}Gi")
         return
     most = next(gib for processors, gib in _MOST_MEMORY if cpu <= processors) if cpu >= 1 else cpu * 4
@@ -217,7 +217,10 @@ def _limits(view: View, at: str, path: str) -> None:
         )
     elif second and memory < _LEAST_OF_GEN2:
         view.error(
-            "gcp-run", f"{limits}.memory", f"{memory / 2**20:g} MiB in the second generation", allowed="512Mi or more"
+            "gcp-run",
+            f"{limits}.memory",
+            f"{memory / MEBIBYTE:g} MiB in the second generation",
+            allowed="512Mi or more",
         )
 
 

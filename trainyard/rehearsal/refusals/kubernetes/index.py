@@ -9,18 +9,11 @@ from typing import Any, Final
 
 from trainyard.recorded.read import follow
 from trainyard.recorded.types import EKS_CLUSTER, GKE_CLUSTER, HELM_RELEASE
+from trainyard.recorded.unseen import has_unseen_objects
 from trainyard.rehearsal.context import Stack, View
 from trainyard.rehearsal.near import nearest_of
 from trainyard.rehearsal.refusals.kubernetes.schema import custom_resources
 
-RENDERED_ELSEWHERE: Final = (
-    "kubernetes:helm.sh/v2:Chart",
-    "kubernetes:helm.sh/v3:Chart",
-    "kubernetes:helm.sh/v4:",
-    "kubernetes:kustomize",
-    "kubernetes:yaml",
-)
-"""Components whose objects are made where no recording sees them."""
 _RENDERERS: Final = frozenset(
     {
         ("HelmRelease", "helm.toolkit.fluxcd.io"),
@@ -118,7 +111,7 @@ class Objects:
         objects = cls(known=set(stack.context.assumed_objects))
         objects.known |= {("ServiceAccount", *pair) for pair in stack.context.assumed_service_accounts}
         objects.makes_the_cluster = bool(stack.resources.of(EKS_CLUSTER, GKE_CLUSTER))
-        objects.is_rendered_elsewhere = any(one.type.startswith(RENDERED_ELSEWHERE) for one in stack.components)
+        objects.is_rendered_elsewhere = any(map(has_unseen_objects, stack.components))
         for view in stack.views:
             if view.type == HELM_RELEASE:
                 objects.charted.add("*" if view.is_unknown("namespace") else bare(view.text("namespace") or ""))

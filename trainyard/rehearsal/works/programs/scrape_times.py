@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from trainyard.conventions.quantities import GIBIBYTE, MEBIBYTE
 from trainyard.conventions.series import SERIES_A_NODE, least_mib
 from trainyard.recorded.monitoring import SCRAPED, SECONDS
 from trainyard.recorded.node_groups import NODE_GROUP_TYPES, NodeGroup, node_group
@@ -130,13 +131,13 @@ def _holds(stack: Stack, release: View, interval: float) -> None:
     series = nodes * SERIES_A_NODE
     given = release.value(f"{_SPEC}.resources.limits.memory")
     limit = quantity(given) if isinstance(given, (str, int, float)) else None
-    least = least_mib(nodes) * 2**20
+    least = least_mib(nodes) * MEBIBYTE
     if limit is not None and limit < least:
         release.warning(
             "programs-prometheus-memory", f"{_SPEC}.resources.limits.memory",
             f"is {given}, and with every node group at its largest {nodes} nodes have {series:,} series and more, "
-            f"which take {least / 2**20:.0f} MiB: Prometheus would be killed then, and read its log again each time",
-            allowed=f"{math.ceil(2 * least / 2**20)}Mi or more, or as much for the nodes that there will be at once",
+            f"which take {least / MEBIBYTE:.0f} MiB: Prometheus would be killed then, and read its log again each time",
+            allowed=f"{math.ceil(2 * least / MEBIBYTE)}Mi or more, or as much for the nodes that there will be at once",
         )  # fmt: skip
     kept = _seconds(release.text(f"{_SPEC}.retention"))
     storage = f"{_SPEC}.storageSpec.volumeClaimTemplate.spec.resources.requests.storage"
@@ -148,8 +149,8 @@ def _holds(stack: Stack, release: View, interval: float) -> None:
         release.warning(
             "programs-prometheus-disk", storage,
             f"is {release.text(storage)}, and {smallest:,} series of {(kept or 0) / 86400:g} days take "
-            f"{takes / 2**30:.0f} GiB: " + ("the oldest are not kept so long" if size else "the disk fills up"),
-            allowed=f"{1.5 * takes / 2**30:.0f}Gi or more, or a shorter retention",
+            f"{takes / GIBIBYTE:.0f} GiB: " + ("the oldest are not kept so long" if size else "the disk fills up"),
+            allowed=f"{1.5 * takes / GIBIBYTE:.0f}Gi or more, or a shorter retention",
         )  # fmt: skip
 
 

@@ -9,6 +9,7 @@ from math import inf
 from trainyard.catalog import cpu_instance, gke_nodes, instance
 from trainyard.conventions import GPU_RESOURCE
 from trainyard.conventions.gcp import TPU_FAMILIES
+from trainyard.conventions.quantities import GIBIBYTE
 from trainyard.recorded.node_groups import EKS_NODE_GROUP, NodeGroup, gpu_model
 from trainyard.recorded.node_labels import have_labels
 from trainyard.recorded.read import UnknownInput, is_set
@@ -104,11 +105,11 @@ def _cpus(type_: str) -> float | None:
 
 def _bytes(type_: str) -> float | None:
     try:
-        return instance(type_).memory_gib * 2**30
+        return instance(type_).memory_gib * GIBIBYTE
     except KeyError:
         pass
     try:
-        return cpu_instance(type_).memory_gib * 2**30
+        return cpu_instance(type_).memory_gib * GIBIBYTE
     except KeyError:
         return None
 

@@ -11,12 +11,12 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from trainyard.conventions.quantities import MEBIBYTE
 from trainyard.recorded.quantities import quantity
 from trainyard.recorded.read import follow, known_texts
 from trainyard.rehearsal.context import View, listed
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster, Container, Pod
 
-_MI: Final = 2**20
 _LEAST: Final = {
     "cluster-autoscaler": {"resources": 64},
     "dcgm-exporter": {"resources": 96},
@@ -62,7 +62,7 @@ def check(cluster: Cluster) -> None:
 
 def _release(release: View, path: str, least: int) -> None:
     memory, cores = (quantity(release.value(f"{path}.limits.{name}")) for name in ("memory", "cpu"))
-    if memory is not None and memory < least * _MI:
+    if memory is not None and memory < least * MEBIBYTE:
         release.error(
             "programs-memory", f"{path}.limits.memory",
             f"is {release.value(f'{path}.limits.memory')}, and the program holds {least} MiB and more before it does "
@@ -98,7 +98,7 @@ def _container(pod: Pod, container: Container) -> None:
         least = _SQUID_MI
     elif re.match(r"(\S*/)?python[\d.]*(\s|$)", said):
         least = _PYTHON_MI
-    if limit < least * _MI:
+    if limit < least * MEBIBYTE:
         pod.view.error(
             "programs-memory", path,
             f"is {given}, and the program holds {least} MiB and more before it does anything: it is killed as it "
@@ -113,7 +113,7 @@ def _heaps(container: Container) -> Iterator[tuple[str, str, float]]:
         for name, pattern in _HEAPS:
             found = pattern.search(value) if isinstance(value, str) and one.get("name") == name else None
             if found:
-                unit = _MI if name == "NODE_OPTIONS" else _UNITS[found[2].upper()]
+                unit = MEBIBYTE if name == "NODE_OPTIONS" else _UNITS[found[2].upper()]
                 yield f"env[{index}].value", found[0], float(found[1]) * unit
     for key in ("command", "args"):
         for below, text in known_texts(container.body.get(key)):

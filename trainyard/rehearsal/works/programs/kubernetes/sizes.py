@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
+from trainyard.conventions.quantities import GIBIBYTE
 from trainyard.problems import count
 from trainyard.recorded.quantities import quantity
 from trainyard.recorded.read import follow
@@ -17,7 +18,7 @@ from trainyard.rehearsal.context import View, listed
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster, Container, Pod
 
 _BINARY: Final = {"B": 1, "KB": 2**10, "MB": 2**20, "GB": 2**30, "TB": 2**40, "PB": 2**50}
-_SHARED: Final = 2**30
+_SHARED: Final = GIBIBYTE
 """Bytes of shared memory below which NCCL and loaders of data of a job with several GPUs end with "Bus error" (NCCL
 user guide, "Shared memory")."""
 
@@ -44,8 +45,8 @@ def _kept(release: View) -> None:
         release.error(
             "programs-retention",
             f"{base}.retentionSize",
-            f"keeps {size[0]} on a disk of {disk / 2**30:g} GiB: the disk is full before anything is deleted",
-            allowed=f"{int(disk * 0.9 / 2**30)}GiB or less",
+            f"keeps {size[0]} on a disk of {disk / GIBIBYTE:g} GiB: the disk is full before anything is deleted",
+            allowed=f"{int(disk * 0.9 / GIBIBYTE)}GiB or less",
         )
 
 

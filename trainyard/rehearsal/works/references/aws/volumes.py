@@ -13,9 +13,9 @@ from typing import Final
 
 from trainyard.recorded.read import follow
 from trainyard.recorded.types import ADD_ON, AWS_PROVIDER, BUCKET, EKS_CLUSTER, HELM_RELEASE, LUSTRE
+from trainyard.recorded.unseen import has_unseen_objects
 from trainyard.rehearsal.context import Stack, View, show
 from trainyard.rehearsal.near import nearest_of
-from trainyard.rehearsal.refusals.kubernetes.index import RENDERED_ELSEWHERE
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +64,7 @@ def check(stack: Stack) -> None:
 
 def _installed(stack: Stack, views: list[View]) -> set[str] | None:
     """The add-ons and charts of the recording; None where there may be others: on a cluster that it does not make."""
-    if not stack.resources.of(EKS_CLUSTER) or any(
-        component.type.startswith(RENDERED_ELSEWHERE) for component in stack.components
-    ):
+    if not stack.resources.of(EKS_CLUSTER) or any(map(has_unseen_objects, stack.components)):
         return None
     found = {str(view.text("addonName")) for view in stack.views if view.type == ADD_ON}
     charts = [view.text("chart") for view in views if view.type == HELM_RELEASE]

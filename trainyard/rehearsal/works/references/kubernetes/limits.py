@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from trainyard.conventions.quantities import GIBIBYTE
+from trainyard.conventions.quantities import GIBIBYTE, MEBIBYTE
 from trainyard.recorded.model import UNKNOWN
 from trainyard.recorded.quantities import quantity
 from trainyard.recorded.read import follow
@@ -90,7 +90,7 @@ def by_namespace(cluster: Cluster, kind: str) -> dict[str, list[View]]:
     return found
 
 
-_LEAST: Final = {"cpu": (0.005, "cores"), "memory": (4 * 2**20, "bytes")}
+_LEAST: Final = {"cpu": (0.005, "cores"), "memory": (4 * MEBIBYTE, "bytes")}
 """Below these no container of a program runs: a unit is mistaken (`m` is a thousandth, no unit is cores and bytes)."""
 
 

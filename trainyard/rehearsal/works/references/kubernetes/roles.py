@@ -126,12 +126,25 @@ def _is_beside(group: str) -> bool:
     return group.endswith(".x-k8s.io")
 
 
+def _home(plural: str, groups: list[str]) -> str | None:
+    """The first of some groups that has a resource; None where none has."""
+    return next((group for group in groups if plural in _KNOWN.get(group, ())), None)
+
+
+def _lacking(group: str, resource: str) -> frozenset[str] | None:
+    """What a resource of a group has below it, where that is not what is asked for; None where that is there.
+
+    Of what lies below kinds that are not Kubernetes' own nothing is known: it may be there.
+    """
+    plural, _, sub = resource.partition("/")
+    subs = SUBRESOURCES.get((group, plural))
+    return None if not sub or subs is None or sub in subs | {"*", "finalizers"} else subs
+
+
 def _is_there(resource: str, groups: list[str]) -> bool:
     """Whether one of some groups has a resource, and what is asked for below it."""
-    plural, _, sub = resource.partition("/")
-    within = [group for group in groups if plural in _KNOWN.get(group, ())]
-    subs = SUBRESOURCES.get((within[0], plural)) if within else None
-    return bool(within) and (not sub or subs is None or sub in subs | {"*", "finalizers"})
+    home = _home(resource.partition("/")[0], groups)
+    return home is not None and _lacking(home, resource) is None
 
 
 def _is_allowed(view: View, resource: str, groups: list[str], verbs: list[str]) -> bool:
@@ -152,10 +165,10 @@ def _resource(view: View, path: str, resource: str, groups: list[str]) -> None:
     # beside what is there, be it in a rule of its own, it does no harm.
     beside = any(_is_there(one, groups) for one in view.texts(f"{path}.resources"))
     note = view.warning if beside or (sub and _is_allowed(view, plural, groups, [])) else view.error
-    within = [group for group in groups if plural in _KNOWN[group]]
-    if within:
-        subs = SUBRESOURCES.get((within[0], plural))
-        if sub and subs is not None and sub not in subs | {"*", "finalizers"}:
+    home = _home(plural, groups)
+    if home is not None:
+        subs = _lacking(home, resource)
+        if subs is not None:
             note = view.error if nearest(sub, subs) else note
             note(
                 "reference-role-resource",
