@@ -10,8 +10,8 @@ import pytest
 from tests.rehearsal.refusals.builders import obj, resource
 from tests.rehearsal.works.test_others_order import told
 from trainyard.catalog import default_kubernetes_version
-from trainyard.rehearsal.context import ValueContext
 from trainyard.recorded.model import UNKNOWN
+from trainyard.rehearsal.context import ValueContext
 from trainyard.rehearsal.engine import invokes, synthesised
 from trainyard.rehearsal.engine.project import StackConfig
 from trainyard.rehearsal.engine.recorder import Recording
