@@ -28,6 +28,8 @@ class WhenAsked(Mapping[str, Value], Generic[Value]):
 
     def get(self, name: str, default: Any = None) -> Any:  # without an exception, which most names would take
         """What is said of a name; the default for none."""
+        if name in self._made:
+            return self._made[name]
         return self[name] if name in self._names else default
 
     def __contains__(self, name: object) -> bool:

@@ -100,8 +100,9 @@ def test_a_package_is_found_as_the_standard_library_finds_it(run: Run) -> None:
             ours, theirs = finder.find_spec(*asked), PathFinder.find_spec(*asked)
             told = [[getattr(spec, each, None) for each in seen] for spec in (ours, theirs)]
             found["alike" if told[0] == told[1] else "other"] += 1
+        found["in an archive"] = finder.find_spec("pulumi_aws.ec2", ["no.zip/pulumi_aws"])
     """)
-    assert found == {"alike": 7, "other": 0}
+    assert found == {"alike": 7, "other": 0, "in an archive": None}
 
 
 def test_whole_package_on_demand(run: Run) -> None:

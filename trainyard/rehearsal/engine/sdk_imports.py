@@ -142,8 +142,11 @@ class _Finder(MetaPathFinder):
         """
         where = path[0]
         if where not in self._folders:
-            with os.scandir(where) as entries:
-                self._folders[where] = frozenset(entry.name for entry in entries if entry.is_dir())
+            try:
+                with os.scandir(where) as entries:
+                    self._folders[where] = frozenset(entry.name for entry in entries if entry.is_dir())
+            except OSError:  # in an archive, or gone
+                self._folders[where] = frozenset()
         name = fullname.rpartition(".")[2]
         location = f"{where}/{name}/__init__.py"
         if name not in self._folders[where] or not os.access(location, os.R_OK):
