@@ -233,7 +233,7 @@ SILENT = [
     Mistake(
         "queue-by-a-wrong-name",
         "schedule's queue is misspelt",
-        edit(SCHEDULE, "retrain", reworded("target", "job-queue/train-", "job-queue/trains-")),
+        edit(SCHEDULE, "retrain", reworded("target", "job-queue/train", "job-queue/trains")),
         "reference-batch",
         stack=KEEPING,
     ),
