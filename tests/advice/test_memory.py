@@ -16,8 +16,9 @@ from trainyard.advice import Request, Ways, estimate, memory
 from trainyard.advice.architectures import architectures, shape
 from trainyard.advice.fit import Work
 from trainyard.advice.hardware import nodes_with
-from trainyard.advice.memory import GIB, STRATEGIES, Strategy
+from trainyard.advice.memory import STRATEGIES, Strategy
 from trainyard.advice.parallelism import choose, fits
+from trainyard.conventions.quantities import GIBIBYTE
 
 SEVEN = architectures()["llama-2-7b"]
 
@@ -50,8 +51,8 @@ def test_lora_trains_half_a_percent_and_keeps_the_rest_in_two_bytes():
 def test_activations_of_llama_8b_at_32k_need_eight_times_less_when_recomputed():
     """31 GiB against 240 GiB (stas00/ml-engineering); the kept part alone here, so both are lower."""
     model = architectures()["llama-3-8b"]
-    kept = memory.activation_bytes(model, 32_768, 1, recompute=False) / GIB
-    recomputed = memory.activation_bytes(model, 32_768, 1, recompute=True) / GIB
+    kept = memory.activation_bytes(model, 32_768, 1, recompute=False) / GIBIBYTE
+    recomputed = memory.activation_bytes(model, 32_768, 1, recompute=True) / GIBIBYTE
     assert 120 < kept < 240
     assert 20 < recomputed < 40
 
