@@ -16,7 +16,27 @@ from pathlib import Path
 Command = Callable[..., "subprocess.CompletedProcess[str]"]
 """Runs the command with arguments, in the folder `cwd`, with what else its environment has."""
 
-_LOOP = """
+ANSWERED = """
+for line in sys.stdin:
+    asked = json.loads(line)
+    child = os.fork()
+    if not child:
+        os.chdir(asked["cwd"])
+        os.environ.update(asked["environment"])
+        signal.alarm(600)
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        for number, file in ((1, asked["stdout"]), (2, asked["stderr"])):
+            os.dup2(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), number)
+        sys.argv[1:] = asked["arguments"]
+        break
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+else:
+    sys.exit()
+"""
+"""Forks a process for each line that it reads, tells its exit code, and goes on in it: in the folder and with the
+arguments and what else of an environment is asked for, with what it says in the files that are named."""
+
+_READY = """
 import json, os, signal, sys
 from trainyard.cli.main import main
 import trainyard.review.review
@@ -33,22 +53,6 @@ if first:
             raise
     sys.stdout.flush()
     os.dup2(kept, 1)
-for line in sys.stdin:
-    asked = json.loads(line)
-    child = os.fork()
-    if not child:
-        os.chdir(asked["cwd"])
-        os.environ.update(asked["environment"])
-        signal.alarm(600)
-        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-        for number, file in ((1, asked["stdout"]), (2, asked["stderr"])):
-            os.dup2(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), number)
-        sys.argv[1:] = asked["arguments"]
-        break
-    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
-else:
-    sys.exit()
-main()
 """
 
 
@@ -65,7 +69,7 @@ def forks(python: Path, folder: Path, first: Sequence[str] = (), cwd: Path | Non
     """
     said = [folder / "stdout", folder / "stderr"]
     process = subprocess.Popen(
-        [python, "-c", _LOOP],
+        [python, "-c", f"{_READY}{ANSWERED}main()"],
         cwd=cwd or folder,
         env=of_a_shell(),
         stdin=subprocess.PIPE,

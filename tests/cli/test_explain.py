@@ -58,7 +58,9 @@ def test_a_question_without_an_answer_says_what_may_be_asked(arguments, said):
 def test_what_cannot_be_read_is_said_without_a_traceback(monkeypatch, rehearsed):
     known = rehearsed("uae-aws")
     broken = edit(ADD_ON, "cluster-vpc-cni", put("configurationValues", value="{"))(known.resources)
-    monkeypatch.setattr("trainyard.rehearsal.rehearse.rehearse", lambda *_, **__: replace(known, resources=tuple(broken)))
+    monkeypatch.setattr(
+        "trainyard.rehearsal.rehearse.rehearse", lambda *_, **__: replace(known, resources=tuple(broken))
+    )
     result = run("uae-aws", "reach", "triage")
     assert result.exit_code == 3
     assert "cannot be told: configurationValues: no JSON" in result.stderr

@@ -203,6 +203,18 @@ def one_by_one(
         yield set(check_values(resources, context))
 
 
+def rules_of(stack: Rehearsal, mistake: Mistake) -> set[str]:
+    """The rules that tell something of a stack with a mistake, until its own is among them."""
+    sound = list(stack.known.resources)
+    context = replace(context_of(stack), ours=True)
+    rules: set[str] = set()
+    for found in one_by_one(mistake.change(sound), context, mistake.rule or "", values=True, sound=sound):
+        rules |= {finding.rule for finding in found}
+        if mistake.rule in rules:
+            break
+    return rules
+
+
 def refused_of_changed(resources: Recorded, context: ValueContext, sound: Recorded) -> list[Finding]:
     """What `check_values` says of resources that the sound stack has otherwise, by the rules of their types."""
     as_before = {id(one) for one in sound}
