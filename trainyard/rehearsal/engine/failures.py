@@ -50,7 +50,7 @@ def _finding(error: BaseException, recording: Recording, root: Path) -> Finding:
     type_, name, cls = _resource_at(frames)
     text = str(error).strip() or type(error).__name__
     # The innermost: an export or another resource that takes what could not be made stands before it.
-    processing = next(iter([*_PROCESSING.finditer(text)][::-1]), None)
+    processing = max(_PROCESSING.finditer(text), key=re.Match.start, default=None)
     if processing is not None:
         type_, name, text = processing["type"], processing["name"], text[processing.start() :]
     if name and not component:

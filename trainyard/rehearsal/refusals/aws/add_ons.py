@@ -75,19 +75,24 @@ _KEYS: Final = {
 }  # fmt: skip
 """Settings of add-ons, as far as they are generally known (2026-11). The lists need not be whole: only what is spelt
 almost like one of them is told."""
-_BELOW: Final = dict.fromkeys(("aws-ebs-csi-driver", "aws-efs-csi-driver", "aws-fsx-csi-driver"), "controller")
+_BELOW: Final = ("aws-ebs-csi-driver", "aws-efs-csi-driver", "aws-fsx-csi-driver")
 """Add-ons of several kinds of pods: what every pod takes stands below `controller` or `node`, never beside them."""
 _MISTAKEN: Final = {("coredns", "replicas"): "replicaCount"}
 """Settings that are called otherwise elsewhere."""
 
 
-def _parts(view: View) -> None:
-    """What goes into the add-on's pods as it is: the add-on degrades where the API server refuses it."""
+def _settings(view: View) -> dict[str, Any]:
+    """The settings of an add-on; none where they are no JSON object, which others tell."""
     try:
         settings = json.loads(view.text("configurationValues") or "{}")
     except json.JSONDecodeError:
-        return  # told by the check of the format
-    own = settings if isinstance(settings, dict) else {}
+        return {}
+    return settings if isinstance(settings, dict) else {}
+
+
+def _parts(view: View) -> None:
+    """What goes into the add-on's pods as it is: the add-on degrades where the API server refuses it."""
+    own = _settings(view)
     for prefix, part in (("", own), *((f".{key}", item) for key, item in own.items() if isinstance(item, dict))):
         for key, check in PARTS.items():
             check(view, f"configurationValues{prefix}.{key}", part.get(key))
@@ -96,15 +101,12 @@ def _parts(view: View) -> None:
 
 def _beside(view: View, name: str) -> None:
     """Settings of pods at the top, where the schemas of drivers have none."""
-    try:
-        settings = json.loads(view.text("configurationValues") or "{}")
-    except json.JSONDecodeError:
-        return  # told by the check of the format
+    settings = _settings(view)
     for key in ("affinity", "nodeSelector", "tolerations", "topologySpreadConstraints"):
-        if isinstance(settings, dict) and key in settings:
+        if key in settings:
             view.error(
                 "eks-addon-settings", "configurationValues", f"{name} has no setting {show(key)} of its own",
-                hint=f"{_BELOW[name]}.{key} or node.{key}",
+                hint=f"controller.{key} or node.{key}",
             )  # fmt: skip
 
 
