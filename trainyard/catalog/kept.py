@@ -44,9 +44,8 @@ def kept(file: Traversable, text: bytes, read: Callable[[], Any]) -> Any:
         if found[: 2 * _DIGEST] == digest + _digest(made):
             return pickle.loads(made)  # noqa: S301 - what this very function wrote, where byte code is as well
     content = read()
-    if not sys.dont_write_bytecode:
-        made = pickle.dumps(content, pickle.HIGHEST_PROTOCOL)
-        _write(place, digest + _digest(made) + made)
+    made = pickle.dumps(content, pickle.HIGHEST_PROTOCOL)
+    keep(place, digest + _digest(made) + made)
     return content
 
 
@@ -65,8 +64,11 @@ def _place(file: Traversable) -> Path | None:
     return beside.with_name(f"{file.name}.{sys.implementation.cache_tag}")
 
 
-def _write(place: Path, content: bytes) -> None:
-    """Whole or not at all; not where this user may not write."""
+def keep(place: Path, content: bytes) -> None:
+    """Writes what can be made again: whole or not at all; not where this user may not write, or Python writes no byte
+    code."""
+    if sys.dont_write_bytecode:
+        return
     with suppress(OSError):
         place.parent.mkdir(exist_ok=True)
         handle, temporary = tempfile.mkstemp(dir=place.parent, prefix=f".{place.name}.")

@@ -27,6 +27,7 @@ import pulumi
 from pulumi import _types as sdk
 
 from trainyard.rehearsal.engine.sdk_annotations import Name, Typing, of_pulumi, real
+from trainyard.rehearsal.engine.sdk_bodies import Bodies
 from trainyard.rehearsal.engine.sdk_names import Lazy, Names, Unborn, all_there
 
 _MARKS: Mapping[str, Callable[[type], type]] = {
@@ -63,7 +64,9 @@ class _Any(typing.TypedDict):
 
 _TypedDictMeta: Any = type(_Any)
 _BUILD: Callable[..., Any] = builtins.__build_class__
-_bodies: dict[type, tuple[CodeType, dict[str, Any]]] = {}
+_bodies: dict[type, tuple[Bodies, CodeType, dict[str, Any]]] = {}
+"""By each class that waits: the bodies of its module, its own or the stub of it, and the names of the module."""
+
 _in_making: set[type] = set()
 _lock = threading.RLock()
 """One for all classes, since the body of one may ask for another."""
@@ -149,7 +152,8 @@ def _make(cls: type) -> None:
             return
         _in_making.add(cls)
         try:
-            (_fill_dict if type(cls) is _WaitingDict else _fill)(cls, *_bodies[cls])
+            bodies, code, names = _bodies[cls]
+            (_fill_dict if type(cls) is _WaitingDict else _fill)(cls, bodies.of(code, cls.__name__), names)
             del _bodies[cls]
         finally:
             _in_making.discard(cls)
@@ -237,11 +241,12 @@ class ClassesLoader(SourceFileLoader):
         """Runs the module with an `import` and a `class` statement of its own."""
         names = vars(module)
         found = Names(names, _lock)
-        hooks = {"__build_class__": _build(names), "__import__": _import(found)}
+        bodies = Bodies(self.path, lambda: self._whole(module.__name__))
+        hooks = {"__build_class__": _build(names, bodies), "__import__": _import(found)}
         names["__builtins__"] = found
         found.update(hooks)
         try:
-            super().exec_module(module)
+            exec(bodies.code(), names)  # noqa: S102 the provider SDK's own code, as its import would run it
         finally:
             found.update({name: getattr(builtins, name) for name in hooks})
             found.settle()
@@ -251,6 +256,12 @@ class ClassesLoader(SourceFileLoader):
             _standing[module.__name__] = stands
         if not found.all_there:
             module.__class__ = Lazy
+
+    def _whole(self, name: str) -> CodeType:
+        code = self.get_code(name)
+        if code is None:
+            raise ImportError(f"{self.path} has no code", name=name, path=self.path)
+        return code
 
 
 def _import(names: Names) -> Callable[..., Any]:
@@ -267,17 +278,18 @@ def _import(names: Names) -> Callable[..., Any]:
     return found
 
 
-def _build(names: dict[str, Any]) -> Callable[..., Any]:
+def _build(names: dict[str, Any], bodies: Bodies) -> Callable[..., Any]:
     """`__build_class__` for a module with these names."""
 
     def built(body: FunctionType, name: str, *bases: Any, **options: Any) -> Any:
         code = body.__code__
         known = {"__module__": names["__name__"], "__qualname__": name}
         if options or code.co_freevars or code.co_cellvars not in ((), ("__class__",)) or bases not in _BASES:
-            return _BUILD(body, name, *bases, **options)
+            whole = bodies.of(code, name)
+            return _BUILD(body if whole is code else FunctionType(whole, names), name, *bases, **options)
         kind: Any = _WaitingDict if bases == (typing.TypedDict,) else _Waiting
         made: type = type.__new__(kind, name, (dict,) if bases else (), known)
-        _bodies[made] = code, names
+        _bodies[made] = bodies, code, names
         return made
 
     def later(body: FunctionType, name: str, *bases: Any, **options: Any) -> Any:
