@@ -106,3 +106,9 @@ def test_what_is_no_yaml_is_an_error_each_time(file: Path, reads: list[int]) -> 
     for _ in range(2):
         with pytest.raises(Exception, match="is there twice"):
             tree(file)
+
+
+def test_another_user_of_the_same_installation_reads_it_too(file: Path, reads: list[int]) -> None:
+    tree(file)
+    (kept,) = (file.parent / "__pycache__").iterdir()
+    assert kept.stat().st_mode & 0o444 == 0o444

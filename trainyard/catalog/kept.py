@@ -75,6 +75,7 @@ def keep(place: Path, content: bytes) -> None:
         try:
             with os.fdopen(handle, "wb") as file:
                 file.write(content)
+            Path(temporary).chmod(0o644)  # as secret as the source: whoever else runs this has it too
             Path(temporary).replace(place)
         except BaseException:  # a full disk: each try would leave one more
             Path(temporary).unlink(missing_ok=True)

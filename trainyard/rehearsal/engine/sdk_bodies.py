@@ -106,7 +106,7 @@ class Bodies:
         return found
 
     def _key(self) -> bytes:
-        """Of which source what is kept is."""
+        """Tells the source from every other, and from what it was before."""
         stat = Path(self._path).stat()
         known = (_FORM, MAGIC_NUMBER, self._path, stat.st_mtime_ns, stat.st_size)
         return hashlib.blake2b(repr(known).encode(), digest_size=_DIGEST).digest()
