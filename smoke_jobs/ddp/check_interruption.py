@@ -183,6 +183,7 @@ class Supervisor:
             max_restarts=len(plan.kills),
             shutdown_timeout_s=options.shutdown_timeout_s,
             join_timeout_s=options.rank_timeout_s,
+            logs=options.scratch_dir,
             # As for the outer job: the host's own name may mean nothing to the others.
             address=os.environ.get("SMOKE_NODE_NAME", "") if self.job.nodes > 1 else "",
         )

@@ -225,6 +225,7 @@ class _Run:
             max_restarts=o.max_restarts,
             shutdown_timeout_s=o.shutdown_timeout_s,
             join_timeout_s=o.rendezvous_timeout_s,
+            logs=o.scratch_dir,
             address=t.hosts[t.node_rank] if t.named and t.nodes > 1 else "",
             failures=str(self.folder / FAILURES),
         )

@@ -38,6 +38,7 @@ class Launch:
     max_restarts: int
     shutdown_timeout_s: int
     join_timeout_s: float
+    logs: str  # folder that torchrun makes folders in, also where it writes nothing; they stay
     address: str = ""  # of this node, for the others; empty: torchrun finds it
     failures: str = ""  # file for how the ranks that failed ended (`agent.py`)
 
@@ -50,8 +51,8 @@ class Launch:
             "--nnodes", str(self.nodes), "--nproc-per-node", str(self.nproc),
             "--rdzv-backend", "c10d", "--rdzv-endpoint", endpoint, "--rdzv-id", self.run_id,
             "--rdzv-conf", f"is_host={int(self.is_head)},join_timeout={int(self.join_timeout_s)}",
-            "--max-restarts", str(self.max_restarts), *(["--local-addr", self.address] if self.address else []),
-            program,
+            "--max-restarts", str(self.max_restarts), "--log-dir", self.logs,
+            *(["--local-addr", self.address] if self.address else []), program,
         ]  # fmt: skip
 
     def start(self, extra: Mapping[str, str]) -> subprocess.Popen[bytes]:

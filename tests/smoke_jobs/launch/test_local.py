@@ -24,7 +24,9 @@ def forked_ranks(monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(WITHOUT_COMPILER))
 
 
-def test_a_run_with_its_progress_and_result(tmp_path):
+def test_a_run_with_its_progress_and_result(tmp_path, monkeypatch):
+    (temporary := tmp_path / "temporary").mkdir()
+    monkeypatch.setenv("TMPDIR", str(temporary))
     view = RecordedView()
     ended = local.run(SmokeSpec(processes_per_node=2, options=QUICK), view, tmp_path)
     assert ended.exit_code == 0
@@ -34,6 +36,8 @@ def test_a_run_with_its_progress_and_result(tmp_path):
     assert [done.name for done in view.done[:2]] == ["rendezvous", "devices"]
     assert "check 2 of 10: devices" in view.statuses
     assert (tmp_path / "result.json").exists()
+    left = [path.name for path in temporary.iterdir() if not path.name.startswith("torchinductor_")]  # its cache
+    assert left == []
 
 
 def test_a_broken_check_keeps_its_exit_code(forked_ranks):
