@@ -131,11 +131,14 @@ def test_a_check_is_told_what_another_stack_hands_on(referring: Path, stacks: li
         assert [[finding["rule"] for finding in one["findings"]] for one in found] == [rules] * len(stacks)
 
 
-@pytest.mark.parametrize("command", [["cost"], ["explain"]])
+@pytest.mark.parametrize("command", [["cost"], ["explain"], ["preflight"]])
 def test_every_command_that_rehearses_is_told_what_another_stack_hands_on(referring: Path, command: list[str]) -> None:
     """A program that has to know it: `gone` is in no file."""
     program = referring / "__main__.py"
     program.write_text(program.read_text().replace('"vpcId"', '"gone"'))
+    if command == ["preflight"]:  # which reads our settings, whatever the program is
+        (referring / "Pulumi.yaml").write_text("name: trainyard\nruntime: python\n")
+        (referring / "Pulumi.prod.yaml").write_bytes((PROJECT / "stacks" / "Pulumi.demo.yaml").read_bytes())
     topic = ["rights"] if command == ["explain"] else []
     call = [*command, "prod", *topic, "--project", str(referring)]
     untold = CliRunner().invoke(app, call)
@@ -144,7 +147,7 @@ def test_every_command_that_rehearses_is_told_what_another_stack_hands_on(referr
     assert "gone" in told.output + told.stderr
 
 
-@pytest.mark.parametrize("command", [["rehearse"], ["check"], ["cost"], ["explain", "rights"]])
+@pytest.mark.parametrize("command", [["rehearse"], ["check"], ["cost"], ["explain", "rights"], ["preflight"]])
 def test_a_file_of_outputs_is_given_with_the_name_of_its_stack(tmp_path: Path, command: list[str]) -> None:
     verb, *topic = command
     ended = CliRunner().invoke(app, [verb, "demo", *topic, "--stack-outputs", str(tmp_path / "network.json")])

@@ -9,12 +9,14 @@ import typer
 from trainyard.cli.files import check_outputs, write_json
 from trainyard.cli.project import (
     JsonOption,
+    OtherStacksOption,
     ProjectOption,
     StackArgument,
     error_line,
     fail,
     find_project,
     find_stack,
+    other_stacks,
     progress,
     read_plan,
     settings_of,
@@ -38,6 +40,7 @@ def preflight(
     stack: StackArgument,
     every: Annotated[bool, typer.Option("--all", help="Show what is fine too.")] = False,
     json_file: JsonOption = None,
+    stack_outputs: OtherStacksOption = None,
     project: ProjectOption = None,
 ) -> None:
     """Ask the account what `pulumi up` would meet: quotas, capacity, rights, addresses, versions. Nothing is changed.
@@ -52,7 +55,7 @@ def preflight(
     from trainyard.preflight.look import look_ahead
 
     with progress(f"asking for {stack}"):
-        found = look_ahead(_subject(project, stack))
+        found = look_ahead(_subject(project, stack, stack_outputs))
     if json_file is not None:
         write_json(json_file, found.as_json())
     if str(json_file) != "-":
@@ -67,16 +70,16 @@ def preflight(
         raise typer.Exit(EXIT_FAILS)
 
 
-def _subject(project: Path | None, stack: str) -> Subject:
+def _subject(project: Path | None, stack: str, stack_outputs: Sequence[str] | None) -> Subject:
     """The stack's plan and what its program makes; ends the command where either is wrong."""
     from trainyard.preflight.model import Subject
     from trainyard.recorded.resources import Resources
     from trainyard.rehearsal.rehearse import rehearse
     from trainyard.settings.unseen import stand_in
 
-    plan, folder = read_plan(project, stack), find_project(project)
+    plan, folder, others = read_plan(project, stack), find_project(project), other_stacks(stack_outputs)
     with settings_of(stack):
-        rehearsal = rehearse(folder, find_stack(folder, stack), stand_in=stand_in)
+        rehearsal = rehearse(folder, find_stack(folder, stack), stack_outputs=others, stand_in=stand_in)
     if rehearsal.errors:
         first = rehearsal.errors[0]
         fail(f"the program of {stack} is wrong, so there is nothing to ask for: {first.message}; `trainyard rehearse`")

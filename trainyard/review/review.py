@@ -209,7 +209,7 @@ def review(
 
     with (
         Judge(policy_configuration, alone=alone, meanwhile=while_waiting) as judge,
-        _reading(since, project_dir, stack_file) as earlier,
+        _reading(since, project_dir, stack_file, stack_outputs) as earlier,
     ):
         rehearsal = rehearse(project_dir, stack_file, stack_outputs=stack_outputs, stand_in=stand_in, elsewhere=judge)
         if rehearsal.errors:
@@ -247,7 +247,10 @@ class _Price:
 
 @contextmanager
 def _reading(
-    since: Source | None, project_dir: Path, stack_file: Path
+    since: Source | None,
+    project_dir: Path,
+    stack_file: Path,
+    stack_outputs: Mapping[str, Mapping[str, Any]] | None,
 ) -> Iterator[Callable[[Rehearsal], ChangeReview] | None]:
     """Reads what is there while the block runs, and gives what judges the change; None where nobody asked.
 
@@ -259,7 +262,7 @@ def _reading(
     from trainyard.review.change.review import not_compared, review_change
 
     with ThreadPoolExecutor(1) as pool:
-        reading = pool.submit(since.read, project_dir, stack_file)
+        reading = pool.submit(since.read, project_dir, stack_file, stack_outputs)
 
         def judged(rehearsal: Rehearsal) -> ChangeReview:
             try:

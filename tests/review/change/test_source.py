@@ -10,6 +10,7 @@ import pytest
 from tests.review.change.state import exported
 from tests.shared import ROOT
 from trainyard.problems import SettingsError
+from trainyard.recorded.model import UNKNOWN, Secret
 from trainyard.rehearsal.change.earlier import Earlier, from_json
 from trainyard.review.change.review import review_change
 from trainyard.review.change.source import COMMAND, find_source
@@ -116,6 +117,18 @@ def test_a_commit_is_rehearsed_by_its_own_program(repository):
     assert found.change.source.startswith("v1 (")
     assert found.verdict.state == "unsafe-change" and found.verdict.exit_code == 3
     assert found.as_json()["change"]["counts"]["deleted"] == 1
+
+
+@pytest.mark.parametrize("outputs", [{"name": "training-data"}, {"name": Secret(UNKNOWN)}])
+def test_a_commit_knows_of_other_stacks_what_its_successor_does(repository, outputs):
+    program = PROGRAM.replace('config.require("bucket")', 'pulumi.StackReference("a/names/dev").get_output("name")')
+    (repository / "__main__.py").write_text(program)
+    subprocess.run([*GIT, "commit", "-qam", "named elsewhere"], cwd=repository, check=True, capture_output=True)
+    (repository / "__main__.py").write_text(program.replace('("name")', '("name").apply(lambda name: name + "-2")'))
+    since, told = find_source("HEAD", repository), {"a/names/dev": outputs}
+    found = judge(repository, repository / "Pulumi.dev.yaml", since=since, stack_outputs=told)
+    known = isinstance(outputs["name"], str)
+    assert {line[0] for line in found.change.lines()} == ({"replaced"} if known else set())
 
 
 def test_a_stack_that_was_not_there_is_new(repository):

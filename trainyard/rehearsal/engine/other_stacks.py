@@ -34,6 +34,11 @@ def outputs_in(path: Path, shown: str) -> Mapping[str, Any]:
     return {name: Secret(UNKNOWN) if value == _HIDDEN else value for name, value in found.items()}
 
 
+def as_written(outputs: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Outputs as `outputs_in` reads them."""
+    return {name: _HIDDEN if isinstance(value, Secret) else value for name, value in outputs.items()}
+
+
 def outputs_of(name: str, told: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any] | None:
     """What is told of the stack that a program calls so; None where nothing is, or of several that may be meant.
 

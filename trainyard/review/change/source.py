@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tarfile
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +20,7 @@ from typing import Any, Final
 
 from trainyard.problems import Problem, SettingsError, in_one_line
 from trainyard.rehearsal.change.earlier import Earlier, from_json
+from trainyard.rehearsal.engine.other_stacks import as_written
 from trainyard.rehearsal.engine.project import stack_of
 from trainyard.user_files import LARGEST_OUTCOME_BYTES, read_json
 
@@ -56,8 +57,12 @@ class Source:
             return self.text
         return self.text if self.commit.startswith(self.text) else f"{self.text} ({self.commit[:7]})"
 
-    def read(self, project: Path, stack_file: Path) -> Earlier:
-        """What is there of a stack. Raises `SettingsError` where it cannot be read."""
+    def read(
+        self, project: Path, stack_file: Path, stack_outputs: Mapping[str, Mapping[str, Any]] | None = None
+    ) -> Earlier:
+        """What is there of a stack, to whose program the outputs of other stacks are known, as they are to the one that
+        it is compared with. Raises `SettingsError` where it cannot be read.
+        """
         if self.file is not None:
             return from_json(read_json(self.file, f"--from {self.text}", LARGEST_OUTCOME_BYTES), self.words)
         if self.outcomes is not None and (made := outcome_in(self.outcomes, stack_file)).is_file():
@@ -65,11 +70,12 @@ class Source:
         if self.interpreter is not None:
             with tempfile.TemporaryDirectory(prefix="trainyard-before-") as name:
                 outcome = Path(name) / "rehearsal.json"
-                rehearse_by(self.interpreter, stack_file, project, outcome, self.words)
+                others = _others(stack_outputs or {}, Path(name))
+                _rehearse(stack_file, project, outcome, self.words, self.interpreter, others)
                 return from_json(_written(outcome, self.words), self.words)
-        return self._rehearsed(project, stack_file)
+        return self._rehearsed(project, stack_file, stack_outputs or {})
 
-    def _rehearsed(self, project: Path, stack_file: Path) -> Earlier:
+    def _rehearsed(self, project: Path, stack_file: Path, stack_outputs: Mapping[str, Mapping[str, Any]]) -> Earlier:
         if self.repository is None or not stack_file.is_relative_to(self.repository):
             place = f"{stack_file} lies outside the repository"
             raise SettingsError(
@@ -83,7 +89,7 @@ class Source:
                 return Earlier(self.words, (), notes=(f"there is no stack {stack_of(stack_file)} in {self.words}",))
             outcome = Path(name) / "rehearsal.json"
             folder = tree / project.relative_to(self.repository)
-            _rehearse(there, folder, outcome, self.words)
+            _rehearse(there, folder, outcome, self.words, others=_others(stack_outputs, Path(name)))
             return from_json(_written(outcome, self.words), self.words)
 
     def _lay_out(self, tree: Path) -> None:
@@ -97,6 +103,16 @@ class Source:
                 tar.extractall(tree, filter="data")
         except (tarfile.TarError, OSError) as error:
             raise SettingsError([Problem(f"--from {self.text}", in_one_line(error), _ALLOWED)]) from None
+
+
+def _others(stack_outputs: Mapping[str, Mapping[str, Any]], folder: Path) -> list[str]:
+    """Options that tell a command of other stacks, by files that are written to a folder of this process's own."""
+    options: list[str] = []
+    for number, (stack, outputs) in enumerate(stack_outputs.items()):
+        file = folder / f"outputs-{number}.json"
+        file.write_text(json.dumps(as_written(outputs)), encoding="utf-8")
+        options += ("--stack-outputs", f"{stack}={file}")
+    return options
 
 
 def _written(outcome: Path, words: str) -> Any:
@@ -146,7 +162,14 @@ def rehearse_by(interpreter: Path, stack_file: Path, project: Path, outcome: Pat
     _rehearse(stack_file, project, outcome, words, interpreter)
 
 
-def _rehearse(stack_file: Path, project: Path, outcome: Path, words: str, interpreter: Path | None = None) -> None:
+def _rehearse(
+    stack_file: Path,
+    project: Path,
+    outcome: Path,
+    words: str,
+    interpreter: Path | None = None,
+    others: Sequence[str] = (),
+) -> None:
     """Rehearses a stack by the code that lies in its folder, else by the installed one or another; writes its JSON."""
     ours = without_ours(os.environ) if interpreter is not None else os.environ
     command = [
@@ -160,7 +183,7 @@ def _rehearse(stack_file: Path, project: Path, outcome: Path, words: str, interp
     ]
     try:
         run = subprocess.run(
-            [*command, "--json", str(outcome)],
+            [*command, *others, "--json", str(outcome)],
             cwd=project,
             env=environment_of(ours, project),
             capture_output=True,
