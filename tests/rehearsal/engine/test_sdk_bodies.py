@@ -141,6 +141,7 @@ HARM: dict[str, Callable[[bytes], bytes]] = {
     "empty": lambda content: b"",
     "cut": lambda content: content[:100],
     "of another": lambda content: b"x" + content[1:],
+    "a length": lambda content: content[:16] + bytes([255] * 4) + content[20:],
     "the module's own code": lambda content: content[:60] + bytes([content[60] ^ 1]) + content[61:],
     "the last body": lambda content: content[:-20] + bytes(20),
     "without bodies": lambda content: content[: 24 + int.from_bytes(content[16:20])],

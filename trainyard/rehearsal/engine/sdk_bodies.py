@@ -67,10 +67,10 @@ class Bodies:
     def code(self) -> CodeType:
         """What to run for the module: with a stub for each body of a class, once these are kept."""
         key = self._key()
-        with suppress(OSError), self._kept() as file:
+        with suppress(OSError, MemoryError), self._kept() as file:  # a damaged length may be that of any memory
             head = file.read(_HEAD)
-            own = file.read(_number(head, 0))
-            if head[:_DIGEST] == key and _number(head, 1) == zlib.crc32(own):
+            own = file.read(_number(head, 0)) if head[:_DIGEST] == key else b""
+            if own and zlib.crc32(own) == _number(head, 1):
                 self._begin = len(head) + len(own)
                 code: CodeType
                 code, self._table = marshal.loads(own)  # noqa: S302 - it lies where byte code lies
