@@ -155,6 +155,9 @@ def anomaly_subscription(view: View) -> None:
 
 _LOST: Final = re.compile(r"(?<![\w.'\"])([a-z]\w*)(?!\w*\s*\()")
 
+_SEARCHED: Final = re.compile(r"\bSEARCH\s*\(", re.IGNORECASE)
+"""A search, which dashboards alone take (CloudWatch User Guide, "Using search expressions in graphs", 2026-11)."""
+
 _OPERATORS: Final = frozenset({"and", "or"})
 """Words of an expression, in small letters too."""
 
@@ -176,9 +179,14 @@ def _queries(view: View) -> None:
     ids = {str(one.get("id")) for _, one in queries} | _OPERATORS
     for path, one in queries:
         text = one.get("expression")
-        if not isinstance(text, str) or re.match(r"\s*(SELECT|SEARCH)\b", text, re.IGNORECASE):
+        if not isinstance(text, str) or re.match(r"\s*SELECT\b", text, re.IGNORECASE):
             continue
-        for name in dict.fromkeys(_LOST.findall(re.sub(r"'[^']*'|\"[^\"]*\"", "''", text))):
+        said = re.sub(r"'[^']*'|\"[^\"]*\"", "''", text)
+        if _SEARCHED.search(said):
+            view.error("alarm-queries", f"{path}.expression", "searches: what it finds differs from day to day, and no "
+                       "alarm is made on it", allowed="the metrics by their names, or SELECT")  # fmt: skip
+            continue
+        for name in dict.fromkeys(_LOST.findall(said)):
             if name not in ids:
                 known = ", ".join(sorted(ids - _OPERATORS))
                 view.error(
