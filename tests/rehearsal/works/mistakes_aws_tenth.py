@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from tests.rehearsal.works.mistakes import DROP, Recorded, drop, edit, in_json, put
+from tests.rehearsal.works.mistakes import DROP, Change, Recorded, both, drop, edit, in_json, put
 from tests.rehearsal.works.mistakes_aws_ninth import (
     ALARM,
     DATABASE,
@@ -30,6 +30,7 @@ BUCKET_POLICY = "aws:s3/bucketPolicy:BucketPolicy"
 DOMAIN = "aws:sagemaker/domain:Domain"
 FILTER = "aws:cloudwatch/logMetricFilter:LogMetricFilter"
 HOME = "aws:efs/accessPoint:AccessPoint"
+TARGET = "aws:cloudwatch/eventTarget:EventTarget"
 PARAMETERS = "aws:rds/parameterGroup:ParameterGroup"
 TRAIL, OWN_TRAIL = "aws:cloudtrail/trail:Trail", "acme-demo-trail-trail"
 FIREWALL_RULE = "aws:route53/resolverFirewallRule:ResolverFirewallRule"
@@ -85,6 +86,20 @@ def twice(resources: Recorded) -> list[Any]:
     """Binds the driver of disks to its role a second time."""
     one = next(each for each in resources if each.name == "cluster-ebs-ebs-csi-controller-sa" and each.custom)
     return [*resources, replace(one, urn=f"{one.urn}-2", name=f"{one.name}-2", id=f"{one.id}2")]
+
+
+def beside_itself(type_: str, name: str, at: int) -> Change:
+    """A resource once more, beside itself."""
+
+    def change(resources: Recorded) -> list[Any]:
+        one = next(each for each in resources if (each.type, each.name) == (type_, name))
+        inputs = {**one.inputs, "targetId": f"own-{at}"}
+        return [
+            *resources,
+            replace(one, urn=f"{one.urn}-{at}", name=f"{name}-{at}", id=f"{one.id}-{at}", inputs=inputs),
+        ]
+
+    return change
 
 
 def in_one_zone(resources: Recorded) -> list[Any]:
@@ -613,6 +628,32 @@ LATER: dict[str, Case] = {
         "reference-name",
         edit(ACTION, "managed-over-budget", put("budgetName", "initech-reserach")),
     ),
+    "six-targets": (DEMO, "too-many", both(*[beside_itself(TARGET, "security-findings", at) for at in range(5)])),
+    "way-to-disks-that-is-not": (
+        DEMO,
+        "ebs-optimized",
+        edit("aws:ec2/instance:Instance", "bastion", put("instanceType", "t2.micro")),
+    ),
+    "subnet-of-a-template": (
+        DEMO,
+        "launch-template-conflict",
+        edit(
+            TEMPLATE,
+            "gpu-nodes-train-on-demand-template",
+            put("networkInterfaces[0].subnetId", "subnet-e5ab1e56e9f82a9c1"),
+        ),
+    ),
+    "backups-of-another-database": (
+        DEMO,
+        "programs-pattern",
+        edit(RULE, "backups-database", said("eventPattern", "acme-demo-mlflow", "acme-mlflow")),
+    ),
+    "alarm-of-no-topic": (DEMO, "programs-alarm", edit(ALARM, "watchdog-silent", put("dimensions", DROP))),
+    "call-that-is-not": (
+        DEMO,
+        "programs-pattern",
+        edit(RULE, "security-record-off", said("eventPattern", "StopLogging", "StopTrail")),
+    ),
 }
 SOUND: dict[str, Sound] = {
     "home-four-deep": (
@@ -710,7 +751,8 @@ SOUND: dict[str, Sound] = {
             put(
                 "pattern",
                 "{$.detail.TrainingJobStatus=Failed && ($.detail.FailureReason=%Capacity|Quota% || "
-                "$.detail.BillableTimeInSeconds>=1) && $.detail.Environment['A KEY'] NOT EXISTS && $.detail.ExperimentConfig IS NULL}",
+                "$.detail.BillableTimeInSeconds>=1) && $.detail.Environment['A KEY'] NOT EXISTS && "
+                "$.detail.ExperimentConfig IS NULL}",
             ),
         ),
     ),
@@ -745,5 +787,25 @@ SOUND: dict[str, Sound] = {
             "acme-demo-logs-policy",
             statement("KeepObjects", lambda one: one.update(Action=["s3:Delete*"])),
         ),
+    ),
+    "five-targets": (DEMO, both(*[beside_itself(TARGET, "security-findings", at) for at in range(4)])),
+    "way-to-disks": (DEMO, edit("aws:ec2/instance:Instance", "bastion", put("instanceType", "t3.small"))),
+    "backups-of-anothers-database": (
+        DEMO,
+        edit(RULE, "backups-database", said("eventPattern", '["acme-demo-mlflow"]', '["acme-demo-mlflow", "shop"]')),
+    ),
+    "texts-to-telephones": (
+        DEMO,
+        edit(
+            ALARM,
+            "watchdog-silent",
+            put("dimensions", DROP),
+            put("metricName", "SMSMonthToDateSpentUSD"),
+            put("comparisonOperator", "GreaterThanThreshold"),
+        ),
+    ),
+    "another-call": (
+        DEMO,
+        edit(RULE, "security-record-off", said("eventPattern", "StopLogging", "PutInsightSelectors")),
     ),
 }
