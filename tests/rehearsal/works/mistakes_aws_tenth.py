@@ -28,6 +28,7 @@ from tests.rehearsal.works.mistakes_aws_ninth import (
 UAE, UAE_SMALL = "uae-aws", "uae-small"
 BUCKET_POLICY = "aws:s3/bucketPolicy:BucketPolicy"
 DOMAIN = "aws:sagemaker/domain:Domain"
+FLOWS = "aws:ec2/flowLog:FlowLog"
 FILTER = "aws:cloudwatch/logMetricFilter:LogMetricFilter"
 HOME = "aws:efs/accessPoint:AccessPoint"
 TARGET = "aws:cloudwatch/eventTarget:EventTarget"
@@ -654,6 +655,46 @@ LATER: dict[str, Case] = {
         "programs-pattern",
         edit(RULE, "security-record-off", said("eventPattern", "StopLogging", "StopTrail")),
     ),
+    "flow-log-in-another-place": (
+        DEMO,
+        "flow-log-place",
+        edit(FLOWS, "network-flow-log", put("logDestinationType", "kinesis-data-firehose")),
+    ),
+    "flow-log-with-a-role-for-a-bucket": (
+        DEMO,
+        "flow-log-role",
+        edit(
+            FLOWS,
+            "network-flow-log",
+            put("logDestinationType", "s3"),
+            put("logDestination", "arn:aws:s3:::acme-demo-logs-b45c0ba/flow/"),
+        ),
+    ),
+    "insight-that-is-not": (
+        DEMO,
+        "aws-model",
+        edit(TRAIL, OWN_TRAIL, put("insightSelectors", [{"insightType": "ApiCallRate"}])),
+    ),
+    "key-that-is-not-used": (
+        LARGE,
+        "ecr-encryption",
+        edit(
+            "aws:ecr/repository:Repository",
+            "images-globex-production-k8s-kueue-kueue",
+            put("encryptionConfigurations[0].encryptionType", "AES256"),
+        ),
+    ),
+    "slow-disk-to-start-from": (
+        DEMO,
+        "ebs-boot",
+        edit(
+            "aws:ec2/instance:Instance",
+            "bastion",
+            put("rootBlockDevice.volumeType", "st1"),
+            put("rootBlockDevice.volumeSize", 125),
+        ),
+    ),
+    "slow-disk-of-nodes": (DEMO, "ebs-boot", edit(TEMPLATE, DEV, put(f"{EBS}.volumeType", "sc1"))),
 }
 SOUND: dict[str, Sound] = {
     "home-four-deep": (
@@ -807,5 +848,51 @@ SOUND: dict[str, Sound] = {
     "another-call": (
         DEMO,
         edit(RULE, "security-record-off", said("eventPattern", "StopLogging", "PutInsightSelectors")),
+    ),
+    "insights-of-a-trail": (
+        DEMO,
+        edit(
+            TRAIL,
+            OWN_TRAIL,
+            put("insightSelectors", [{"insightType": "ApiCallRateInsight"}, {"insightType": "ApiErrorRateInsight"}]),
+        ),
+    ),
+    "slow-disk-beside-another": (
+        DEMO,
+        edit(
+            TEMPLATE,
+            DEV,
+            put(
+                "blockDeviceMappings[1]",
+                {
+                    "deviceName": "/dev/xvdb",
+                    "ebs": {"volumeType": "st1", "volumeSize": 500, "encrypted": "true", "deleteOnTermination": "true"},
+                },
+            ),
+        ),
+    ),
+    "images-that-are-scanned": (
+        LARGE,
+        edit(
+            "aws:ecr/repository:Repository",
+            "images-globex-production-k8s-kueue-kueue",
+            put("imageScanningConfiguration", {"scanOnPush": True}),
+        ),
+    ),
+    "metadata-by-hand": (
+        LARGE,
+        edit(
+            LUSTRE,
+            "globex-production-lustre",
+            put("metadataConfiguration", {"mode": "USER_PROVISIONED", "iops": 12000}),
+        ),
+    ),
+    "versions-and-the-rest": (
+        LARGE,
+        edit(
+            "aws:ecr/lifecyclePolicy:LifecyclePolicy",
+            "images-globex-production-k8s-kueue-kueue",
+            said("policy", '"tagStatus": "any"', '"tagStatus": "tagged", "tagPatternList": ["v*"]'),
+        ),
     ),
 }

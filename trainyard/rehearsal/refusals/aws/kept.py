@@ -315,9 +315,13 @@ def _looks(view: View) -> Iterator[tuple[str, float, int]]:
 
 _A_GIB: Final[Mapping[str, float]] = {"gp3": 500, "io1": 50, "io2": 1000}
 """IOPS that each kind of disk takes a GiB; gp3 has 3000 whatever its size."""
+_NO_BOOT: Final = ("sc1", "st1")
+"""Kinds of disk that no machine starts from (Amazon EBS User Guide, "Amazon EBS volume types", 2026-11)."""
+_ROOT: Final = "rootBlockDevice"
+_BOOTED: Final = ("/dev/sda1", "/dev/xvda")
 _BLOCKS: Final = (
     (LAUNCH_TEMPLATE, "blockDeviceMappings[].ebs"),
-    (EC2_INSTANCE, "rootBlockDevice"),
+    (EC2_INSTANCE, _ROOT),
     (EC2_INSTANCE, "ebsBlockDevices[]"),
     (EBS_VOLUME, ""),
 )
@@ -333,6 +337,9 @@ def disk(view: View) -> None:
             size = view.number(f"{dot}size" if not here else f"{dot}volumeSize")
             iops = view.number(f"{dot}iops")
             rate = _A_GIB.get(kind or "")
+            if kind in _NO_BOOT and (here == _ROOT or view.text(f"{here.rpartition('.')[0]}.deviceName") in _BOOTED):
+                view.error("ebs-boot", f"{dot}volumeType", f"got {show(kind)} for the disk that a machine starts from",
+                           allowed="gp3, gp2, io2 or io1")  # fmt: skip
             if rate is None or size is None or iops is None:
                 continue
             most = max(3000.0, rate * size) if kind == "gp3" else rate * size

@@ -11,7 +11,7 @@ import re
 from typing import Final
 
 from trainyard.recorded.model import UNKNOWN
-from trainyard.recorded.types import AWS_BUDGET
+from trainyard.recorded.types import AWS_BUDGET, REPOSITORY
 from trainyard.rehearsal.context import View, listed, show
 from trainyard.rehearsal.refusals.rules import Rules
 
@@ -235,6 +235,13 @@ def image_cache(view: View) -> None:
         view.error("ecr-cache-credential", "credentialArn", f"is missing for {upstream}", allowed="the ARN of a secret")
 
 
+def image_key(view: View) -> None:
+    """A registry takes a key where it encrypts with KMS."""
+    for path, entry in view.items("encryptionConfigurations"):
+        if entry.get("encryptionType", "AES256") == "AES256" and view.has(f"{path}.kmsKey"):
+            view.error("ecr-encryption", f"{path}.kmsKey", "given with AES256", allowed="with encryptionType KMS")
+
+
 _PARAMETERS: Final = ("String", "StringList", "SecureString")
 
 
@@ -256,6 +263,7 @@ def parameter(view: View) -> None:
 
 RULES: Final[Rules] = {
     key: ("aws:kms/key:Key",),
+    image_key: (REPOSITORY,),
     topic: ("aws:sns/topic:Topic",),
     subscription: ("aws:sns/topicSubscription:TopicSubscription",),
     budget: (AWS_BUDGET,),
