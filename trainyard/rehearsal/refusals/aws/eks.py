@@ -204,6 +204,10 @@ def _agreement(view: View, template: View) -> None:
                 allowed="not in a template of a managed node group",
             )
     _market(view, template)
+    for path, _ in template.items("networkInterfaces"):
+        if template.has(f"{path}.subnetId"):
+            template.error("launch-template-conflict", f"{path}.subnetId", f"node group {view.name} uses this template",
+                           allowed="the node group's subnetIds")  # fmt: skip
     cards = template.entries("networkInterfaces")
     if any(isinstance(item, Mapping) and item.get("interfaceType") in EFA_INTERFACES for item in cards):
         zones = zones_of(view, "subnetIds")

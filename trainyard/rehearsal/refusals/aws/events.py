@@ -1,7 +1,7 @@
 """What is recorded and who is told: patterns and schedules of EventBridge, selectors of CloudTrail.
 
 Sources: EventBridge user guide, "Event patterns" and "Schedule expressions"; CloudTrail API reference,
-`AdvancedFieldSelector` — as generally known (2026-11).
+`AdvancedFieldSelector` (read 2026-11).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from trainyard.problems import nearest
-from trainyard.recorded.types import EVENT_RULE, TRAIL
+from trainyard.recorded.types import EVENT_DATA_STORE, EVENT_RULE, TRAIL
 from trainyard.rehearsal.context import View, listed, show
 from trainyard.rehearsal.near import nearest_of
 from trainyard.rehearsal.refusals.rules import Rules
@@ -35,6 +35,18 @@ _FIELDS: Final = (
     "errorCode", "eventCategory", "eventName", "eventSource", "eventType", "readOnly", "resources.ARN",
     "resources.type", "sessionCredentialFromConsole", "userIdentity.arn", "vpcEndpointId",
 )  # fmt: skip
+
+_ONLY_EQUALS: Final = ("eventCategory", "readOnly", "resources.type")
+_OTHER_OPERATORS: Final = ("endsWiths", "notEndsWiths", "notEquals", "notStartsWiths", "startsWiths")
+_TRUTH: Final = ("true", "false")
+_VALUES: Final[Mapping[tuple[str, str], tuple[str, ...]]] = {
+    (TRAIL, "eventCategory"): ("Management", "Data", "NetworkActivity"),
+    (TRAIL, "readOnly"): _TRUTH,
+    (EVENT_DATA_STORE, "readOnly"): _TRUTH,
+}
+"""What a field may be; an event data store takes events of further kinds, and more with the years."""
+_NEEDED: Final = {"Data": "resources.type", "NetworkActivity": "eventSource"}
+"""The field that events of a kind are selected by."""
 
 
 def rule(view: View) -> None:
@@ -142,27 +154,9 @@ def never_comes(text: str) -> str:
 
 
 def trail(view: View) -> None:
-    """Selectors of one kind, on fields that CloudTrail has, each with its category; logs with a role."""
+    """Selectors of one kind; logs with a role."""
     if view.entries("eventSelectors") and view.entries("advancedEventSelectors"):
         view.error("trail-selectors", "eventSelectors", "given beside advancedEventSelectors", allowed="one of them")
-    for path, _ in view.items("advancedEventSelectors"):
-        fields = {}
-        for here, entry in view.items(f"{path}.fieldSelectors"):
-            name = entry.get("field")
-            if isinstance(name, str):
-                fields[name] = entry
-                if name not in _FIELDS:
-                    view.error("trail-selectors", f"{here}.field", f"got {show(name)}",
-                               allowed=f"one of {', '.join(_FIELDS)}", hint=nearest(name, _FIELDS))  # fmt: skip
-        if view.blurred(f"{path}.fieldSelectors") or not fields:
-            continue
-        if "eventCategory" not in fields:
-            view.error("trail-selectors", f"{path}.fieldSelectors", "have no eventCategory", allowed="eventCategory")
-        categories = listed(fields.get("eventCategory", {}).get("equals"))
-        if categories == ["Data"] and "resources.type" not in fields:
-            view.error("trail-selectors", f"{path}.fieldSelectors", "have no resources.type", allowed="for Data events")
-        if categories == ["Management"] and ("resources.type" in fields or "resources.ARN" in fields):
-            view.error("trail-selectors", f"{path}.fieldSelectors", "name resources", allowed="none for Management")
     for one, other in (
         ("cloudWatchLogsGroupArn", "cloudWatchLogsRoleArn"),
         ("cloudWatchLogsRoleArn", "cloudWatchLogsGroupArn"),
@@ -174,7 +168,47 @@ def trail(view: View) -> None:
         view.error("trail-logs", "cloudWatchLogsGroupArn", f"got {show(group)}", allowed="the ARN with :* at its end")
 
 
+def selectors(view: View) -> None:
+    """Each selects by fields that CloudTrail has, what they may be, and those that its kind of events needs."""
+    for path, _ in view.items("advancedEventSelectors"):
+        fields = {}
+        for here, entry in view.items(f"{path}.fieldSelectors"):
+            name = entry.get("field")
+            if not isinstance(name, str):
+                continue
+            fields[name] = entry
+            if name not in _FIELDS:
+                view.error("trail-selectors", f"{here}.field", f"got {show(name)}",
+                           allowed=f"one of {', '.join(_FIELDS)}", hint=nearest(name, _FIELDS))  # fmt: skip
+            elif name in _ONLY_EQUALS:
+                _only_equals(view, here, entry, _VALUES.get((view.type, name), ()))
+        if view.blurred(f"{path}.fieldSelectors") or not fields:
+            continue
+        if "eventCategory" not in fields:
+            view.error("trail-selectors", f"{path}.fieldSelectors", "have no eventCategory", allowed="eventCategory")
+        categories = listed(fields.get("eventCategory", {}).get("equals"))
+        for category, needed in _NEEDED.items():
+            if categories == [category] and needed not in fields:
+                view.error("trail-selectors", f"{path}.fieldSelectors", f"have no {needed}",
+                           allowed=f"for {category} events")  # fmt: skip
+        if categories == ["Management"] and ("resources.type" in fields or "resources.ARN" in fields):
+            view.error("trail-selectors", f"{path}.fieldSelectors", "name resources", allowed="none for Management")
+
+
+def _only_equals(view: View, path: str, entry: Mapping[str, Any], values: tuple[str, ...]) -> None:
+    """A field that CloudTrail holds against values alone, some of them against few."""
+    name = entry["field"]
+    for other in _OTHER_OPERATORS:
+        if entry.get(other):
+            view.error("trail-selectors", f"{path}.{other}", f"given for {name}", allowed="equals, and nothing else")
+    for value in listed(entry.get("equals")):
+        if values and isinstance(value, str) and value not in values:
+            view.error("trail-selectors", f"{path}.equals", f"{name} is {show(value)}",
+                       allowed=f"one of {', '.join(values)}", hint=nearest(value, values))  # fmt: skip
+
+
 RULES: Final[Rules] = {
     rule: (EVENT_RULE,),
     trail: (TRAIL,),
+    selectors: (TRAIL, EVENT_DATA_STORE),
 }

@@ -30,6 +30,7 @@ from trainyard.recorded.types import (
     LIFECYCLE,
     LOG_GROUP,
     LOG_METRIC_FILTER,
+    LOG_SUBSCRIPTION_FILTER,
     METRIC_ALARM,
 )
 from trainyard.rehearsal.context import View, listed, show
@@ -39,7 +40,7 @@ LOCK: Final = "aws:backup/vaultLockConfiguration:VaultLockConfiguration"
 _TOLD: Final = "aws:backup/vaultNotifications:VaultNotifications"
 _FILTERS: Final = (
     LOG_METRIC_FILTER,
-    "aws:cloudwatch/logSubscriptionFilter:LogSubscriptionFilter",
+    LOG_SUBSCRIPTION_FILTER,
 )
 _COLD_DAYS: Final = 90
 """How long a backup in cold storage is kept at least, and paid for."""
@@ -284,24 +285,43 @@ Guide, "Create a billing alarm")."""
 
 def looked_at(view: View) -> None:
     """An alarm looks back a day at most, a week where its periods are hours."""
-    period, count = view.number("period"), view.number("evaluationPeriods")
-    if period is None or count is None:
+    looks = list(_looks(view))
+    for path, period, slow in looks:
+        if period < slow:
+            view.warning("alarm-span", path, f"got {period:g}, and the figure comes every {slow} seconds: most periods "
+                         "have none", allowed=f"at least {slow}")  # fmt: skip
+    count, periods = view.number("evaluationPeriods"), {period for _, period, _ in looks}
+    if count is None or len(periods) != 1 or view.blurred("metricQueries"):  # of several, which one is the alarm's?
         return
-    slow = _SLOW.get((view.text("namespace") or "", view.text("metricName") or ""), 0)
-    if period < slow:
-        view.warning("alarm-span", "period", f"got {period:g}, and the figure comes every {slow} seconds: most periods "
-                     "have none", allowed=f"at least {slow}")  # fmt: skip
+    period = periods.pop()
     most = _WEEK if period >= 3600 else _DAY
     if period * count > most:
         view.error("alarm-span", "evaluationPeriods", f"{count:g} periods of {period:g} seconds are "
                    f"{period * count / 3600:g} hours", allowed=f"at most {most / 3600:g} hours together")  # fmt: skip
 
 
+def _looks(view: View) -> Iterator[tuple[str, float, int]]:
+    """What an alarm looks at: where its period is given, the seconds of it, and those between two values."""
+    if (period := view.number("period")) is not None:
+        yield "period", period, _SLOW.get((view.text("namespace") or "", view.text("metricName") or ""), 0)
+    for path, query in view.items("metricQueries"):
+        of_metric = as_number(follow(query, "metric", "period"))
+        if of_metric is not None:
+            kind = (follow(query, "metric", "namespace"), follow(query, "metric", "metricName"))
+            yield f"{path}.metric.period", of_metric, _SLOW.get(kind, 0)
+        elif (own := as_number(query.get("period"))) is not None:
+            yield f"{path}.period", own, 0
+
+
 _A_GIB: Final[Mapping[str, float]] = {"gp3": 500, "io1": 50, "io2": 1000}
 """IOPS that each kind of disk takes a GiB; gp3 has 3000 whatever its size."""
+_NO_BOOT: Final = ("sc1", "st1")
+"""Kinds of disk that no machine starts from (Amazon EBS User Guide, "Amazon EBS volume types", 2026-11)."""
+_ROOT: Final = "rootBlockDevice"
+_BOOTED: Final = ("/dev/sda1", "/dev/xvda")
 _BLOCKS: Final = (
     (LAUNCH_TEMPLATE, "blockDeviceMappings[].ebs"),
-    (EC2_INSTANCE, "rootBlockDevice"),
+    (EC2_INSTANCE, _ROOT),
     (EC2_INSTANCE, "ebsBlockDevices[]"),
     (EBS_VOLUME, ""),
 )
@@ -317,6 +337,9 @@ def disk(view: View) -> None:
             size = view.number(f"{dot}size" if not here else f"{dot}volumeSize")
             iops = view.number(f"{dot}iops")
             rate = _A_GIB.get(kind or "")
+            if kind in _NO_BOOT and (here == _ROOT or view.text(f"{here.rpartition('.')[0]}.deviceName") in _BOOTED):
+                view.error("ebs-boot", f"{dot}volumeType", f"got {show(kind)} for the disk that a machine starts from",
+                           allowed="gp3, gp2, io2 or io1")  # fmt: skip
             if rate is None or size is None or iops is None:
                 continue
             most = max(3000.0, rate * size) if kind == "gp3" else rate * size

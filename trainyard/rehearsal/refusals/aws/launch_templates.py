@@ -6,6 +6,7 @@ Sources: EC2 and EFA user guides as generally known; counts of interfaces and ca
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any, Final
@@ -15,7 +16,7 @@ from trainyard.problems import nearest
 from trainyard.recorded.model import UNKNOWN
 from trainyard.recorded.node_groups import EFA_INTERFACES, LAUNCH_TEMPLATE
 from trainyard.recorded.read import as_number
-from trainyard.recorded.types import CAPACITY_RESERVATION, PLACEMENT_GROUP
+from trainyard.recorded.types import CAPACITY_RESERVATION, EC2_INSTANCE, PLACEMENT_GROUP
 from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.refusals.aws.eks import instance_types
 from trainyard.rehearsal.refusals.rules import Rules
@@ -251,7 +252,23 @@ def capacity_reservation(view: View) -> None:
         )
 
 
+_SHARED: Final = re.compile(
+    r"(t1|t2|c1|m2|g2|cc2|cr1|hs1)\.|m1\.(small|medium)|m3\.(medium|large)|(c3|r3)\.(large|8xlarge)|i2\.8xlarge"
+)
+"""Types whose network is that of their disks too (EC2 User Guide, "Amazon EBS-optimized instance types", 2026-11)."""
+
+
+def optimized(view: View) -> None:
+    """A type that has no way of its own to its disks cannot be asked for one."""
+    name = view.text("instanceType")
+    if name is not None and str(view.value("ebsOptimized")).lower() == "true" and _SHARED.match(name):
+        view.error(
+            "ebs-optimized", "ebsOptimized", f"got true for {name}", allowed="false, or a type of a later generation"
+        )
+
+
 RULES: Final[Rules] = {
+    optimized: (LAUNCH_TEMPLATE, EC2_INSTANCE),
     template_conflicts: (LAUNCH_TEMPLATE,),
     efa_layout: (LAUNCH_TEMPLATE,),
     template_placement: (LAUNCH_TEMPLATE,),

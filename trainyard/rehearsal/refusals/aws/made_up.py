@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from trainyard import cards
+from trainyard.recorded.model import RecordedResource
+from trainyard.recorded.read import follow
 from trainyard.rehearsal.context import Stack, View
 
 _LEAST_NAME: Final = 8
@@ -23,9 +25,15 @@ def made_up_texts(stack: Stack) -> frozenset[str]:
         text
         for one in others
         for text in (
-            one.id,
+            None if _is_given(one) else one.id,
             *(text for key, text in one.outputs.items() if key != "region" and text != one.inputs.get(key)),
         )
         if isinstance(text, str)
     )
     return frozenset(text for text in found if len(text) >= _LEAST_NAME)
+
+
+def _is_given(resource: RecordedResource) -> bool:
+    """Whether the program named it: an object of Kubernetes is known by its namespace and the name that it gives."""
+    name = follow(resource.inputs, "metadata", "name")
+    return isinstance(name, str) and isinstance(resource.id, str) and resource.id.rpartition("/")[2] == name

@@ -11,7 +11,7 @@ import re
 from typing import Final
 
 from trainyard.recorded.model import UNKNOWN
-from trainyard.recorded.types import AWS_BUDGET
+from trainyard.recorded.types import AWS_BUDGET, REPOSITORY
 from trainyard.rehearsal.context import View, listed, show
 from trainyard.rehearsal.refusals.rules import Rules
 
@@ -155,6 +155,9 @@ def anomaly_subscription(view: View) -> None:
 
 _LOST: Final = re.compile(r"(?<![\w.'\"])([a-z]\w*)(?!\w*\s*\()")
 
+_SEARCHED: Final = re.compile(r"\bSEARCH\s*\(", re.IGNORECASE)
+"""A search, which dashboards alone take (CloudWatch User Guide, "Using search expressions in graphs", 2026-11)."""
+
 _OPERATORS: Final = frozenset({"and", "or"})
 """Words of an expression, in small letters too."""
 
@@ -176,9 +179,14 @@ def _queries(view: View) -> None:
     ids = {str(one.get("id")) for _, one in queries} | _OPERATORS
     for path, one in queries:
         text = one.get("expression")
-        if not isinstance(text, str) or re.match(r"\s*(SELECT|SEARCH)\b", text, re.IGNORECASE):
+        if not isinstance(text, str) or re.match(r"\s*SELECT\b", text, re.IGNORECASE):
             continue
-        for name in dict.fromkeys(_LOST.findall(re.sub(r"'[^']*'|\"[^\"]*\"", "''", text))):
+        said = re.sub(r"'[^']*'|\"[^\"]*\"", "''", text)
+        if _SEARCHED.search(said):
+            view.error("alarm-queries", f"{path}.expression", "searches: what it finds differs from day to day, and no "
+                       "alarm is made on it", allowed="the metrics by their names, or SELECT")  # fmt: skip
+            continue
+        for name in dict.fromkeys(_LOST.findall(said)):
             if name not in ids:
                 known = ", ".join(sorted(ids - _OPERATORS))
                 view.error(
@@ -227,6 +235,13 @@ def image_cache(view: View) -> None:
         view.error("ecr-cache-credential", "credentialArn", f"is missing for {upstream}", allowed="the ARN of a secret")
 
 
+def image_key(view: View) -> None:
+    """A registry takes a key where it encrypts with KMS."""
+    for path, entry in view.items("encryptionConfigurations"):
+        if entry.get("encryptionType", "AES256") == "AES256" and view.has(f"{path}.kmsKey"):
+            view.error("ecr-encryption", f"{path}.kmsKey", "given with AES256", allowed="with encryptionType KMS")
+
+
 _PARAMETERS: Final = ("String", "StringList", "SecureString")
 
 
@@ -248,6 +263,7 @@ def parameter(view: View) -> None:
 
 RULES: Final[Rules] = {
     key: ("aws:kms/key:Key",),
+    image_key: (REPOSITORY,),
     topic: ("aws:sns/topic:Topic",),
     subscription: ("aws:sns/topicSubscription:TopicSubscription",),
     budget: (AWS_BUDGET,),

@@ -91,8 +91,12 @@ def zone_of_region(view: View) -> None:
         _zone(view, path)
 
 
+_PLACES: Final = {"cloud-watch-logs": "logs", "s3": "s3", "kinesis-data-firehose": "firehose"}
+"""The service of each kind of place that a flow log writes to (EC2 API, `CreateFlowLogs`, 2026-11)."""
+
+
 def flow_log(view: View) -> None:
-    """A flow log watches one thing, and has a role where its target is CloudWatch."""
+    """A flow log watches one thing, writes to a place of the kind that it says, and has a role for CloudWatch alone."""
     keys = ("vpcId", "subnetId", "eniId", "transitGatewayId", "transitGatewayAttachmentId", "regionalNatGatewayId")
     given = [key for key in keys if view.has(key)]
     if len(given) != 1:
@@ -100,6 +104,12 @@ def flow_log(view: View) -> None:
     kind = view.text("logDestinationType")
     if kind in (None, "cloud-watch-logs") and view.lacks("iamRoleArn") and not view.is_unknown("logDestinationType"):
         view.error("flow-log-role", "iamRoleArn", "is missing", allowed="a role that may write to CloudWatch Logs")
+    if kind == "s3" and view.has("iamRoleArn"):
+        view.error("flow-log-role", "iamRoleArn", "given for a bucket", allowed="the bucket's own policy")
+    place = re.match(r"arn:aws[\w-]*:([a-z0-9-]+):", view.text("logDestination") or "")
+    if place and not view.is_unknown("logDestinationType") and _PLACES.get(kind or "cloud-watch-logs", "") != place[1]:
+        view.error("flow-log-place", "logDestination", f"is of {place[1]}, and logDestinationType is {show(kind)}",
+                   allowed="a place of that kind")  # fmt: skip
     if view.lacks("trafficType") and not any(key.startswith("transit") for key in given):
         view.error("flow-log-traffic", "trafficType", "is missing", allowed="one of ACCEPT, REJECT, ALL")
 

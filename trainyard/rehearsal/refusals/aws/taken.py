@@ -1,16 +1,25 @@
-"""What only one thing may have: an Elastic IP address, a zone's place for a mount target.
+"""What only one thing may have, or a few: an Elastic IP address, a zone's place for a mount target, a rule's targets.
 
 Sources: EC2 API, CreateNatGateway and AssociateAddress (`Resource.AlreadyAssociated`); EFS API, CreateMountTarget
-(`MountTargetConflict`: one mount target a zone), read 2026-11.
+(`MountTargetConflict`: one mount target a zone); quotas that nobody raises: EventBridge User Guide, "Amazon EventBridge
+quotas"; CloudWatch Logs User Guide, "CloudWatch Logs quotas", read 2026-11.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
-from trainyard.recorded.types import EFS_MOUNT_TARGET, LOAD_BALANCER, NAT_GATEWAY, SUBNET
+from trainyard.recorded.types import (
+    EFS_MOUNT_TARGET,
+    EVENT_TARGET,
+    LOAD_BALANCER,
+    LOG_SUBSCRIPTION_FILTER,
+    NAT_GATEWAY,
+    SUBNET,
+)
 from trainyard.rehearsal.context import View
 from trainyard.rehearsal.refusals.rules import Rules
 
@@ -81,4 +90,28 @@ def mount_target(view: View) -> None:
             target.error("efs-mount-target", "subnetId", message, allowed="one mount target a zone")
 
 
-RULES: Final[Rules] = {address: _TYPES, mount_target: (EFS_MOUNT_TARGET,)}
+_DEFAULT_BUS: Final = "default"
+_A_FEW: Final = {
+    EVENT_TARGET: (("eventBusName", "rule"), 5, "targets"),
+    LOG_SUBSCRIPTION_FILTER: (("logGroupName",), 2, "subscriptions"),
+}
+"""What a thing has few of: by type, which inputs name the thing, how many it takes, and what they are called."""
+
+
+def a_few(view: View) -> None:
+    """No more than a thing takes; the first that is too many is told."""
+    keys, most, called = _A_FEW[view.type]
+    every = view.stack.of_type(view.type)
+    if view is not every[0] or len(every) <= most:
+        return  # all are looked at together
+    seen: Counter[tuple[str | None, ...]] = Counter()
+    for one in every:
+        of = tuple(None if one.text(key) == _DEFAULT_BUS else one.text(key) for key in keys)
+        if of[-1] is None:
+            continue
+        seen[of] += 1
+        if seen[of] == most + 1:
+            one.error("too-many", keys[-1], f"{of[-1]} has {most} {called} already", allowed=f"at most {most}")
+
+
+RULES: Final[Rules] = {address: _TYPES, mount_target: (EFS_MOUNT_TARGET,), a_few: tuple(_A_FEW)}

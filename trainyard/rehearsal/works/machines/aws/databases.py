@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import cache
-from typing import Final
+from typing import Any, Final
 
 from trainyard.catalog.tables import rows
 from trainyard.problems import nearest
@@ -95,7 +95,12 @@ documentation, "Resource Consumption", "Client Connection Defaults" and "Write A
 _SWITCHES: Final = ("rds.force_ssl", "rds.logical_replication")
 """Parameters of RDS itself that are 0 or 1, and no word."""
 _WORDS: Final = ("on", "off", "true", "false", "yes", "no")
-_OF_RDS: Final = "rds."
+_AT_START: Final = frozenset({
+    "cron.database_name", "cron.log_run", "cron.log_statement", "cron.max_running_jobs", "cron.use_background_workers",
+    "pg_stat_statements.max", "rds.logical_replication",
+})  # fmt: skip
+"""Parameters of RDS itself and of libraries that are read when the database starts (RDS user guide, "Performing logical
+replication" and "pg_cron parameters"; PostgreSQL documentation, "pg_stat_statements", 2026-11)."""
 _NEAR: Final = 0.85
 
 
@@ -239,6 +244,8 @@ def _parameters_of(group: View) -> None:
                     group.error("machines-parameter", f"{path}.value", f"RDS has no {show(library)}", allowed=hint)
         if name in _SWITCHES and item.get("value") in _WORDS:
             group.error("machines-parameter", f"{path}.value", f"{name} is {show(item['value'])}", allowed="0 or 1")
+        if name in _AT_START:
+            _at_start(group, path, item)
         if not isinstance(name, str) or "." in name:  # rds.… and those of extensions
             continue
         known = _parameters().get(name)
@@ -255,13 +262,19 @@ def _parameters_of(group: View) -> None:
         wrong = _wrong_value(known, value) if isinstance(value, str) else ""
         if wrong:
             group.error("machines-parameter", f"{path}.value", f"{name} is {show(value)}", allowed=wrong)
-        if known["static"] == "yes" and item.get("applyMethod", "immediate") == "immediate":
-            group.error(
-                "machines-parameter",
-                f"{path}.applyMethod",
-                f"{name} takes effect when the database restarts, and RDS refuses to apply it at once",
-                allowed="applyMethod pending-reboot",
-            )
+        if known["static"] == "yes":
+            _at_start(group, path, item)
+
+
+def _at_start(group: View, path: str, parameter: Mapping[str, Any]) -> None:
+    """A parameter that is read at the start alone."""
+    if parameter.get("applyMethod", "immediate") == "immediate":
+        group.error(
+            "machines-parameter",
+            f"{path}.applyMethod",
+            f"{parameter['name']} takes effect when the database restarts, and RDS refuses to apply it at once",
+            allowed="applyMethod pending-reboot",
+        )
 
 
 def _off_unit(group: View, path: str, name: str, value: str) -> None:

@@ -24,7 +24,13 @@ from trainyard.recorded.types import (
 )
 from trainyard.rehearsal.context import Stack, View, show
 from trainyard.rehearsal.refusals.aws.containers import TARGET_GROUP
-from trainyard.rehearsal.works.programs.aws.metrics import KEYS_ELSEWHERE, NAMED_ELSEWHERE, OFTEN_ELSEWHERE
+from trainyard.rehearsal.works.programs.aws.metrics import (
+    KEYS_ELSEWHERE,
+    NAMED_ELSEWHERE,
+    OFTEN_ELSEWHERE,
+    OVER_ALL,
+    WITH_DIMENSIONS,
+)
 from trainyard.rehearsal.works.programs.aws.own_metrics import OwnMetrics, check_watched, own_metrics
 
 _METRIC: Final = re.compile(r"MetricName=\\*\"(\w+)|(?:AVG|MAX|MIN|SUM|COUNT)\((\w+)\)")
@@ -169,6 +175,10 @@ def _alarm(alarm: View, base: str, stack: Stack, own: OwnMetrics) -> None:
     namespace, metric = alarm.text(f"{base}namespace"), alarm.text(f"{base}metricName")
     if namespace is None:
         return
+    if namespace in WITH_DIMENSIONS and metric not in (None, *OVER_ALL) and alarm.lacks(f"{base}dimensions"):
+        words = f"are missing: {namespace} has no {metric} of everything, and the alarm sees nothing"
+        allowed = f"one of {', '.join(sorted(_KEYS[namespace]))}"
+        alarm.error("programs-alarm", f"{base}dimensions", words, allowed=allowed)
     for key, value in alarm.mapping(f"{base}dimensions").items():
         if namespace in _KEYS and key not in _KEYS[namespace]:
             alarm.error(

@@ -114,7 +114,7 @@ def _meant(name: str, names: list[str]) -> str:
     """Which of the names one is a slip of, or a part of; empty where it may be another's."""
     own = name.rpartition("/")[2] if name.startswith("arn:") else name
     ends = {one.rpartition("/")[2] if one.startswith("arn:") else one: one for one in names}
-    whole = [one for end, one in ends.items() if own and own in _parts(end)]
+    whole = [one for end, one in ends.items() if own and (own in _parts(end) or _leaves_out(own, end))]
     return whole[0] if len(whole) == 1 else ends.get(nearest_of(own, set(ends)) or "", "")
 
 
@@ -124,6 +124,12 @@ def _parts(name: str) -> Iterator[str]:
         if letter in "-_":
             yield name[:index]
             yield name[index + 1 :]
+
+
+def _leaves_out(name: str, whole: str) -> bool:
+    """Whether a name is another without a word or more in its middle: `acme-mlflow` for `acme-demo-mlflow`."""
+    words, every = name.split("-"), whole.split("-")
+    return 1 < len(words) < len(every) and words == [*every[: len(words) - 1], every[-1]]
 
 
 def _hook(stack: Stack, rule: View, wanted: list[str], groups: list[str]) -> None:

@@ -201,6 +201,13 @@ KEYS_ELSEWHERE: Final[Mapping[str, frozenset[str]]] = {
         "AWS/Scheduler": "ScheduleGroup",
     }.items()
 }
+WITH_DIMENSIONS: Final = frozenset({
+    "AWS/ApplicationELB", "AWS/AutoScaling", "AWS/CertificateManager", "AWS/EBS", "AWS/ECS", "AWS/EFS", "AWS/FSx",
+    "AWS/Firehose", "AWS/Kinesis", "AWS/NATGateway", "AWS/NetworkELB", "AWS/S3", "AWS/SNS", "AWS/SQS",
+})  # fmt: skip
+"""Namespaces that count by one thing each, and never over all of an account; of topics, texts to telephones too."""
+OVER_ALL: Final = ("SMSMonthToDateSpentUSD", "SMSSuccessRate")
+"""Metrics of such a namespace that are counted over all as well."""
 NAMED_ELSEWHERE: Final[Mapping[tuple[str, str], tuple[str, str]]] = {
     ("AWS/AutoScaling", "AutoScalingGroupName"): ("aws:autoscaling/group:Group", "name"),
     ("AWS/CodeBuild", "ProjectName"): ("aws:codebuild/project:Project", "name"),

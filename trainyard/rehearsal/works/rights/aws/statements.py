@@ -1,7 +1,8 @@
 """Statements that grant nothing: their actions are done on other things than the resources that they name.
 
-Source: `refusals/data/iam_resources.json`, which names its own; the IAM User Guide, "IAM JSON policy elements:
-Resource" (read 2026-11): an action that takes no resource is granted on `*` alone.
+Sources: `refusals/data/iam_resources.json`, which names its own; the IAM User Guide, "IAM JSON policy elements:
+Resource" (read 2026-11): an action that takes no resource is granted on `*` alone; the Amazon S3 User Guide, "Bucket
+policies".
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Any, Final
 
 from trainyard.recorded.policy_documents import statements, texts_of, title_of
 from trainyard.recorded.read import UnreadableInput
-from trainyard.recorded.types import ROLE
+from trainyard.recorded.types import BUCKET, ROLE
 from trainyard.rehearsal.context import Stack, View
 from trainyard.rehearsal.works.rights.aws.all_documents import OF_IDENTITIES
 from trainyard.rehearsal.works.rights.aws.patterns import names_action
@@ -47,7 +48,7 @@ def check(stack: Stack) -> None:
         for view in stack.of_type(type_):
             place = stack.referred(view.resource, key, guarded)
             if place is not None and (arn := arn_of(place.resource)):
-                _check_place(view, arn)
+                _check_place(view, arn, each_action=guarded == BUCKET)
 
 
 def _check(view: View, way: tuple[str | int, ...], path: str) -> None:
@@ -85,8 +86,12 @@ def _check(view: View, way: tuple[str | int, ...], path: str) -> None:
             )
 
 
-def _check_place(view: View, arn: str) -> None:
-    """A policy of a place that is about another place."""
+def _check_place(view: View, arn: str, *, each_action: bool) -> None:
+    """A policy of a place that is about another place.
+
+    `each_action`: the place's service refuses a statement too that has an action which is done on none of its
+    resources, as S3 does whatever else the statement has: "Action does not apply to any resource(s) in statement".
+    """
     try:
         found = statements(view.resource.inputs, "policy")
     except UnreadableInput:
@@ -99,6 +104,13 @@ def _check_place(view: View, arn: str) -> None:
                 f"policy.Statement[{index}]",
                 f"{title_of(statement, index)} is about {_shown(statement)}, not about {arn}, whose policy it is in",
                 allowed=arn,
+            )
+        elif each_action and (vain := [action for action, works in _effects(statement).items() if not works]):
+            view.error(
+                "rights-statement-nothing",
+                f"policy.Statement[{index}]",
+                f"{title_of(statement, index)}: {', '.join(vain)} is not done on {_shown(statement)}: S3 refuses it",
+                allowed=_done_on(vain[0]),
             )
 
 

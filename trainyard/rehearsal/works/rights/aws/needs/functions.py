@@ -8,7 +8,7 @@ from __future__ import annotations
 from fnmatch import fnmatchcase
 from typing import Final
 
-from trainyard.recorded.types import BUCKET, EVENT_RULE, FUNCTION, FUNCTION_PERMISSION
+from trainyard.recorded.types import BUCKET, EVENT_RULE, FUNCTION, FUNCTION_PERMISSION, LOG_SUBSCRIPTION_FILTER
 from trainyard.rehearsal.context import View, expand
 from trainyard.rehearsal.works.rights.aws.needs.places import Places
 from trainyard.rehearsal.works.rights.aws.recorded_policies import arn_of, names_of
@@ -18,7 +18,7 @@ _CALLS: Final = {
     "aws:s3/bucketNotification:BucketNotification": ("lambdaFunctions[].lambdaFunctionArn", "s3.amazonaws.com"),
     "aws:sns/topicSubscription:TopicSubscription": ("endpoint", "sns.amazonaws.com"),
     "aws:secretsmanager/secretRotation:SecretRotation": ("rotationLambdaArn", "secretsmanager.amazonaws.com"),
-    "aws:cloudwatch/logSubscriptionFilter:LogSubscriptionFilter": ("destinationArn", "logs.amazonaws.com"),
+    LOG_SUBSCRIPTION_FILTER: ("destinationArn", "logs.amazonaws.com"),
 }
 """Where a resource names a function that a service calls for it, and the service."""
 
