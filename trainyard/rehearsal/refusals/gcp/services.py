@@ -118,6 +118,18 @@ def _key(view: View) -> None:
         view.error("gcp-key-location", "encryptionKeyName", f"a key in {match[1]}", allowed=f"a key in {region}")
 
 
+def _of_own_period(view: View) -> None:
+    """What is of calendar periods alone: a forecast, and the last period as the amount (Budget API, `Basis` and
+    `LastPeriodAmount`: "cannot be set in combination with" a custom period).
+    """
+    beside = "beside budgetFilter.customPeriod"
+    for path, entry in view.items("thresholdRules"):
+        if entry.get("spendBasis") == "FORECASTED_SPEND":
+            view.error("gcp-budget", f"{path}.spendBasis", f"FORECASTED_SPEND {beside}", allowed="CURRENT_SPEND")
+    if view.flag("amount.lastPeriodAmount"):
+        view.error("gcp-budget", "amount.lastPeriodAmount", beside, allowed="specifiedAmount")
+
+
 def budget(view: View) -> None:
     """Shares, not percents; one label; a currency; addresses for the alerts."""
     for path, entry in view.items("thresholdRules"):
@@ -134,6 +146,8 @@ def budget(view: View) -> None:
             view.error("gcp-budget", path, show(project), allowed="projects/NUMBER")
     if view.has("budgetFilter.calendarPeriod") and view.has("budgetFilter.customPeriod"):
         view.error("gcp-budget", "budgetFilter.customPeriod", "beside calendarPeriod", allowed="one of both")
+    if view.has("budgetFilter.customPeriod"):
+        _of_own_period(view)
     given = [key for key in ("specifiedAmount", "lastPeriodAmount") if view.value(f"amount.{key}") not in (None, False)]
     if len(given) == 2:
         view.error("gcp-budget", "amount.lastPeriodAmount", "beside specifiedAmount", allowed="one of both")
