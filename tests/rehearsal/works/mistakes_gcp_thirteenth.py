@@ -38,6 +38,7 @@ SUBNET: Final = "gcp:compute/subnetwork:Subnetwork"
 RANGE: Final = "gcp:compute/globalAddress:GlobalAddress"
 FIREWALL: Final = "gcp:compute/firewall:Firewall"
 SHARE: Final = "gcp:filestore/instance:Instance"
+LUSTRE: Final = "gcp:lustre/instance:Instance"
 KEY: Final = "gcp:kms/cryptoKey:CryptoKey"
 SECRET: Final = "gcp:secretmanager/regionalSecret:RegionalSecret"
 RULES: Final = "conditions[0].conditionThreshold.aggregations[0]"
@@ -85,6 +86,16 @@ def together(name: str, machine: str = "") -> Change:
     other = (put("nodeConfig.machineType", machine),) if machine else ()
     zone = put("nodeLocations", ["us-central1-a"])
     return edit(POOL, name, put("placementPolicy", {"type": "COMPACT"}), zone, *other)
+
+
+def cleaned(age: str) -> Change:
+    """Images without a tag go at an age."""
+    condition = {"tagState": "UNTAGGED", "olderThan": age}
+    return edit(
+        "gcp:artifactregistry/repository:Repository",
+        "hooli-research-images",
+        put("cleanupPolicies", [{"id": "old", "action": "DELETE", "condition": condition}]),
+    )
 
 
 REFUSED: Final = (
@@ -186,6 +197,46 @@ REFUSED: Final = (
       edit(POOL, "gpu-nodes-train-flex-start", put("management.autoRepair", True)), "gke-flex-start", LARGE),
     m("reserved-and-spot", "nodes of a reservation are spot",
       edit(POOL, "gpu-nodes-train-reserved", put("nodeConfig.spot", True)), "gke-capacity", LARGE),
+    # In corners that were left out at first.
+    m("pids", "a pod gets fewer processes than GKE allows to say",
+      edit(POOL, "cluster-cpu", put("nodeConfig.kubeletConfig.podPidsLimit", 512)), "gke-kubelet"),
+    m("forwarding", "nodes are to forward packets, which is no parameter of GKE's",
+      edit(POOL, "gpu-nodes-train-spot", put("nodeConfig.linuxNodeConfig", {"sysctls": {"net.ipv4.ip_forward": "1"}})),
+      "gke-sysctl"),
+    m("pods-300", "300 pods a node", edit(POOL, "cluster-cpu", put("maxPodsPerNode", 300)), "gke-pods", EU),
+    m("role-worker", "nodes get a label of Kubernetes' own",
+      edit(POOL, "cluster-cpu", put("nodeConfig.labels.kubernetes~io/role", "worker")), "gke-node-label", LARGE),
+    m("name-and-block", "pods have a range by its name and by its block",
+      edit(CLUSTER, "cluster-cluster", put("ipAllocationPolicy.clusterIpv4CidrBlock", "10.2.0.0/15")), "gke-ranges"),
+    m("versions-of-what-stays", "a bucket that nobody may overwrite keeps versions",
+      edit(BUCKET, "acme-demo-gcp-logs", put("versioning.enabled", True)), "gcs-retention"),
+    m("uploads-by-versions", "unfinished uploads go by newer versions, which they have none of",
+      edit(BUCKET, "acme-demo-gcp-data", put("lifecycleRules[1].condition", {"age": 7, "numNewerVersions": 1})),
+      "gcs-lifecycle"),
+    m("folder-without-slash", "a managed folder's name ends without a slash",
+      edit("gcp:storage/managedFolder:ManagedFolder", "mlflow-artifacts", put("name", "mlflow")),
+      "gcs-managed-folder", EU),
+    m("long-queries", "more of a query is kept than the edition keeps",
+      edit(SQL, DATABASE, put("settings.insightsConfig.queryStringLength", 10240)), "gcp-sql-insights"),
+    m("tier-of-plus", "a tier of Enterprise Plus on Enterprise",
+      edit(SQL, DATABASE, put("settings.tier", "db-perf-optimized-N-4")), "gcp-sql-tier"),
+    m("backups-400", "400 backups are kept",
+      edit(SQL, "lumen-bio-production-mlflow",
+           put("settings.backupConfiguration.backupRetentionSettings.retainedBackups", 400)), "gcp-sql-backups", EU),
+    m("automatic-and-named", "NAT takes addresses by itself and is given one",
+      edit(NAT, "network-nat", put("natIps", ["projects/acme-ml/regions/us-central1/addresses/out"])),
+      "gcp-nat-addresses"),
+    m("lustre-600", "a throughput that Lustre is not sold with",
+      edit(LUSTRE, "northwind-production-lustre", put("perUnitStorageThroughput", "600")), "gcp-lustre", LARGE),
+    m("name-of-ten", "a file system's name of ten letters",
+      edit(LUSTRE, "northwind-production-lustre", put("filesystem", "foundation")), "gcp-lustre", LARGE),
+    m("hourly-and-how-often", "hourly backups without a number of hours",
+      edit("gcp:backupdisasterrecovery/backupPlan:BackupPlan", "northwind-production-shared-daily",
+           put("backupRules[0].standardSchedule.recurrenceType", "HOURLY")), "gcp-backup", LARGE),
+    m("older-than-30", "images go after 30, without a unit", cleaned("30"), "gcp-form", SMALL),
+    m("kubernetes-api", "a service is switched on by the name of the product",
+      edit("gcp:projects/service:Service", "services-container", put("service", "kubernetes.googleapis.com")),
+      "gcp-service", EU),
 )  # fmt: skip
 
 SILENT: Final = (
@@ -225,6 +276,18 @@ SILENT: Final = (
       "programs-database"),
     m("range-moved", "the databases' range moves, the policies that let pods reach it do not",
       edit(RANGE, "network-private-services", put("address", "10.0.64.0")), "flows-database", EU),
+    # In corners that were left out at first.
+    m("thirty-connections", "the database takes fewer connections than the servers hold",
+      edit(SQL, DATABASE, flagged("max_connections", "30")), "programs-connections"),
+    m("nodes-lose-their-role", "nodes lose the role by which they send logs",
+      drop("gcp:projects/iAMMember:IAMMember", "cluster-nodes-defaultNodeServiceAccount"), "rights-nodes"),
+    m("no-way-out", "the way out to registries goes", drop(NAT, "network-nat"), "flows-images", EU),
+    m("below-nothing", "an alert waits for less than nothing",
+      edit(ALERT, "alert-policies-idle-chips", put("conditions[0].conditionThreshold.thresholdValue", 0)),
+      "programs-alert", LARGE),
+    m("short-certificate", "a certificate has not the name that clients ask for",
+      edit("tls:index/certRequest:CertRequest", "mlflow-certificate-request", put("dnsNames", ["mlflow", "localhost"])),
+      "programs-certificate"),
 )  # fmt: skip
 
 HEALTHY: Final = (
@@ -250,6 +313,18 @@ HEALTHY: Final = (
     m("c3-together", "nodes of C3 are placed together", together("cluster-cpu", "c3-standard-8")),
     m("mean-of-a-share", "the mean of a share", aligned("alert-policies-idle-chips", "ALIGN_MEAN"), stack=LARGE),
     m("rate-of-a-count", "the rate of a count of lines", aligned("alert-policies-alerts", "ALIGN_RATE")),
+    m("pids-4096", "more processes a pod",
+      edit(POOL, "cluster-cpu", put("nodeConfig.kubeletConfig.podPidsLimit", 4096))),
+    m("buffers", "larger buffers of TCP",
+      edit(POOL, "gpu-nodes-train-spot",
+           put("nodeConfig.linuxNodeConfig", {"sysctls": {"net.ipv4.tcp_rmem": "4096 87380 16777216"}}))),
+    m("pods-64", "64 pods a node", edit(POOL, "cluster-cpu", put("maxPodsPerNode", 64)), stack=EU),
+    m("uploads-by-folder", "unfinished uploads of one folder go sooner",
+      edit(BUCKET, "acme-demo-gcp-data",
+           put("lifecycleRules[1].condition", {"age": 3, "matchesPrefixes": ["incoming/"]}))),
+    m("images-of-a-month", "images go after a month", cleaned("2592000s"), stack=SMALL),
+    m("long-enough-queries", "as much of a query as the edition keeps",
+      edit(SQL, DATABASE, put("settings.insightsConfig.queryStringLength", 4500))),
     m("all-but-bracketed", "an exclusion with brackets, a quoted one and one in a comment",
       edit(EXCLUSION, "record-not-global",
            put("filter", '-- what is of no region (all of it\nseverity>=DEFAULT AND (NOT textPayload:"a ( b")'))),
