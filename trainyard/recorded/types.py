@@ -236,6 +236,19 @@ GCP_NAT: Final = "gcp:compute/routerNat:RouterNat"
 GCP_LOG_EXCLUSION: Final = "gcp:logging/projectExclusion:ProjectExclusion"
 GCP_LOG_METRIC: Final = "gcp:logging/metric:Metric"
 GCP_LOG_SINK: Final = "gcp:logging/projectSink:ProjectSink"
+GCP_LOG_VIEW: Final = "gcp:logging/logView:LogView"
+GCP_LOG_SINKS: Final = (
+    GCP_LOG_SINK,
+    "gcp:logging/billingAccountSink:BillingAccountSink",
+    "gcp:logging/folderSink:FolderSink",
+    "gcp:logging/organizationSink:OrganizationSink",
+)
+GCP_LOG_EXCLUSIONS: Final = (
+    GCP_LOG_EXCLUSION,
+    "gcp:logging/billingAccountExclusion:BillingAccountExclusion",
+    "gcp:logging/folderExclusion:FolderExclusion",
+    "gcp:logging/organizationExclusion:OrganizationExclusion",
+)
 GCP_CUSTOM_ROLES: Final = (GCP_CUSTOM_ROLE, GCP_ORGANISATION_ROLE)
 GCP_MACHINES: Final = (
     "gcp:compute/instance:Instance",

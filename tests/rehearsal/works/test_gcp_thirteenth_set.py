@@ -62,7 +62,7 @@ BESIDE: Final = {
     "a-name-and-a-moment": (
         DEMO, gcp.until(f'resource.name == "a" && request.time < timestamp("{gcp.UNTIL}")'), "gcp-condition", False,
     ),
-    "n1-together": (DEMO, gcp.together("cluster-cpu", "n1-standard-8"), "gke-compact", True),
+    "t2d-together": (DEMO, gcp.together("cluster-cpu", "t2d-standard-8"), "gke-compact", True),
     "n2-together": (DEMO, gcp.together("cluster-cpu", "n2-standard-8"), "gke-compact", False),
     "delta-of-a-count": (DEMO, gcp.aligned("alert-policies-alerts", "ALIGN_DELTA"), "programs-aligner", False),
     "percentile-of-a-count": (

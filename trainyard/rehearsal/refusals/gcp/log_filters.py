@@ -12,24 +12,15 @@ from typing import Final
 
 from trainyard.conventions.gcp import LOG_SEVERITIES
 from trainyard.problems import nearest
-from trainyard.recorded.types import GCP_ALERT_POLICY, GCP_LOG_EXCLUSION, GCP_LOG_METRIC, GCP_LOG_SINK
+from trainyard.recorded.types import GCP_ALERT_POLICY, GCP_LOG_EXCLUSIONS, GCP_LOG_METRIC, GCP_LOG_SINKS, GCP_LOG_VIEW
 from trainyard.rehearsal.context import View, expand
 from trainyard.rehearsal.refusals.rules import Rules
 
 _RULE: Final = "gcp-log-filter"
-_OF_SINKS: Final = ("filter", "exclusions[].filter")
 _WHERE: Final[Mapping[str, tuple[str, ...]]] = {
     GCP_ALERT_POLICY: ("conditions[].conditionMatchedLog.filter",),
-    GCP_LOG_METRIC: ("filter",),
-    GCP_LOG_SINK: _OF_SINKS,
-    "gcp:logging/folderSink:FolderSink": _OF_SINKS,
-    "gcp:logging/organizationSink:OrganizationSink": _OF_SINKS,
-    "gcp:logging/billingAccountSink:BillingAccountSink": _OF_SINKS,
-    GCP_LOG_EXCLUSION: ("filter",),
-    "gcp:logging/folderExclusion:FolderExclusion": ("filter",),
-    "gcp:logging/organizationExclusion:OrganizationExclusion": ("filter",),
-    "gcp:logging/billingAccountExclusion:BillingAccountExclusion": ("filter",),
-    "gcp:logging/logView:LogView": ("filter",),
+    **dict.fromkeys((GCP_LOG_METRIC, GCP_LOG_VIEW, *GCP_LOG_EXCLUSIONS), ("filter",)),
+    **dict.fromkeys(GCP_LOG_SINKS, ("filter", "exclusions[].filter")),
 }
 """By type: where a filter of entries stands."""
 _TEXT_OR_COMMENT: Final = re.compile(r'"(?:[^"\\]|\\.)*"|--[^\n]*')
