@@ -250,6 +250,11 @@ def _on_google() -> Area:
             lists("Tenth set, our components", own, "works.mistakes_gcp_tenth", first=(18, 26)),
             lists("Eleventh set, our components", own, "works.mistakes_gcp_eleventh", first=(10, 17)),
             lists("Twelfth set, our components and clusters", twelfth, "works.mistakes_gcp_twelfth", first=(55, 60)),
+            lists(
+                "Thirteenth set, our components and all clusters", "works/test_gcp_thirteenth_set.py",
+                "works.mistakes_gcp_thirteenth", "works.mistakes_k8s_tenth", first=(128, 142),
+                words="83 of 91, and 45 of 51 in corners that were left out at first; eight more the settings refused.",
+            ),
         ),
     )  # fmt: skip
 

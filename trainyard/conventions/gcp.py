@@ -167,6 +167,10 @@ NO_STANDARD_DISK_FAMILIES: Final = ("a3-highgpu-", "a3-megagpu-", "c3-", "c3d-",
 """Families whose persistent disks are SSDs alone (Compute Engine, "About Persistent Disk", machine series support, as
 generally known, 2026-11)."""
 
+SPREAD_FAMILIES: Final = ("e2-", "f1-", "g1-", "t2a-", "t2d-")
+"""Families that no compact placement takes (Compute Engine, "Placement policies", and GKE, "Define compact placement",
+supported machine series, as generally known, 2026-11)."""
+
 DATA_DISKS: Final = ("hyperdisk-ml", "hyperdisk-throughput")
 """Types of disks that boot no machine (Compute Engine, "About Hyperdisk", as generally known, 2026-11)."""
 

@@ -238,6 +238,19 @@ GCP_NAT: Final = "gcp:compute/routerNat:RouterNat"
 GCP_LOG_EXCLUSION: Final = "gcp:logging/projectExclusion:ProjectExclusion"
 GCP_LOG_METRIC: Final = "gcp:logging/metric:Metric"
 GCP_LOG_SINK: Final = "gcp:logging/projectSink:ProjectSink"
+GCP_LOG_VIEW: Final = "gcp:logging/logView:LogView"
+GCP_LOG_SINKS: Final = (
+    GCP_LOG_SINK,
+    "gcp:logging/billingAccountSink:BillingAccountSink",
+    "gcp:logging/folderSink:FolderSink",
+    "gcp:logging/organizationSink:OrganizationSink",
+)
+GCP_LOG_EXCLUSIONS: Final = (
+    GCP_LOG_EXCLUSION,
+    "gcp:logging/billingAccountExclusion:BillingAccountExclusion",
+    "gcp:logging/folderExclusion:FolderExclusion",
+    "gcp:logging/organizationExclusion:OrganizationExclusion",
+)
 GCP_CUSTOM_ROLES: Final = (GCP_CUSTOM_ROLE, GCP_ORGANISATION_ROLE)
 GCP_MACHINES: Final = (
     "gcp:compute/instance:Instance",
@@ -292,6 +305,7 @@ GCP_DATASET: Final = "gcp:bigquery/dataset:Dataset"
 GCP_REDIS: Final = "gcp:redis/instance:Instance"
 GCP_SCHEDULE: Final = "gcp:cloudscheduler/job:Job"
 GCP_ORGANISATION_POLICY: Final = "gcp:orgpolicy/policy:Policy"
+GCP_DASHBOARD: Final = "gcp:monitoring/dashboard:Dashboard"
 GCP_DATA_TRANSFER: Final = "gcp:bigquery/dataTransferConfig:DataTransferConfig"
 GCP_MACHINE_GROUP: Final = "gcp:compute/instanceGroupManager:InstanceGroupManager"
 GCP_REGIONAL_MACHINE_GROUP: Final = "gcp:compute/regionInstanceGroupManager:RegionInstanceGroupManager"

@@ -50,12 +50,14 @@ from trainyard.rehearsal.refusals.gcp import beside as gcp_beside
 from trainyard.rehearsal.refusals.gcp import clusters as gcp_clusters
 from trainyard.rehearsal.refusals.gcp import compute as gcp_compute
 from trainyard.rehearsal.refusals.gcp import container as gcp_container
+from trainyard.rehearsal.refusals.gcp import dashboards as gcp_dashboards
 from trainyard.rehearsal.refusals.gcp import databases as gcp_databases
 from trainyard.rehearsal.refusals.gcp import elsewhere as gcp_elsewhere
 from trainyard.rehearsal.refusals.gcp import expressions as gcp_expressions
 from trainyard.rehearsal.refusals.gcp import files as gcp_files
 from trainyard.rehearsal.refusals.gcp import forms as gcp_forms
 from trainyard.rehearsal.refusals.gcp import fronts as gcp_fronts
+from trainyard.rehearsal.refusals.gcp import log_filters as gcp_log_filters
 from trainyard.rehearsal.refusals.gcp import machines as gcp_machines
 from trainyard.rehearsal.refusals.gcp import names as gcp_names
 from trainyard.rehearsal.refusals.gcp import networks as gcp_networks
@@ -137,6 +139,8 @@ RULES: Final = by_type(
         gcp_vertex,
         gcp_run,
         gcp_watching,
+        gcp_log_filters,
+        gcp_dashboards,
         gcp_rights,
         gcp_elsewhere,
         gcp_expressions,

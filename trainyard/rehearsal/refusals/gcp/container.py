@@ -19,6 +19,7 @@ from trainyard.conventions.gcp import (
     HYPERDISK_FAMILIES,
     LOCAL_SSDS,
     LONGEST_FLEX_START_SECONDS,
+    SPREAD_FAMILIES,
 )
 from trainyard.problems import nearest
 from trainyard.recorded.read import as_number
@@ -282,6 +283,10 @@ def _placed(view: View) -> None:
     zones = view.entries("nodeLocations")
     if len(zones) > 1:
         view.error("gke-compact", "nodeLocations", f"{len(zones)} zones of a COMPACT pool", allowed="one")
+    machine = view.text("nodeConfig.machineType")
+    if machine is not None and machine.startswith(SPREAD_FAMILIES):
+        allowed = "a machine that is placed, such as c3, n2, g2 or a3"
+        view.error("gke-compact", "nodeConfig.machineType", f"{show(machine)} of a COMPACT pool", allowed=allowed)
 
 
 def _machine(view: View) -> None:

@@ -63,9 +63,14 @@ _FLAGS: Final[Mapping[str, tuple[str, ...] | str]] = {
 """Flags of PostgreSQL on Cloud SQL, with their values, or with what they are."""
 
 
+_INSIGHTS: Final[Mapping[str, tuple[int, int]]] = {"queryStringLength": (256, 4500), "queryPlansPerMinute": (0, 20)}
+"""Bytes of a query and plans a minute that are kept (Cloud SQL, "Use query insights", Enterprise edition)."""
+
+
 def database(view: View) -> None:
     """Backups that are kept for as long as the edition keeps them, and flags that are some."""
     _backups(view)
+    _insights(view)
     _size(view)
     _networks(view)
     if (view.text("databaseVersion") or "").startswith("POSTGRES"):
@@ -80,6 +85,18 @@ def database(view: View) -> None:
     if region in catalog.regions() and cluster_regions and region not in cluster_regions and alone:
         words, allowed = f"{region}; the cluster is in {', '.join(sorted(cluster_regions))}", "the cluster's region"
         view.warning("gcp-region", "region", words, allowed=allowed)
+
+
+def _insights(view: View) -> None:
+    """What is kept of queries, which is less where the edition is not Enterprise Plus."""
+    if view.value("settings.edition") != "ENTERPRISE":
+        return
+    for key, (least, most) in _INSIGHTS.items():
+        path = f"settings.insightsConfig.{key}"
+        given = view.number(path)
+        if given is not None and not least <= given <= most:
+            allowed = f"{least} to {most} in edition ENTERPRISE"
+            view.error("gcp-sql-insights", path, show(given), allowed=allowed)
 
 
 def _networks(view: View) -> None:

@@ -30,6 +30,15 @@ _WRONG: Final = (
     (re.compile(r"(?<!\.)\b(?:OR|or)\b(?!\()"), "OR", "||"),  # an optional has a method of that name
     (re.compile(r"(?<!\.)\b(?:NOT|not)\b"), "NOT", "!"),
 )
+_OPERATOR: Final = r"\s*(?:==|!=|<=|>=|<|>)\s*"
+_COMPARED: Final = tuple(
+    (re.compile(rf"(?P<what>{what}){_OPERATOR}\"\"|\"\"{_OPERATOR}(?P<other>{what})"), meant)
+    for what, meant in (
+        (r"\brequest\.time\b(?!\.)", 'timestamp("2027-01-01T00:00:00Z")'),
+        (r"\brequest\.time\.get\w+\([^()]*\)", "a number"),
+    )
+)
+"""What is no text, and what it is compared with."""
 _ROOTS: Final = ("resource", "request", "destination", "api", "principal", "origin")
 _RESOURCE: Final = (
     "name", "type", "service", "matchTag", "matchTagId", "hasTagKey", "hasTagKeyId", "extract", "labels", "location",
@@ -45,6 +54,7 @@ def grant(view: View) -> None:
     if text is None:
         return
     _tell(view, "condition.expression", text)
+    _compared(view, "condition.expression", text)
     for root, attribute in _NAMES.findall(_bare(text)):
         if root == "resource" and attribute and attribute not in _RESOURCE:
             meant = nearest_word(attribute, _RESOURCE, 0.6)
@@ -55,6 +65,17 @@ def grant(view: View) -> None:
         near = nearest(root, _ROOTS, 0.8) if attribute and root not in _ROOTS else ""
         if near:
             view.error("gcp-condition", "condition.expression", f"{show(root)} is nothing", hint=near)
+            return
+
+
+def _compared(view: View, path: str, text: str) -> None:
+    """A moment or a number that is compared with a text: no operator of an expression takes both."""
+    bare = _bare(text)
+    for compared, meant in _COMPARED:
+        found = compared.search(bare)
+        if found:
+            words = f"{found['what'] or found['other']} is compared with a text: {show(text)}"
+            view.error("gcp-condition", path, words, allowed=meant)
             return
 
 

@@ -118,6 +118,18 @@ def _key(view: View) -> None:
         view.error("gcp-key-location", "encryptionKeyName", f"a key in {match[1]}", allowed=f"a key in {region}")
 
 
+def _of_own_period(view: View) -> None:
+    """What is of calendar periods alone: a forecast, and the last period as the amount (Budget API, `Basis` and
+    `LastPeriodAmount`: "cannot be set in combination with" a custom period).
+    """
+    beside = "beside budgetFilter.customPeriod"
+    for path, entry in view.items("thresholdRules"):
+        if entry.get("spendBasis") == "FORECASTED_SPEND":
+            view.error("gcp-budget", f"{path}.spendBasis", f"FORECASTED_SPEND {beside}", allowed="CURRENT_SPEND")
+    if view.flag("amount.lastPeriodAmount"):
+        view.error("gcp-budget", "amount.lastPeriodAmount", beside, allowed="specifiedAmount")
+
+
 def budget(view: View) -> None:
     """Shares, not percents; one label; a currency; addresses for the alerts."""
     for path, entry in view.items("thresholdRules"):
@@ -134,6 +146,8 @@ def budget(view: View) -> None:
             view.error("gcp-budget", path, show(project), allowed="projects/NUMBER")
     if view.has("budgetFilter.calendarPeriod") and view.has("budgetFilter.customPeriod"):
         view.error("gcp-budget", "budgetFilter.customPeriod", "beside calendarPeriod", allowed="one of both")
+    if view.has("budgetFilter.customPeriod"):
+        _of_own_period(view)
     given = [key for key in ("specifiedAmount", "lastPeriodAmount") if view.value(f"amount.{key}") not in (None, False)]
     if len(given) == 2:
         view.error("gcp-budget", "amount.lastPeriodAmount", "beside specifiedAmount", allowed="one of both")
@@ -154,6 +168,19 @@ def budget(view: View) -> None:
         view.error("gcp-budget", "displayName", f"{len(name)} characters", allowed="at most 60")
 
 
+_CALLED: Final[Mapping[str, str]] = {
+    "artifacts": "artifactregistry", "backupanddr": "backupdr", "billing": "cloudbilling", "budgets": "billingbudgets",
+    "cloudbudgets": "billingbudgets", "clouddns": "dns", "cloudfilestore": "file", "cloudmonitoring": "monitoring",
+    "cloudrun": "run", "cloudsql": "sqladmin", "cloudstorage": "storage", "filestore": "file", "gce": "compute",
+    "gcs": "storage", "gke": "container", "kms": "cloudkms", "kubernetes": "container", "managedlustre": "lustre",
+    "quotas": "cloudquotas", "resourcemanager": "cloudresourcemanager",
+    "scheduler": "cloudscheduler", "secrets": "secretmanager", "sql": "sqladmin", "tasks": "cloudtasks",
+    "vertex": "aiplatform", "vertexai": "aiplatform", "workbench": "notebooks",
+}  # fmt: skip
+"""Products by the names that people have for them, and the services that they are switched on by (Service Usage,
+`gcloud services list --available`, as generally known, 2026-11)."""
+
+
 def service(view: View) -> None:
     """A service is named with its domain, and is none that is a letter away from another."""
     name = view.text("service")
@@ -162,7 +189,9 @@ def service(view: View) -> None:
     if name is not None and "." not in name:
         view.error("gcp-service", "service", show(name), allowed=f"{name}.googleapis.com")
     elif name is not None and name not in services():
-        hint = nearest(name.removesuffix(".googleapis.com"), [each.partition(".")[0] for each in services()], 0.85)
+        called = name.removesuffix(".googleapis.com")
+        meant = _CALLED.get(called, "") if view.type != GCP_AUDIT_CONFIG else ""
+        hint = meant or nearest(called, [each.partition(".")[0] for each in services()], 0.85)
         domain = re.fullmatch(r"[a-z0-9-]+\.(?!googleapis\.com$)goog?le?api[a-z]*\.\w+", name)
         if hint or domain:
             view.error("gcp-service", "service", f"{show(name)} is no service that is known", hint=hint)

@@ -1,4 +1,4 @@
-"""What comes by time or ends by it: plans and vaults of backups, jobs of Cloud Scheduler, subscriptions and topics.
+"""What comes by time or ends by it: backups, jobs of Cloud Scheduler, subscriptions and topics, images that go.
 
 Source: descriptions of the discovery documents (google-api-python-client 2.202.0: `backupdr.v1`, `pubsub.v1`,
 `cloudscheduler.v1`); "Create and manage backup plans" (a window of six hours at least) and Pub/Sub's "Resource limits",
@@ -17,6 +17,7 @@ from trainyard.recorded.types import (
     GCP_BACKUP_ASSOCIATION,
     GCP_BACKUP_PLAN,
     GCP_BACKUP_VAULT,
+    GCP_IMAGE_REPOSITORY,
     GCP_SCHEDULE,
     GCP_SUBSCRIPTION,
     GCP_TOPIC,
@@ -154,6 +155,16 @@ def message(view: View) -> None:
         view.error("gcp-pubsub", "name", show(name), allowed=allowed)
 
 
+def cleanup(view: View) -> None:
+    """An age of images has a unit, which days are for the provider alone."""
+    for at, _ in view.items("cleanupPolicies"):
+        for key in ("olderThan", "newerThan"):
+            path = f"{at}.condition.{key}"
+            age = view.text(path)
+            if age and not re.fullmatch(r"\d+(\.\d+)?[smhd]", age):
+                view.error("gcp-form", path, show(age), allowed="a number with its unit, like 2592000s or 30d")
+
+
 def _zone(view: View, rule: str, path: str) -> None:
     zone = view.text(path)
     if zone is not None and zone and not is_zone(zone):
@@ -167,4 +178,5 @@ RULES: Rules = {
     association: (GCP_BACKUP_ASSOCIATION,),
     scheduled: (GCP_SCHEDULE,),
     message: (GCP_TOPIC, GCP_SUBSCRIPTION),
+    cleanup: (GCP_IMAGE_REPOSITORY,),
 }

@@ -10,7 +10,6 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from trainyard.conventions.gcp import LOG_SEVERITIES
 from trainyard.problems import nearest
 from trainyard.recorded.read import as_number
 from trainyard.recorded.types import (
@@ -259,7 +258,6 @@ def metric(view: View) -> None:
     for key in sorted(declared - set(extractors)) if not unclear and not view.blurred("labelExtractors") else ():
         view.error("gcp-metric", "labelExtractors", f"nothing fills label {key}", allowed=f"{key}: EXTRACT(field)")
     _extractor(view, "valueExtractor", view.value("valueExtractor"))
-    _log_filter(view, "filter")
 
 
 def _extractor(view: View, path: str, text: Any) -> None:
@@ -267,26 +265,6 @@ def _extractor(view: View, path: str, text: Any) -> None:
         view.error("gcp-metric", path, show(text), allowed='EXTRACT(field), or REGEXP_EXTRACT(field, "…(…)…")')
     elif isinstance(text, str) and text.startswith("REGEXP_EXTRACT") and "(" not in text[15:]:
         view.error("gcp-metric", path, show(text), allowed="one group in the expression")
-
-
-_OPERATORS: Final = re.compile(r'(?<![\w."])(and|or|not)(?![\w."])')
-
-
-def _log_filter(view: View, path: str) -> None:
-    text = view.text(path)
-    if text is None:
-        return
-    bare = re.sub(r'"(?:[^"\\]|\\.)*"', '""', text)
-    if bare.count('"') % 2:
-        view.error("gcp-log-filter", path, "a quotation mark is left open", allowed='like severity>="ERROR"')
-    elif bare.count("(") != bare.count(")"):
-        view.error("gcp-log-filter", path, "brackets do not pair", allowed="as many ( as )")
-    elif match := _OPERATORS.search(bare):
-        view.error("gcp-log-filter", path, f"{match[1]} is no operator", allowed=match[1].upper())
-    for level in re.findall(r'severity\s*(?:=|!=|>=|<=|>|<|:)\s*"?([A-Za-z]+)', text):
-        if level.upper() not in LOG_SEVERITIES:
-            hint = nearest(level.upper(), LOG_SEVERITIES)
-            view.error("gcp-log-filter", path, f"severity {level}", allowed=", ".join(LOG_SEVERITIES), hint=hint)
 
 
 def log_bucket(view: View) -> None:
@@ -307,14 +285,11 @@ _DESTINATIONS: Final = re.compile(
 
 
 def sink(view: View) -> None:
-    """Where a sink sends entries, and which."""
+    """Where a sink sends entries."""
     to = view.text("destination")
     if to is not None and not _DESTINATIONS.fullmatch(to):
         allowed = "storage.googleapis.com/BUCKET, logging.googleapis.com/projects/…/buckets/…, pubsub.… or bigquery.…"
         view.error("gcp-sink", "destination", show(to), allowed=allowed)
-    _log_filter(view, "filter")
-    for path, _ in view.items("exclusions"):
-        _log_filter(view, f"{path}.filter")
 
 
 def budget(view: View) -> None:

@@ -6,6 +6,7 @@ parent ("must be nil when parent is empty", 2026-11).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping
 from typing import Any, Final
 
@@ -162,6 +163,12 @@ def _resources(queue: View, path: str, flavor: Mapping[str, Any], covered: list[
         amount = quantity(nominal)
         if amount is not None and amount < 0:
             queue.error("kueue-quota", f"{here}.nominalQuota", f"got {nominal}", allowed="at least 0")
+        if "/" in str(resource.get("name")):
+            for key in ("nominalQuota", "borrowingLimit", "lendingLimit"):
+                devices = quantity(resource.get(key))
+                if devices is not None and devices % 1:
+                    words = f"got {resource[key]}: devices are counted whole, and this is {math.ceil(devices)}"
+                    queue.error("kueue-quota", f"{here}.{key}", words, allowed="a whole number")
         for key in ("borrowingLimit", "lendingLimit"):
             if resource.get(key) is not None and orphan and not queue.is_unknown(orphan):
                 above = "parent" if orphan == "spec.parentName" else "cohort"

@@ -82,6 +82,7 @@ from trainyard.rehearsal.works.programs.kubernetes import (
     loopback,
     memory,
     mount_options,
+    mount_owners,
     never,
     nginx,
     node_logs,
@@ -183,6 +184,7 @@ def check(stack: Stack) -> None:
     memory.check(cluster)
     configured.check(cluster)
     mount_options.check(cluster)
+    mount_owners.check(cluster)
     siblings.check(cluster)
     surroundings.check(cluster)
     usage.check(cluster)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from trainyard.recorded.model import UNKNOWN
-from trainyard.recorded.read import follow, known_texts
+from trainyard.recorded.queues import LOCAL_QUEUE
+from trainyard.recorded.read import follow, known_texts, value_at
 from trainyard.recorded.types import HELM_RELEASE, SERVICE_ACCOUNT
 from trainyard.rehearsal.context import Stack, View, listed
 from trainyard.rehearsal.works.workloads.model import Workload
@@ -43,6 +44,33 @@ def recorded(stack: Stack, made: Sequence[Workload]) -> list[RecordedPod]:
         for workload in made
         if workload.origin == "object" and not workload.is_template
     ]
+
+
+def templates(stack: Stack, made: Sequence[Workload]) -> list[RecordedPod]:
+    """The pods of every recorded runtime, which the jobs that name it fill in: in no namespace where any may."""
+    return [
+        _read(stack.view_of(workload.resource), workload)
+        for workload in made
+        if workload.origin == "object" and workload.is_template
+    ]
+
+
+def that_mount(
+    stack: Stack, runtimes: Sequence[RecordedPod], namespace: str, claim: str
+) -> Iterator[tuple[RecordedPod, str]]:
+    """The runtimes whose jobs mount a claim of a namespace, with who these are and what they run as, in words.
+
+    Jobs of a namespace are made of a runtime where it has a queue, or where the runtime is its own. A runtime that
+    names no account may leave that to its jobs, and is left out.
+    """
+    queues = [
+        value_at(queue.inputs, "metadata", "namespace", default="default", unknown="")
+        for queue in stack.resources.of(LOCAL_QUEUE)
+    ]
+    for runtime in runtimes:
+        is_run = runtime.namespace == namespace if runtime.namespace else namespace in queues
+        if is_run and claim in runtime.claims and runtime.account and "serviceAccountName" in runtime.workload.spec:
+            yield runtime, f"jobs of {runtime.workload.name} in {namespace}, as {runtime.account},"
 
 
 def _read(view: View, workload: Workload) -> RecordedPod:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 from typing import Final
 
 from trainyard.problems import nearest
@@ -30,6 +31,8 @@ _NEAR: Final = 0.86
 """How like a known metric one of an exporter has to be whose list is not whole."""
 _ALIKE: Final = 10
 """First letters that it has in common with it."""
+_STEM: Final = 3
+"""Letters that are left of a word that is cut short, at least."""
 _ASKS: Final = frozenset({"metric", "spent", "query", "expression"})
 """Keys of what controllers are told, in JSON, that are expressions."""
 _SLIP: Final = 0.6
@@ -145,7 +148,9 @@ def _judge(view: View, path: str, selector: Selector, known: Sequence[Family], t
         view.error("watching-metric", path, f"asks for {selector.metric}, which is not exported: {absent}")
     elif metric is None:
         others = [one for one in family.metrics if family.is_closed or one[:_ALIKE] == selector.metric[:_ALIKE]]
-        hint = nearest(selector.metric, others, cutoff=0.6 if family.is_closed else _NEAR)
+        hint = nearest(selector.metric, others, cutoff=0.6 if family.is_closed else _NEAR) or next(
+            (one for one in others if _is_spelled_out(selector.metric, one)), ""
+        )
         if hint or family.is_closed:
             told.add((view.resource.urn, selector.metric))
             view.error(
@@ -154,6 +159,15 @@ def _judge(view: View, path: str, selector: Selector, known: Sequence[Family], t
             )  # fmt: skip
     else:
         _labels(view, path, selector, family.source, metric)
+
+
+def _is_spelled_out(name: str, other: str) -> bool:
+    """Whether two names differ in one word that one of them has whole and the other cut short, as `UTILIZATION`."""
+    pairs = [(one, its) for one, its in zip_longest(name.split("_"), other.split("_"), fillvalue="") if one != its]
+    if len(pairs) != 1:
+        return False
+    short, long = sorted(pairs[0], key=len)
+    return len(short) >= _STEM and long.startswith(short) and long.isalpha()
 
 
 def _labels(view: View, path: str, selector: Selector, source: str, metric: Metric) -> None:

@@ -12,11 +12,10 @@ from collections.abc import Mapping
 from typing import Final
 
 from trainyard.problems import nearest
-from trainyard.recorded.types import GCP_ALERT_POLICY, GCP_LOG_METRIC
+from trainyard.recorded.types import GCP_ALERT_POLICY, GCP_DASHBOARD, GCP_LOG_METRIC
 from trainyard.rehearsal.context import Stack, View, show
 from trainyard.rehearsal.works.programs.gcp.monitored import LABELS
 
-_BOARD: Final = "gcp:monitoring/dashboard:Dashboard"
 _TYPE: Final = re.compile(r"metric\.type\\*\"?\s*=\s*\\*\"([^\"\\]+)")
 _KIND: Final = re.compile(r"resource\.type\\*\"?\s*=\s*\\*\"([^\"\\]+)")
 _SENT: Final[Mapping[str, tuple[str, ...]]] = {
@@ -40,7 +39,7 @@ _SERVICE_SLIP: Final = 0.75
 
 def check(stack: Stack) -> None:
     """Every dashboard, alert and metric of logs."""
-    for view in stack.of_type(_BOARD):
+    for view in stack.of_type(GCP_DASHBOARD):
         _asked(view, "dashboardJson", view.text("dashboardJson") or "")
     for type_ in (GCP_ALERT_POLICY, GCP_LOG_METRIC):
         for view in stack.of_type(type_):

@@ -101,6 +101,8 @@ _SMALL: Final[Mapping[str, tuple[float, str]]] = {
     "By": (1000, "bytes"),
 }
 """Units with what nobody waits for less of, and their names: a threshold below it is in a larger unit."""
+_OF_LOGS: Final = "logging.googleapis.com/user/"
+"""What figures that are made of lines of a log are called, with their name after it."""
 _DAYS_LEFT: Final = "d"
 """Unit of what counts down, below 0 too."""
 _QUARTER: Final = 90 * 86_400
@@ -166,6 +168,12 @@ def _condition(view: View, path: str, text: str) -> None:
     if len(names) != 1 or _MANY.search(text):
         return
     name, figure = names[0], figures().get(names[0])
+    aggregations = list(view.items(f"{path}.aggregations"))
+    own = _own(view.stack, name)
+    if own is not None:
+        if aggregations:
+            _aligned(view, aggregations[0][0], name, own)
+        return
     if figure is None:
         family, _, last = name.rpartition("/")
         others = [one.rpartition("/")[2] for one in figures() if one.rpartition("/")[0] == family]
@@ -180,11 +188,22 @@ def _condition(view: View, path: str, text: str) -> None:
     if figure.resources and kinds and kinds[0] not in figure.resources:
         words = f"{name} is of {' or '.join(figure.resources)}, not of {show(kinds[0])}: nothing is seen"
         view.error("programs-figure", f"{path}.filter", words, allowed=", ".join(figure.resources))
-    aggregations = list(view.items(f"{path}.aggregations"))
     if aggregations:
         _aligned(view, aggregations[0][0], name, figure)
     if path.endswith("conditionThreshold"):
         _threshold(view, path, name, figure, aggregations)
+
+
+def _own(stack: Stack, name: str) -> Figure | None:
+    """A figure that the stack makes of lines of a log: so many of them, unless it says otherwise."""
+    called = name.removeprefix(_OF_LOGS)
+    if called == name:
+        return None
+    for metric in stack.of_type(GCP_LOG_METRIC):
+        if metric.text("name") == called and not metric.is_unknown("metricDescriptor"):
+            kind, value = metric.text("metricDescriptor.metricKind"), metric.text("metricDescriptor.valueType")
+            return Figure((), kind or "DELTA", value or "INT64", "")
+    return None
 
 
 def _family(view: View, path: str, name: str, kinds: list[str]) -> None:

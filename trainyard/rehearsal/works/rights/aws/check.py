@@ -43,7 +43,7 @@ from trainyard.rehearsal.works.rights.aws.needs.controllers import installed
 from trainyard.rehearsal.works.rights.aws.needs.model import Need, judge
 from trainyard.rehearsal.works.rights.aws.needs.places import Places
 from trainyard.rehearsal.works.rights.aws.own_account import accounts_it_may_be, in_account
-from trainyard.rehearsal.works.rights.recorded_pods import recorded
+from trainyard.rehearsal.works.rights.recorded_pods import recorded, templates
 from trainyard.rehearsal.works.workloads.model import Workload
 from trainyard.rehearsal.works.workloads.read import workloads
 
@@ -117,7 +117,7 @@ def needs(places: Places, bindings: Bindings, made: Sequence[Workload]) -> Itera
     yield from brakes.needs(places)
     yield from training.needs(places)
     yield from programs.needs(places, bindings)
-    yield from volumes.needs(places, bindings, users)
+    yield from volumes.needs(places, bindings, users, templates(places.stack, made))
     yield from pods.needs(places, bindings, users)
     yield from messages.needs(places, bindings, made)
     yield from figures.needs(places, bindings, made, users)

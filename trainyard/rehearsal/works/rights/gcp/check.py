@@ -22,7 +22,7 @@ from trainyard.rehearsal.works.rights.gcp.needs import (
 )
 from trainyard.rehearsal.works.rights.gcp.needs.model import Need, judge
 from trainyard.rehearsal.works.rights.gcp.project import Project
-from trainyard.rehearsal.works.rights.recorded_pods import recorded
+from trainyard.rehearsal.works.rights.recorded_pods import recorded, templates
 from trainyard.rehearsal.works.workloads.model import Workload
 
 
@@ -47,5 +47,5 @@ def needs(stack: Stack, project: Project, made: Sequence[Workload]) -> Iterator[
     yield from run.needs(stack, project)
     yield from delivery.needs(stack, project)
     yield from profiles.needs(stack, project)
-    yield from pods.needs(stack, project, recorded(stack, made))
+    yield from pods.needs(stack, project, recorded(stack, made), templates(stack, made))
     yield from told_folders.needs(stack, project)

@@ -19,7 +19,7 @@ from trainyard.rehearsal.works.rights.aws.needs.model import Deed, Need
 from trainyard.rehearsal.works.rights.aws.needs.objects import listing, reading, writing
 from trainyard.rehearsal.works.rights.aws.needs.places import Places
 from trainyard.rehearsal.works.rights.aws.recorded_policies import arn_of
-from trainyard.rehearsal.works.rights.recorded_pods import RecordedPod
+from trainyard.rehearsal.works.rights.recorded_pods import RecordedPod, that_mount
 
 S3_DRIVER, EFS_DRIVER = "s3.csi.aws.com", "efs.csi.aws.com"
 _S3_CHART, _EFS_CHART = "aws-mountpoint-s3-csi-driver", "aws-efs-csi-driver"
@@ -28,8 +28,10 @@ _S3_ACCOUNT: Final = "s3-csi-driver-sa"
 _READ_ONLY: Final = {"read-only", "--read-only", "ro"}
 
 
-def needs(places: Places, bindings: Bindings, pods: Sequence[RecordedPod]) -> Iterator[Need]:
-    """What the users of every recorded volume need."""
+def needs(
+    places: Places, bindings: Bindings, pods: Sequence[RecordedPod], runtimes: Sequence[RecordedPod]
+) -> Iterator[Need]:
+    """What the users of every recorded volume need. `runtimes`: pods of jobs that come later."""
     mounts: dict[tuple[str, str], list[RecordedPod]] = {}
     for pod in pods:
         for name in pod.claims:
@@ -50,7 +52,8 @@ def needs(places: Places, bindings: Bindings, pods: Sequence[RecordedPod]) -> It
         if driver == EFS_DRIVER:
             yield from _of_efs(places, bindings, view)
         elif driver == S3_DRIVER and claim is not None and view.text("spec.csi.volumeAttributes.bucketName"):
-            yield from _of_s3(places, bindings, view, claim, mounts.get(claim, []), bound_in.get(claim[0], set()))
+            users = mounts.get(claim, [])
+            yield from _of_s3(places, bindings, view, claim, users, bound_in.get(claim[0], set()), runtimes)
 
 
 def _of_s3(
@@ -60,6 +63,7 @@ def _of_s3(
     claim: tuple[str, str],
     pods: Sequence[RecordedPod],
     bound: set[str],
+    runtimes: Sequence[RecordedPod],
 ) -> Iterator[Need]:
     path = "spec.csi.volumeAttributes.bucketName"
     bucket = places.place(view.text(path) or "")
@@ -101,6 +105,19 @@ def _of_s3(
         elif identity.caller is not None:
             words = f"pods of {namespace}/{account}"
             yield Need(view, path, "rights-volume", (identity.caller,), words, purpose, deeds, from_network=True)
+    for runtime, jobs in that_mount(places.stack, runtimes, namespace, name):
+        identity, at = bindings.identity(namespace, runtime.account), runtime.workload.at("serviceAccountName")
+        if any(pod.account == runtime.account for pod in pods):
+            continue
+        if identity.state == "none":
+            runtime.view.error(
+                "rights-volume",
+                at,
+                f"{jobs} mount claim {name} with their own rights and have no role",
+                hint=f"serviceAccountName: {' or '.join(sorted(bound))}" if bound else "a Pod Identity association",
+            )
+        elif identity.caller is not None:
+            yield Need(runtime.view, at, "rights-volume", (identity.caller,), jobs, purpose, deeds, from_network=True)
     if not pods:
         found = [bindings.identity(namespace, account) for account in sorted(bound)]
         callers = tuple(identity.caller for identity in found if identity.caller is not None)

@@ -19,7 +19,7 @@ from trainyard.rehearsal.works.rights.gcp.needs.model import OWN, Deed, Need
 from trainyard.rehearsal.works.rights.gcp.needs.objects import folder, reading, writing
 from trainyard.rehearsal.works.rights.gcp.project import Project
 from trainyard.rehearsal.works.rights.principals import Pod
-from trainyard.rehearsal.works.rights.recorded_pods import RecordedPod, accounts_of
+from trainyard.rehearsal.works.rights.recorded_pods import RecordedPod, accounts_of, that_mount
 
 _BUCKET: Final = re.compile(r"gs://(?P<bucket>[a-z0-9][a-z0-9._-]+)(?P<prefix>/[^\s\"',;?]*)?")
 _CONNECTION: Final = re.compile(r"[a-z][a-z0-9.-]+:[a-z]+-[a-z]+[0-9]+:[a-z][a-z0-9-]*")
@@ -30,8 +30,10 @@ _ARTIFACTS: Final = "--artifacts-destination"
 _READ_ONLY: Final = frozenset(("ro", "read-only"))
 
 
-def needs(stack: Stack, project: Project, pods: Sequence[RecordedPod]) -> Iterator[Need]:
-    """What the words of every pod ask for, then what volumes do."""
+def needs(
+    stack: Stack, project: Project, pods: Sequence[RecordedPod], runtimes: Sequence[RecordedPod]
+) -> Iterator[Need]:
+    """What the words of every pod ask for, then what volumes do. `runtimes`: pods of jobs that come later."""
     for pod in pods:
         if not pod.account or pod.has_more_variables or any(map(OWN_CREDENTIALS.fullmatch, pod.variables)):
             continue
@@ -39,7 +41,7 @@ def needs(stack: Stack, project: Project, pods: Sequence[RecordedPod]) -> Iterat
         for path, purpose, deeds in _asked(project, pod) if who else ():
             hint = f"a role on it for pods of {pod.namespace}/{pod.account}, or for the account that they take"
             yield Need(pod.view, path, "rights-pod-lacks", who, f"{pod}, {who[0]},", purpose, deeds, hint)
-    yield from _volumes(stack, project, pods)
+    yield from _volumes(stack, project, pods, runtimes)
 
 
 def _who(stack: Stack, project: Project, pod: RecordedPod) -> tuple[Caller, ...]:
@@ -80,7 +82,9 @@ def _does_any(project: Project, pod: RecordedPod, deeds: Sequence[Deed]) -> bool
     return any(not project.may(who, deed.permission, deed.resource, deed.said).refused for deed in deeds)
 
 
-def _volumes(stack: Stack, project: Project, pods: Sequence[RecordedPod]) -> Iterator[Need]:
+def _volumes(
+    stack: Stack, project: Project, pods: Sequence[RecordedPod], runtimes: Sequence[RecordedPod]
+) -> Iterator[Need]:
     claims = {
         volume: (view.text("metadata.namespace") or "default", view.text("metadata.name") or "")
         for view in stack.of_type(VOLUME_CLAIM)
@@ -91,11 +95,16 @@ def _volumes(stack: Stack, project: Project, pods: Sequence[RecordedPod]) -> Ite
         if view.text("spec.claimRef.name"):
             claim = (view.text("spec.claimRef.namespace") or "default", view.text("spec.claimRef.name") or "")
         if view.text("spec.csi.driver") == FUSE_DRIVER and claim is not None:
-            yield from _volume(stack, project, view, claim, pods)
+            yield from _volume(stack, project, view, claim, pods, runtimes)
 
 
 def _volume(
-    stack: Stack, project: Project, view: View, claim: tuple[str, str], pods: Sequence[RecordedPod]
+    stack: Stack,
+    project: Project,
+    view: View,
+    claim: tuple[str, str],
+    pods: Sequence[RecordedPod],
+    runtimes: Sequence[RecordedPod],
 ) -> Iterator[Need]:
     path = "spec.csi.volumeHandle"
     bucket = project.bucket(view.text(path) or "")
@@ -112,6 +121,12 @@ def _volume(
     purpose = f"{'read and write' if writes else 'read'} the volume {view.name}"
     namespace, name = claim
     users = sorted({pod.account for pod in pods if pod.namespace == namespace and name in pod.claims} - {""})
+    for runtime, who in that_mount(stack, runtimes, namespace, name):
+        caller, _ = project.pod(Pod(namespace, runtime.account))
+        if caller is not None and runtime.account not in users:
+            hint = f"serviceAccountName: {' or '.join(users)}" if users else f"a role on it for {runtime.account}"
+            at = runtime.workload.at("serviceAccountName")
+            yield Need(runtime.view, at, "rights-volume", (caller,), who, purpose, deeds, hint)
     together = not users
     if together:
         users = accounts_of(stack, namespace)
