@@ -123,6 +123,16 @@ def test_gpus_of_either_cloud_go_by_the_catalogues_names():
     assert (gke.gpu_models, gke.gpus, gke.instance_types) == (("A100-40GB",), 16, ("a2-highgpu-8g",))
 
 
+@pytest.mark.parametrize(
+    ("counts", "nodes"),
+    [({"initialNodeCount": 4}, 4), ({"initialNodeCount": 4, "nodeCount": 2}, 2), ({}, 0)],
+)
+def test_a_gke_pool_without_an_autoscaler_has_the_nodes_that_it_begins_with(counts, nodes):
+    pool = gke_pool(autoscaling=None, **counts)
+    found = decode(pool, Resources([pool]))
+    assert (found.min_nodes, found.max_nodes) == (nodes, nodes)
+
+
 def test_the_limits_of_a_gke_pool_hold_for_each_zone_unless_they_are_totals():
     each = gke_pool(nodeLocations=["a", "b"], autoscaling={"minNodeCount": 1, "maxNodeCount": 3})
     total = gke_pool(nodeLocations=["a", "b"], autoscaling={"totalMinNodeCount": 1, "totalMaxNodeCount": 3})

@@ -189,7 +189,8 @@ def _gke(resource: RecordedResource) -> NodeGroup:
         if is_set(scaling, total):
             return int(number_at(scaling, total))
         # What the autoscaler decides has no number of its own, which is known once there are nodes.
-        fixed = 0 if scaling else number_at(resource.inputs, "nodeCount", default=0)
+        first = number_at(resource.inputs, "initialNodeCount", default=0)
+        fixed = 0 if scaling else number_at(resource.inputs, "nodeCount", default=first)
         return int(zones * number_at(scaling, each_zone, default=fixed))
 
     return NodeGroup(

@@ -332,7 +332,7 @@ DEPLOYMENT: Final = "kubernetes:apps/v1:Deployment"
 DISRUPTION_BUDGET: Final = "kubernetes:policy/v1:PodDisruptionBudget"
 CLUSTER_QUEUE: Final = "kubernetes:kueue.x-k8s.io/v1beta2:ClusterQueue"
 HELM_RELEASE: Final = "kubernetes:helm.sh/v3:Release"
-RENDERING: Final = re.compile(r"[:$]kubernetes:(yaml|helm\.sh/v3|kustomize):\w+::")
+RENDERING: Final = re.compile(r"[:$]kubernetes:(yaml(/v2)?|helm\.sh/v[34]|kustomize(/v2)?):\w+::")
 """URNs of components that make the objects of a file, a chart or a kustomization, in the program."""
 PROMETHEUS_RULE: Final = "kubernetes:monitoring.coreos.com/v1:PrometheusRule"
 ALERTMANAGER_CONFIG: Final = "kubernetes:monitoring.coreos.com/v1alpha1:AlertmanagerConfig"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import re
 from collections.abc import Mapping
 from importlib import import_module
@@ -294,3 +295,13 @@ def test_a_map_that_the_program_makes_lacks_what_is_not_in_it(run: Run) -> None:
         'vpc.tags.apply(lambda tags: tags["Name"])\n'
     )
     assert [finding.rule for finding in found.errors] == ["program-error"]
+
+
+@pytest.mark.parametrize(("given", "found"), [("true", True), (True, True), ("false", False)])
+def test_what_is_given_as_text_comes_back_as_what_it_stands_for(given: object, found: object) -> None:
+    assert asked("ec2", "getAmi", mostRecent=given)["mostRecent"] is found
+
+
+def test_a_token_of_a_registry_is_a_user_and_a_password() -> None:
+    token = asked("ecr", "getCredentials", registryId="1")["authorizationToken"]
+    assert base64.b64decode(token).startswith(b"AWS:")

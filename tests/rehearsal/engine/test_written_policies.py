@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from trainyard.recorded.model import UNKNOWN
 from trainyard.rehearsal.engine.written_policies import policy_document
 
 
@@ -19,6 +20,11 @@ def of(**statement: Any) -> Any:
     """The one statement that is made of these arguments."""
     (found,) = written(statements=[statement])["Statement"]
     return found
+
+
+def test_a_document_with_something_unknown_in_it_is_unknown() -> None:
+    statement = {"actions": ["s3:GetObject"], "resources": [UNKNOWN]}
+    assert set(policy_document({"statements": [statement]}).values()) == {UNKNOWN}
 
 
 EVERYBODY = {"type": "*", "identifiers": ["*"]}

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.rehearsal.refusals.builders import obj, resource
+from tests.rehearsal.refusals.builders import findings, obj, resource
 from tests.rehearsal.works.test_others_order import told
 from trainyard.catalog import default_kubernetes_version
 from trainyard.recorded.model import UNKNOWN
@@ -63,6 +63,28 @@ def test_references_of_a_schema_are_no_unknown_keys():
         type="kubernetes:apiextensions.k8s.io/v1:CustomResourceDefinition",
     )
     assert list(check_schema([made], {made.type: resource_class(made.type)})) == []
+
+
+@pytest.mark.parametrize(("key", "is_told"), [("status", False), ("statuss", True)])
+def test_the_status_that_a_generator_writes_is_the_servers(key, is_told):
+    made = replace(definition(), type="kubernetes:apiextensions.k8s.io/v1:CustomResourceDefinition")
+    made = replace(made, inputs={**made.inputs, key: {"conditions": []}})
+    found = [one.rule for one in check_schema([made], {made.type: resource_class(made.type)})]
+    assert ("unknown-key" in found) is is_told
+
+
+@pytest.mark.parametrize(("target", "is_told"), [(0, False), (8080, False), (70000, True), (-1, True)])
+def test_a_target_port_of_zero_is_the_port(target, is_told):
+    service = obj("v1", "Service", "web", "vision", spec={"ports": [{"port": 80, "targetPort": target}]})
+    assert ("k8s-port" in rules(service)) is is_told
+
+
+@pytest.mark.parametrize(("kind", "is_told"), [("DeploymentPatch", False), ("Deployment", True)])
+def test_a_patch_has_a_part_of_what_its_kind_needs(kind, is_told):
+    spec = {"template": {"spec": {"priorityClassName": "system-cluster-critical"}}}
+    made = obj("apps/v1", "Deployment", "coredns", "kube-system", spec=spec)
+    made = replace(made, type=made.type.replace("Deployment", kind), urn=made.urn.replace("Deployment", kind))
+    assert ("k8s-required" in {one.rule for one in findings([made])}) is is_told
 
 
 def role(*rules, kind="ClusterRole"):
@@ -196,6 +218,9 @@ def test_a_short_deadline_is_the_authors_own(ready_for, deadline, is_told):
         ("urn:pulumi:t::p::kubernetes:yaml:ConfigFile::install.yaml", False),
         ("urn:pulumi:t::p::acme:Part$kubernetes:yaml:ConfigGroup$kubernetes:yaml:ConfigFile::install.yaml", False),
         ("urn:pulumi:t::p::kubernetes:helm.sh/v3:Chart::web", False),
+        ("urn:pulumi:t::p::kubernetes:yaml/v2:ConfigGroup::install", False),
+        ("urn:pulumi:t::p::kubernetes:helm.sh/v4:Chart::web", False),
+        ("urn:pulumi:t::p::kubernetes:kustomize/v2:Directory::web", False),
         ("urn:pulumi:t::p::acme:Part::web", True),
     ],
 )

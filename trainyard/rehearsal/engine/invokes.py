@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import base64
+import json
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any
 
 import yaml
@@ -11,7 +14,7 @@ from trainyard.catalog import gcp, regions
 from trainyard.catalog import region as region_of
 from trainyard.recorded.model import UNKNOWN
 from trainyard.rehearsal.engine import google_ids, looked_up, synthesised
-from trainyard.rehearsal.engine.sdk_types import function_result_class, output_fields
+from trainyard.rehearsal.engine.sdk_types import FieldType, function_result_class, output_fields
 from trainyard.rehearsal.engine.wire import says_nothing
 from trainyard.rehearsal.engine.written_policies import policy_document
 from trainyard.safe_yaml import SAFE_LOADER
@@ -118,6 +121,15 @@ def _prefix_list(arguments: Mapping[str, Any], _: synthesised.Place) -> dict[str
     return {"id": id_, "prefixListId": id_, "name": name, "cidrBlocks": ["52.216.0.0/15", "54.231.0.0/16"]}
 
 
+def _registry_token(arguments: Mapping[str, Any], place: synthesised.Place) -> dict[str, Any]:
+    """Who may pull of a registry of Amazon's: a user and a password, in base64 as Docker takes them (ECR API,
+    `AuthorizationData`)."""
+    registry = str(arguments.get("registryId") or place.account)
+    endpoint = f"https://{registry}.dkr.ecr.{place.region}.{place.dns_suffix}"
+    token = base64.b64encode(b"AWS:rehearsal").decode()
+    return {"authorizationToken": token, "proxyEndpoint": endpoint, "userName": "AWS", "password": "rehearsal"}
+
+
 _ANSWERS: dict[str, Callable[[Mapping[str, Any], synthesised.Place], dict[str, Any]]] = {
     "aws:index/getCallerIdentity:getCallerIdentity": lambda _, p: {
         "accountId": p.account,
@@ -162,12 +174,24 @@ _ANSWERS: dict[str, Callable[[Mapping[str, Any], synthesised.Place], dict[str, A
     "gcp:organizations/getProject:getProject": _project,
     "gcp:compute/getZones:getZones": _zones_of_google,
     "aws:ec2/getPrefixList:getPrefixList": _prefix_list,
+    "aws:ecr/getAuthorizationToken:getAuthorizationToken": _registry_token,
+    "aws:ecr/getCredentials:getCredentials": _registry_token,
     **looked_up.ANSWERS,
     "kubernetes:yaml:decode": _manifests,
     # Charts and kustomizations are rendered by their own programs, of files that may be anywhere: a finding names them.
     "kubernetes:helm:template": lambda _, __: {"result": UNKNOWN},
     "kubernetes:kustomize:directory": lambda _, __: {"result": UNKNOWN},
 }
+
+
+def _typed(given: Any, type_: FieldType) -> Any:
+    """An argument as the result has it: text that stands for a number or a truth is one there, as the bridge of
+    Terraform's providers converts it."""
+    if isinstance(given, str) and type_.kind in ("boolean", "integer", "number"):
+        with suppress(ValueError):
+            found = json.loads(given)
+            return found if isinstance(found, (bool, int, float)) else given
+    return given
 
 
 def invoke(token: str, arguments: Mapping[str, Any], place: synthesised.Place) -> dict[str, Any]:
@@ -180,6 +204,7 @@ def invoke(token: str, arguments: Mapping[str, Any], place: synthesised.Place) -
     if result_class is not None:
         subject = looked_up.subject_of(token, arguments, place)
         fields = output_fields(result_class)
+        result |= {key: _typed(result[key], output.type) for key, output in fields.items() if key in arguments}
         known = looked_up.described(subject)
         for key, output in fields.items():
             if key not in result and key != "id":

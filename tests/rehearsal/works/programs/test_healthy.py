@@ -68,6 +68,12 @@ def test_a_file_of_inputs_that_another_includes_has_no_folder_of_its_own(service
     assert ("programs-node-logs" in rules(*logged(service + ON_DISK))) == told
 
 
+@pytest.mark.parametrize(("option", "told"), [("K8S-Logging.Parser", False), ("K8S-Logging.Pasrer", True)])
+def test_an_option_of_fluent_bit_may_have_a_dash(option, told):
+    text = f"[FILTER]\n    Name kubernetes\n    Match *\n    {option} On\n[OUTPUT]\n    Name stdout\n    Match *\n"
+    assert ("programs-fluent-bit" in rules(*logged(text))) == told
+
+
 def beside(image: str, *command: str) -> list[RecordedResource]:
     """A job whose training has a container beside it."""
     work = {"name": "train", "image": "train:1", "command": ["python", "train.py", "--steps", "5"]}

@@ -73,8 +73,9 @@ SOUND = {
         put("dimensions", {"DBClusterIdentifier": "of-others"})),
     "an event that no list has": source_of(
         lambda one: one.update({"source": ["aws.batch"], "detail-type": ["Batch Job State Change"]})),
-    "a call that CloudTrail writes in its own way": worded(
-        "security-record-off", "StopLogging", "PutBucketPublicAccessBlock"),
+    "a call that CloudTrail writes in its own way": both(
+        worded("security-record-off", "StopLogging", "PutBucketPublicAccessBlock"),
+        worded("security-record-off", "guardduty", "s3")),
     "a budget that tells at 1.5 per cent": edit(BUDGET, "budget-budget", put("notifications[1].threshold", 1.5)),
     "a budget in dollars": edit(BUDGET, "budget-budget", put("notifications[1].threshold", 0.5),
         put("notifications[1].thresholdType", "ABSOLUTE_VALUE")),

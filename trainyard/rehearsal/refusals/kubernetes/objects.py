@@ -168,7 +168,8 @@ def _service(view: View) -> None:
     ports = list(view.items("spec.ports"))
     for path, entry in ports:
         check_port(view, f"{path}.port", entry.get("port"))
-        check_port(view, f"{path}.targetPort", entry.get("targetPort"))
+        if entry.get("targetPort") != 0:  # as if it were not given (Kubernetes, pkg/apis/core/v1/defaults.go)
+            check_port(view, f"{path}.targetPort", entry.get("targetPort"))
         if len(ports) > 1 and entry.get("name") in (None, ""):
             view.error(
                 "k8s-port-name", f"{path}.name", "is missing", allowed="needed where a service has several ports"

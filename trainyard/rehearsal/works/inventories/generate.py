@@ -27,7 +27,7 @@ SOURCES: Final = {
     "go-dcgm": "https://github.com/NVIDIA/go-dcgm",
 }
 _LABEL: Final = re.compile(r"(?:^|\n)\s*`([a-zA-Z_]\w*)(?:=`|`\s*[=:])\s*<?([^<>`\n]*)")
-_OPTION: Final = re.compile(r"FLB_CONFIG_MAP_\w+,\s*\"([\w.]+)\"")
+_OPTION: Final = re.compile(r"FLB_CONFIG_MAP_\w+,\s*\"([\w.-]+)\"")
 _FLAG: Final = re.compile(r"^\| `([a-z0-9-]+)` \|")
 _ALTERNATIVES: Final = re.compile(r"[\w-]+(\|[\w-]+)+")
 _PLUGINS: Final = {
