@@ -185,6 +185,11 @@ class View:
         """A digest of the inputs; None where something in them is unknown or secret."""
         return None if self._secret else self.resource.about_inputs.content
 
+    @property
+    def is_patch(self) -> bool:
+        """Whether it is a part of an object of Kubernetes that is there."""
+        return self.type.startswith("kubernetes:") and self.type.endswith("Patch")
+
     def content_of(self, name: str) -> bytes | None:
         """A digest of one input; None where something in it is unknown, or anything in the resource is secret."""
         return None if self._secret else content(self.inputs.get(name))

@@ -42,7 +42,7 @@ def check(stack: Stack) -> None:
         elif (schema := own.get((view.text("apiVersion"), view.text("kind")))) is not None:
             checker.check_own(view, view.inputs, schema)
         elif view.has("kind") and not view.type.startswith(unread):
-            about = (checker.version, stack.context.version_is_assumed)
+            about = (checker.version, stack.context.version_is_assumed, view.is_patch)
             view.unless_sound(_BY_SCHEMA, partial(_by_schema, view, checker), *about)
     readable = stack.readable
     known = readable.once(Objects.of)

@@ -293,7 +293,7 @@ class Checker:
                 self._check(view, item, here, extra, name)
             elif not free and not key.startswith("__"):
                 view.error("k8s-unknown-field", here, "is no field of this object", hint=nearest(key, properties))
-        for key in () if view.type.endswith("Patch") else schema.get("required", ()):  # which the object has already
+        for key in () if view.is_patch else schema.get("required", ()):  # which the object has already
             if value.get(key) is None and "default" not in properties.get(key, {}):
                 here = f"{path}.{key}" if path else key
                 if not _FILLED_IN.fullmatch(here):

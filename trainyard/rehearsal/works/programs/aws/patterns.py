@@ -189,8 +189,11 @@ _CALLED: Final = "AWS API Call via CloudTrail"
 _AS_CALLED: Final = frozenset(
     {"cloudtrail", "config", "ec2", "guardduty", "iam", "organizations", "rds", "securityhub"}
 )
-"""Services whose events of calls are surely named as their APIs name these: of Lambda they end in a date, of S3 they
-are older names (CloudTrail User Guide, "CloudTrail record contents", 2026-11)."""
+"""Services whose events of calls are surely named as their APIs name these: of Lambda they end in a date (CloudTrail
+User Guide, "CloudTrail record contents", 2026-11)."""
+_NAMED_OTHERWISE: Final = frozenset({"s3"})
+"""Services whose events have older names: `PutBucketPublicAccessBlock` (Amazon S3 User Guide, "Amazon S3 CloudTrail
+events", 2026-11)."""
 
 
 def _calls(rule: View, pattern: Mapping[str, Any]) -> None:
@@ -211,7 +214,7 @@ def _calls(rule: View, pattern: Mapping[str, Any]) -> None:
                 f"events of {host} have the source aws.{service}, which the pattern leaves out: none comes",
                 allowed=f"aws.{service} in source",
             )  # fmt: skip
-    calls = _of_services(tuple(services))
+    calls = _of_services(tuple(services)) if _NAMED_OTHERWISE.isdisjoint(services) else frozenset()
     for name in _texts(detail.get("eventName")):
         if not calls or name in calls:
             continue

@@ -162,7 +162,7 @@ class Cluster:
         self.views = [view for view in stack.views if view.type.startswith("kubernetes:")]
         self.releases = [view for view in self.views if view.type == HELM_RELEASE]
         everything = [view for view in self.views if view.type != HELM_RELEASE and view.has("kind")]
-        self.objects = [view for view in everything if not view.type.endswith("Patch")]
+        self.objects = [view for view in everything if not view.is_patch]
         self._asked: dict[str, bool] = {}
         self._by_kind: dict[str, list[View]] = {}
         self._found = _Found()
@@ -176,7 +176,7 @@ class Cluster:
                 self._found.names.setdefault((kind, namespace), {})[name] = view
         self._patched: set[str] = set()
         for view in everything:
-            if view.type.endswith("Patch"):  # of an object that is there, of which the recording has a part
+            if view.is_patch:  # of an object that is there, of which the recording has a part
                 namespace = place(view)
                 self._patched.add("*" if namespace is None else namespace)
                 self._found.blurred.add((kind_of(view), "*" if namespace is None else namespace))
