@@ -18,6 +18,7 @@ import shutil
 
 import pytest
 
+from tests.rehearsal.refusals.builders import findings, resource
 from tests.rehearsal.works import mistakes_aws_tenth as tenth
 from tests.rehearsal.works.mistakes import context_of, tells, told
 from tests.rehearsal.works.together import told_together
@@ -54,6 +55,18 @@ def test_a_mistake_is_told(rehearsed, what):
     rehearsal = rehearsed(stack)
     found = {one.rule for one in check_values(change(rehearsal.known.resources), context_of(rehearsal))}
     assert rule in found or rule in tells(rehearsal, change, rule, ours=True)
+
+
+@pytest.mark.parametrize(
+    ("type_", "is_told"),
+    [
+        *((name, True) for name in ("t2.micro", "g2.8xlarge", "r3.8xlarge", "c1.medium")),
+        *((name, False) for name in ("g2.2xlarge", "c1.xlarge", "m2.4xlarge", "r3.xlarge", "t3.micro")),
+    ],
+)
+def test_an_old_type_with_a_way_to_its_disks_may_be_asked_for_it(type_, is_told):
+    machine = resource("aws:ec2/instance:Instance", "old", {"instanceType": type_, "ebsOptimized": True})
+    assert ("ebs-optimized" in {one.rule for one in findings([machine])}) is is_told
 
 
 @pytest.mark.parametrize("what", tenth.SOUND)

@@ -87,6 +87,12 @@ BESIDE: Final = {
         "gcp-log-filter",
         False,
     ),
+    "dashes-in-a-name": (
+        EU,
+        edit(ALERT, "record-alarms-keys", put(LINES, "(resource.labels.cluster_name=my--cluster) AND severity=ERROR")),
+        "gcp-log-filter",
+        False,
+    ),
     "no-json": (
         SMALL,
         edit(gcp.BOARD, "managed-jobs-dashboard", put("dashboardJson", "{displayName: a}")),

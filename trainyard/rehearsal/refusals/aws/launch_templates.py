@@ -253,7 +253,8 @@ def capacity_reservation(view: View) -> None:
 
 
 _SHARED: Final = re.compile(
-    r"(t1|t2|c1|m2|g2|cc2|cr1|hs1)\.|m1\.(small|medium)|m3\.(medium|large)|(c3|r3)\.(large|8xlarge)|i2\.8xlarge"
+    r"(t1|t2|cc2|cr1|hs1)\.|c1\.medium|m1\.(small|medium)|m2\.xlarge|m3\.(medium|large)"
+    r"|(c3|r3)\.(large|8xlarge)|(g2|i2)\.8xlarge"
 )
 """Types whose network is that of their disks too (EC2 User Guide, "Amazon EBS-optimized instance types", 2026-11)."""
 

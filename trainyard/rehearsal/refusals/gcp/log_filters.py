@@ -23,7 +23,7 @@ _WHERE: Final[Mapping[str, tuple[str, ...]]] = {
     **dict.fromkeys(GCP_LOG_SINKS, ("filter", "exclusions[].filter")),
 }
 """By type: where a filter of entries stands."""
-_TEXT_OR_COMMENT: Final = re.compile(r'"(?:[^"\\]|\\.)*"|--[^\n]*')
+_TEXT_OR_COMMENT: Final = re.compile(r'"(?:[^"\\]|\\.)*"|(?<![^\s()])--[^\n]*')
 _OPERATORS: Final = re.compile(r'(?<![\w."])(and|or|not)(?![\w."])')
 _SEVERITY: Final = re.compile(r'severity\s*(?:=|!=|>=|<=|>|<|:)\s*"?([A-Za-z]+)')
 
