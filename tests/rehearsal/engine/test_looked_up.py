@@ -305,3 +305,33 @@ def test_what_is_given_as_text_comes_back_as_what_it_stands_for(given: object, f
 def test_a_token_of_a_registry_is_a_user_and_a_password() -> None:
     token = asked("ecr", "getCredentials", registryId="1")["authorizationToken"]
     assert base64.b64decode(token).startswith(b"AWS:")
+
+
+def test_a_document_that_is_given_as_a_map_comes_back_as_text(run: Run) -> None:
+    found = run(
+        """
+        import json
+        from pulumi_aws import iam
+        trust = {"Version": "2012-10-17", "Statement": [
+            {"Effect": "Allow", "Action": "sts:AssumeRole", "Principal": {"Service": "lambda.amazonaws.com"}}]}
+        role = iam.Role("r", assume_role_policy=trust, opts=on_aws)
+        pulumi.export("same", role.assume_role_policy.apply(lambda text: json.loads(text) == trust))
+        pulumi.export("arn", role.arn)
+        """
+    )
+    assert [finding.rule for finding in found.errors] == []
+    assert found.known.stack_outputs["same"] is True
+
+
+def test_a_document_may_have_what_is_not_known_yet(run: Run) -> None:
+    found = run(
+        """
+        from pulumi_aws import iam
+        role = iam.Role("a", assume_role_policy="{}", opts=on_aws)
+        at = pulumi.InvokeOptions(provider=aws)
+        document = iam.get_policy_document(opts=at, statements=[
+            {"actions": ["s3:GetObject"], "resources": [role.arn]}])
+        iam.Policy("p", policy=document.json, opts=on_aws)
+        """
+    )
+    assert [finding.rule for finding in found.errors if finding.rule in ("program-error", "wrong-type")] == []

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from trainyard.recorded.model import UNKNOWN
+from trainyard.rehearsal.engine.wire import says_nothing
 from trainyard.rehearsal.engine.written_policies import policy_document
 
 
@@ -24,7 +25,7 @@ def of(**statement: Any) -> Any:
 
 def test_a_document_with_something_unknown_in_it_is_unknown() -> None:
     statement = {"actions": ["s3:GetObject"], "resources": [UNKNOWN]}
-    assert set(policy_document({"statements": [statement]}).values()) == {UNKNOWN}
+    assert all(map(says_nothing, policy_document({"statements": [statement]}).values()))
 
 
 EVERYBODY = {"type": "*", "identifiers": ["*"]}

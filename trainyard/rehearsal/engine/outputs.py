@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
-from trainyard.recorded.model import UNKNOWN, Secret, Unknown, bare, has_unknown
+from trainyard.recorded.model import UNKNOWN, Secret, Unknown, bare, has_secret, has_unknown
 from trainyard.recorded.types import HELM_RELEASE
 from trainyard.rehearsal.engine import synthesised
 from trainyard.rehearsal.engine.sdk_types import FieldType, OutputField, input_class, input_fields, output_fields
@@ -282,6 +282,8 @@ def _completed(value: Any, type_: FieldType, subject: synthesised.Subject, key: 
     """A given block with the fields that the provider always returns; unknown ones at a preview."""
     if type_.kind == "list" and isinstance(value, list) and type_.item is not None:
         return [_completed(item, type_.item, subject, key, preview=preview) for item in value]
+    if type_.kind == "text" and isinstance(value, _MAPPINGS):
+        return _as_text(value)
     if type_.kind != "object" or type_.cls is None or not isinstance(value, _MAPPINGS):
         return value
     completed = dict(value)
@@ -295,6 +297,14 @@ def _completed(value: Any, type_: FieldType, subject: synthesised.Subject, key: 
         elif type(present) not in PLAIN and isinstance(present, _BLOCKS):
             completed[name] = _completed(present, nested.type, subject, name, preview=preview)
     return completed
+
+
+def _as_text(document: Mapping[str, Any]) -> Any:
+    """A document that is given as a map, such as a role's policy, as providers return it."""
+    if has_unknown(document):
+        return UNKNOWN
+    text = json.dumps(bare(document))
+    return Secret(text) if has_secret(document) else text
 
 
 @cache

@@ -9,8 +9,9 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from trainyard.recorded.model import UNKNOWN, has_unknown
+from trainyard.recorded.model import has_unknown
 from trainyard.rehearsal.engine import synthesised
+from trainyard.rehearsal.engine.wire import LOOKED_UP
 
 _LISTS: Final = (
     ("actions", "Action"),
@@ -21,8 +22,8 @@ _LISTS: Final = (
 
 
 def policy_document(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """The result: what is written, upon what it builds on, under what overrides it, by the ids of statements. Unknown
-    where something in it is, which a call that waits for nothing may have in a preview."""
+    """The result: what is written, upon what it builds on, under what overrides it, by the ids of statements. A
+    text that may be any where something in it is unknown, which a call that waits for nothing may have in a preview."""
     version = str(arguments.get("version") or "2012-10-17")
     statements: list[dict[str, Any]] = []
     for text in arguments.get("sourcePolicyDocuments") or []:
@@ -32,7 +33,7 @@ def policy_document(arguments: Mapping[str, Any]) -> dict[str, Any]:
         _put(statements, _read(text))
     named = {"Id": arguments["policyId"]} if arguments.get("policyId") else {}
     if has_unknown(statements):
-        return {"json": UNKNOWN, "minifiedJson": UNKNOWN, "id": UNKNOWN}
+        return dict.fromkeys(("json", "minifiedJson", "id"), f"{LOOKED_UP}-{synthesised.digest(repr(statements))[:8]}")
     text = json.dumps({"Version": version, **named, "Statement": statements})
     return {"json": text, "minifiedJson": text, "id": synthesised.digest(text)[:10]}
 
