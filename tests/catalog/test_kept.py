@@ -112,3 +112,12 @@ def test_another_user_of_the_same_installation_reads_it_too(file: Path, reads: l
     tree(file)
     (kept,) = (file.parent / "__pycache__").iterdir()
     assert kept.stat().st_mode & 0o444 == 0o444
+
+
+@pytest.mark.parametrize("why", ["no byte code", "no folder"])
+def test_nothing_is_made_ready_that_cannot_be_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, why: str
+) -> None:
+    monkeypatch.setattr(sys, "dont_write_bytecode", why == "no byte code")
+    (tmp_path / "__pycache__").write_text("a file")
+    module.keep(tmp_path / "__pycache__" / "kept", lambda: pytest.fail("was made"))

@@ -44,8 +44,12 @@ def kept(file: Traversable, text: bytes, read: Callable[[], Any]) -> Any:
         if found[: 2 * _DIGEST] == digest + _digest(made):
             return pickle.loads(made)  # noqa: S301 - what this very function wrote, where byte code is as well
     content = read()
-    made = pickle.dumps(content, pickle.HIGHEST_PROTOCOL)
-    keep(place, digest + _digest(made) + made)
+
+    def written() -> bytes:
+        made = pickle.dumps(content, pickle.HIGHEST_PROTOCOL)
+        return digest + _digest(made) + made
+
+    keep(place, written)
     return content
 
 
@@ -64,9 +68,9 @@ def _place(file: Traversable) -> Path | None:
     return beside.with_name(f"{file.name}.{sys.implementation.cache_tag}")
 
 
-def keep(place: Path, content: bytes) -> None:
+def keep(place: Path, content: Callable[[], bytes]) -> None:
     """Writes what can be made again: whole or not at all; not where this user may not write, or Python writes no byte
-    code."""
+    code. `content` is asked for only where it can be written."""
     if sys.dont_write_bytecode:
         return
     with suppress(OSError):
@@ -74,7 +78,7 @@ def keep(place: Path, content: bytes) -> None:
         handle, temporary = tempfile.mkstemp(dir=place.parent, prefix=f".{place.name}.")
         try:
             with os.fdopen(handle, "wb") as file:
-                file.write(content)
+                file.write(content())
             Path(temporary).chmod(0o644)  # as secret as the source: whoever else runs this has it too
             Path(temporary).replace(place)
         except BaseException:  # a full disk: each try would leave one more

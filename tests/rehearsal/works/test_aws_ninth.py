@@ -9,8 +9,8 @@ from __future__ import annotations
 import pytest
 
 from tests.rehearsal.works import mistakes_aws_ninth as ninth
-from tests.rehearsal.works.mistakes import context_of, tells, told
-from tests.rehearsal.works.together import told_together
+from tests.rehearsal.works.mistakes import context_of, tells
+from tests.rehearsal.works.together import told_of_right
 from trainyard.rehearsal.refusals.check import check_values
 
 TOLD = {**ninth.REFUSED, **ninth.SILENT, **ninth.LATER}
@@ -26,14 +26,4 @@ def test_a_mistake_is_told(rehearsed, what):
 
 @pytest.mark.parametrize("what", ninth.SOUND)
 def test_what_is_unusual_and_right_is_not_told(rehearsed, what):
-    stack, _ = ninth.SOUND[what]
-    rehearsal = rehearsed(stack)
-    context = context_of(rehearsal)
-    before = check_values(rehearsal.known.resources, context)
-
-    def judged(resources):
-        new = [one for one in check_values(resources, context) if one not in before]
-        return [*told(rehearsal, lambda _: list(resources), ours=True), *new]
-
-    changes = {which: change for which, (of_stack, change) in ninth.SOUND.items() if of_stack == stack}
-    assert told_together((__name__, stack), what, rehearsal.known.resources, changes, judged) == []
+    assert told_of_right(__name__, what, rehearsed, ninth.SOUND) == []

@@ -10,7 +10,7 @@ import pytest
 from tests.rehearsal.refusals.builders import policy, resource
 from tests.rehearsal.works import mistakes_aws_eighth as eighth
 from tests.rehearsal.works.mistakes import context_of, tells, told
-from tests.rehearsal.works.together import told_together
+from tests.rehearsal.works.together import told_of_right
 from trainyard.rehearsal.context import Stack, ValueContext
 from trainyard.rehearsal.refusals.check import check_values
 from trainyard.rehearsal.works.rights.aws import condition_keys, condition_values
@@ -40,17 +40,7 @@ def test_what_harms_nobody_is_not_told(rehearsed, mistake):
 
 @pytest.mark.parametrize("what", eighth.SOUND)
 def test_what_is_right_beside_them_is_not_told(rehearsed, what):
-    stack, _ = eighth.SOUND[what]
-    rehearsal = rehearsed(stack)
-    context = context_of(rehearsal)
-    before = check_values(rehearsal.known.resources, context)
-
-    def judged(resources):
-        new = [one for one in check_values(resources, context) if one not in before]
-        return [*told(rehearsal, lambda _: list(resources), ours=True), *new]
-
-    changes = {which: change for which, (of_stack, change) in eighth.SOUND.items() if of_stack == stack}
-    assert told_together((__name__, stack), what, rehearsal.known.resources, changes, judged) == []
+    assert told_of_right(__name__, what, rehearsed, eighth.SOUND) == []
 
 
 def test_what_stands_for_an_id_of_the_cloud_is_no_wrong_value():

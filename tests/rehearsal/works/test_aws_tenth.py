@@ -20,8 +20,8 @@ import pytest
 
 from tests.rehearsal.refusals.builders import findings, resource
 from tests.rehearsal.works import mistakes_aws_tenth as tenth
-from tests.rehearsal.works.mistakes import context_of, tells, told
-from tests.rehearsal.works.together import told_together
+from tests.rehearsal.works.mistakes import context_of, tells
+from tests.rehearsal.works.together import told_of_right
 from tests.shared import ROOT
 from trainyard.problems import SettingsError
 from trainyard.rehearsal.refusals.check import check_values
@@ -71,14 +71,4 @@ def test_an_old_type_with_a_way_to_its_disks_may_be_asked_for_it(type_, is_told)
 
 @pytest.mark.parametrize("what", tenth.SOUND)
 def test_what_is_unusual_and_right_is_not_told(rehearsed, what):
-    stack, _ = tenth.SOUND[what]
-    rehearsal = rehearsed(stack)
-    context = context_of(rehearsal)
-    before = check_values(rehearsal.known.resources, context)
-
-    def judged(resources):
-        new = [one for one in check_values(resources, context) if one not in before]
-        return [*told(rehearsal, lambda _: list(resources), ours=True), *new]
-
-    changes = {which: change for which, (of_stack, change) in tenth.SOUND.items() if of_stack == stack}
-    assert told_together((__name__, stack), what, rehearsal.known.resources, changes, judged) == []
+    assert told_of_right(__name__, what, rehearsed, tenth.SOUND) == []

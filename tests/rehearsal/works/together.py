@@ -11,10 +11,12 @@ import os
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, Final
 
-from tests.rehearsal.works.mistakes import Change, Recorded
+from tests.rehearsal.works.mistakes import Change, Recorded, context_of, told
 from tests.remembered import of_session
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.types import HELM_RELEASE
+from trainyard.rehearsal.refusals.check import check_values
+from trainyard.rehearsal.rehearse import Rehearsal
 
 AT_ONCE: Final = 8
 """Changes of one recording: few enough that hardly one hides what another would be accused of."""
@@ -118,3 +120,21 @@ def told_together(
 
 
 _TOGETHER: dict[Hashable, Together] = {}
+
+
+def told_of_right(
+    key: Hashable, name: str, rehearsed: Callable[[str], Rehearsal], right: Mapping[str, tuple[str, Change]]
+) -> list[Any]:
+    """What the whole verdict holds against one of the changes that are right, each with its stack: values too, of which
+    the stack without changes is not told."""
+    stack, _ = right[name]
+    rehearsal = rehearsed(stack)
+    context = context_of(rehearsal)
+    before = check_values(rehearsal.known.resources, context)
+
+    def judged(resources: Recorded) -> list[Any]:
+        new = [one for one in check_values(resources, context) if one not in before]
+        return [*told(rehearsal, lambda _: list(resources), ours=True), *new]
+
+    changes = {which: change for which, (of_stack, change) in right.items() if of_stack == stack}
+    return told_together((key, stack), name, rehearsal.known.resources, changes, judged)

@@ -16,6 +16,7 @@ import hashlib
 import inspect
 import io
 import marshal
+import struct
 import zlib
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -37,10 +38,9 @@ _NOTHING: Final = compile("", "", "exec").co_code
 """Is never run."""
 
 _DIGEST: Final = 16
-_NUMBER: Final = 4
-_HEAD: Final = _DIGEST + 2 * _NUMBER
-"""Bytes of what a kept file begins with: of which source it is, then the length of the module's own code with its
-table, and the checksum of these."""
+_HEAD: Final = struct.Struct(f">{_DIGEST}sII")
+"""What a kept file begins with: of which source it is, then the length of the module's own code with its table, and the
+checksum of these."""
 
 _Where = tuple[int, int, int]
 """Where a body begins behind the module's own code, how many bytes it has, and their checksum."""
@@ -67,17 +67,20 @@ class Bodies:
     def code(self) -> CodeType:
         """What to run for the module: with a stub for each body of a class, once these are kept."""
         key = self._key()
-        with suppress(OSError, MemoryError), self._kept() as file:  # a damaged length may be that of any memory
-            head = file.read(_HEAD)
-            own = file.read(_number(head, 0)) if head[:_DIGEST] == key else b""
-            if own and zlib.crc32(own) == _number(head, 1):
-                self._begin = len(head) + len(own)
+        with (
+            suppress(OSError, MemoryError, struct.error),
+            self._kept() as file,
+        ):  # a damaged length may be that of any memory
+            source, length, checksum = _HEAD.unpack(file.read(_HEAD.size))
+            own = file.read(length) if source == key else b""
+            if own and zlib.crc32(own) == checksum:
+                self._begin = _HEAD.size + length
                 code: CodeType
                 code, self._table = marshal.loads(own)  # noqa: S302 - it lies where byte code lies
                 return code
         whole = self._whole()
         if self._place is not None:
-            keep(self._place, key + _apart(whole))
+            keep(self._place, lambda: _apart(whole, key))
         return whole
 
     def of(self, code: CodeType, name: str) -> CodeType:
@@ -112,8 +115,8 @@ class Bodies:
         return hashlib.blake2b(repr(known).encode(), digest_size=_DIGEST).digest()
 
 
-def _apart(whole: CodeType) -> bytes:
-    """What follows the digest: numbers, a module's own code with a table of its bodies, and the bodies."""
+def _apart(whole: CodeType, key: bytes) -> bytes:
+    """What is kept: the head, a module's own code with a table of its bodies, and the bodies."""
     bodies = _bodies(whole)
     table: dict[str, _Where] = {}
     kept: list[bytes] = []
@@ -127,13 +130,7 @@ def _apart(whole: CodeType) -> bytes:
         _stub(found, stubs) if _is_body(found) and found.co_name in bodies else found for found in whole.co_consts
     )
     own = marshal.dumps((whole.replace(co_consts=tuple(consts)), table))
-    numbers = (number.to_bytes(_NUMBER) for number in (len(own), zlib.crc32(own)))
-    return b"".join((*numbers, own, *kept))
-
-
-def _number(head: bytes, which: int) -> int:
-    """The first or the second number after the digest; zero where there is none."""
-    return int.from_bytes(head[_DIGEST:][which * _NUMBER :][:_NUMBER])
+    return b"".join((_HEAD.pack(key, len(own), zlib.crc32(own)), own, *kept))
 
 
 def _bodies(whole: CodeType) -> dict[str, CodeType]:

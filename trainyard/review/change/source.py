@@ -63,6 +63,7 @@ class Source:
         """What is there of a stack, to whose program the outputs of other stacks are known, as they are to the one that
         it is compared with. Raises `SettingsError` where it cannot be read.
         """
+        told = stack_outputs or {}
         if self.file is not None:
             return from_json(read_json(self.file, f"--from {self.text}", LARGEST_OUTCOME_BYTES), self.words)
         if self.outcomes is not None and (made := outcome_in(self.outcomes, stack_file)).is_file():
@@ -70,10 +71,10 @@ class Source:
         if self.interpreter is not None:
             with tempfile.TemporaryDirectory(prefix="trainyard-before-") as name:
                 outcome = Path(name) / "rehearsal.json"
-                others = _others(stack_outputs or {}, Path(name))
+                others = _others(told, Path(name))
                 _rehearse(stack_file, project, outcome, self.words, self.interpreter, others)
                 return from_json(_written(outcome, self.words), self.words)
-        return self._rehearsed(project, stack_file, stack_outputs or {})
+        return self._rehearsed(project, stack_file, told)
 
     def _rehearsed(self, project: Path, stack_file: Path, stack_outputs: Mapping[str, Mapping[str, Any]]) -> Earlier:
         if self.repository is None or not stack_file.is_relative_to(self.repository):

@@ -10,7 +10,13 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from trainyard.recorded.types import GCP_BACKUP_ASSOCIATION, GCP_BACKUP_PLAN, GCP_BACKUP_VAULT, GCP_BUCKET
+from trainyard.recorded.types import (
+    GCP_BACKUP_ASSOCIATION,
+    GCP_BACKUP_PLAN,
+    GCP_BACKUP_VAULT,
+    GCP_BUCKET,
+    GCP_LOG_SINKS,
+)
 from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.refusals.rules import Rules
 
@@ -89,10 +95,7 @@ _NAMES: Final = {
     "gcp:vertex/aiMetadataStore:AiMetadataStore": _Name(
         "name", r"[a-z0-9][a-z0-9-]{0,127}", "1 to 128 of a-z, 0-9 and '-', no '-' first", automatic=False
     ),
-    "gcp:logging/projectSink:ProjectSink": _OF_LOGS,
-    "gcp:logging/folderSink:FolderSink": _OF_LOGS,
-    "gcp:logging/organizationSink:OrganizationSink": _OF_LOGS,
-    "gcp:logging/billingAccountSink:BillingAccountSink": _OF_LOGS,
+    **dict.fromkeys(GCP_LOG_SINKS, _OF_LOGS),
     "gcp:logging/projectExclusion:ProjectExclusion": _OF_LOGS,
     "gcp:dns/managedZone:ManagedZone": _COMPUTE,
     "gcp:filestore/instance:Instance": _COMPUTE,

@@ -18,6 +18,7 @@ from trainyard.recorded.types import (
     GCP_CRYPTO_KEY,
     GCP_IDENTITY_PROVIDER,
     GCP_LOG_EXCLUSION,
+    GCP_LOG_SINKS,
 )
 from trainyard.rehearsal.context import Stack, View, show
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
@@ -72,12 +73,9 @@ _SWITCHES: Final = (
     _Switch("gcp:iam/workloadIdentityPool:WorkloadIdentityPool", "disabled", True, "nobody of it is let in", "false"),
     _Switch(GCP_IDENTITY_PROVIDER, "disabled", True, "nobody of it is let in", "false"),
     _Switch("gcp:kms/cryptoKeyVersion:CryptoKeyVersion", "state", "DISABLED", "nothing is decrypted", "ENABLED"),
-    _Switch("gcp:logging/billingAccountSink:BillingAccountSink", "disabled", True, "no entry is sent on", "false"),
-    _Switch("gcp:logging/folderSink:FolderSink", "disabled", True, "no entry is sent on", "false"),
     _Switch("gcp:logging/metric:Metric", "disabled", True, "nothing is counted", "false"),
-    _Switch("gcp:logging/organizationSink:OrganizationSink", "disabled", True, "no entry is sent on", "false"),
     _Switch(GCP_LOG_EXCLUSION, "disabled", True, "nothing is kept out", "false"),
-    _Switch("gcp:logging/projectSink:ProjectSink", "disabled", True, "no entry is sent on", "false"),
+    *(_Switch(sink, "disabled", True, "no entry is sent on", "false") for sink in GCP_LOG_SINKS),
     _Switch("gcp:monitoring/alertPolicy:AlertPolicy", "enabled", False, "nobody is told", "true"),
     _Switch("gcp:monitoring/notificationChannel:NotificationChannel", "enabled", False, "nobody is told", "true"),
     _Switch(_REGIONAL, "enabled", False, "nobody reads it", "true"),

@@ -63,14 +63,18 @@ def that_mount(
     Jobs of a namespace are made of a runtime where it has a queue, or where the runtime is its own. A runtime that
     names no account may leave that to its jobs, and is left out.
     """
-    queues = [
-        value_at(queue.inputs, "metadata", "namespace", default="default", unknown="")
-        for queue in stack.resources.of(LOCAL_QUEUE)
-    ]
     for runtime in runtimes:
-        is_run = runtime.namespace == namespace if runtime.namespace else namespace in queues
-        if is_run and claim in runtime.claims and runtime.account and "serviceAccountName" in runtime.workload.spec:
+        if claim not in runtime.claims or not runtime.account or "serviceAccountName" not in runtime.workload.spec:
+            continue
+        if runtime.namespace == namespace if runtime.namespace else _has_queue(stack, namespace):
             yield runtime, f"jobs of {runtime.workload.name} in {namespace}, as {runtime.account},"
+
+
+def _has_queue(stack: Stack, namespace: str) -> bool:
+    return any(
+        value_at(queue.inputs, "metadata", "namespace", default="default", unknown="") == namespace
+        for queue in stack.resources.of(LOCAL_QUEUE)
+    )
 
 
 def _read(view: View, workload: Workload) -> RecordedPod:
